@@ -1,0 +1,40 @@
+"""What every corpus looks like to the rest of the course."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+Link = tuple[int, int]
+"""A gold link (source position, target position), counted from 0, as in the `i-j` text format."""
+
+
+@dataclass(frozen=True)
+class Split:
+    """One part of a corpus: lists of equal length, one entry a sentence pair.
+
+    `links` is None where the corpus has no gold alignment. `reference` is the target side as text for
+    people, which detokenised BLEU is computed against.
+    """
+
+    source: list[list[str]]
+    target: list[list[str]]
+    links: list[frozenset[Link]] | None
+    reference: list[str]
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A named corpus with its splits and the checksums that say exactly which text it is.
+
+    `sha256` maps each file to its checksum; a generated corpus has the one entry `generator`, the hash
+    of everything that decides its sentences.
+    """
+
+    name: str
+    pair: str
+    splits: dict[str, Split]
+    sha256: dict[str, str]
+    lowercased: bool
+    detokenize: Callable[[list[str]], str]
