@@ -1,0 +1,26 @@
+"""Recurrent cells, encoder, contexts, decoder, presets: everything between words and probabilities."""
+
+from course_lib.models.config import MODELS, SIZES, ModelConfig, model_config
+from course_lib.models.contexts import AdditiveContext, FixedContext, Memory, masked_softmax
+from course_lib.models.decoder import Decoder, DecoderState
+from course_lib.models.encoder import Encoder
+from course_lib.models.parameters import count_parameters, parameter_table
+from course_lib.models.translator import EncoderDecoder, build_model
+
+__all__ = [
+    "MODELS",
+    "SIZES",
+    "AdditiveContext",
+    "Decoder",
+    "DecoderState",
+    "Encoder",
+    "EncoderDecoder",
+    "FixedContext",
+    "Memory",
+    "ModelConfig",
+    "build_model",
+    "count_parameters",
+    "masked_softmax",
+    "model_config",
+    "parameter_table",
+]

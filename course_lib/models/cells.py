@@ -1,0 +1,71 @@
+"""The two gated recurrent units: the paper's, and the one `torch.nn.GRU` computes.
+
+Both are used in the same two moves. `unit.project(inputs)` multiplies the inputs of a whole sentence
+at once, because no input product depends on the state; `unit(projected, state)` then takes one step.
+A decoder adds the context's product to `projected` before the step: W E y + C c.
+"""
+
+import torch
+from torch import Tensor, nn
+
+
+class PaperUnit(nn.Module):
+    """The gated unit of the paper (Appendix A.1.1): the reset gate acts before the recurrent product.
+
+        z = sigma(W_z x + U_z h)        r = sigma(W_r x + U_r h)
+        h~ = tanh(W x + U [r o h])      h' = (1 - z) o h + z o h~
+
+    `W` stacks W_z, W_r, W and `U_gates` stacks U_z, U_r.
+    """
+
+    def __init__(self, input_size: int, hidden_size: int) -> None:
+        super().__init__()
+        self.hidden_size = hidden_size
+        self.W = nn.Linear(input_size, 3 * hidden_size)
+        self.U_gates = nn.Linear(hidden_size, 2 * hidden_size, bias=False)
+        self.U = nn.Linear(hidden_size, hidden_size, bias=False)
+
+    def project(self, inputs: Tensor) -> Tensor:
+        """(..., m) inputs to (..., 3n) products W x + b, in the order z, r, candidate."""
+        return self.W(inputs)
+
+    def forward(self, projected: Tensor, state: Tensor) -> Tensor:
+        """One step: (B, 3n) products and (B, n) previous state to the (B, n) new state."""
+        n = self.hidden_size
+        gates = torch.sigmoid(projected[:, : 2 * n] + self.U_gates(state))
+        z, r = gates[:, :n], gates[:, n:]
+        candidate = torch.tanh(projected[:, 2 * n :] + self.U(r * state))
+        return torch.lerp(state, candidate, z)  # (1 - z) o state + z o candidate
+
+
+class TorchUnit(nn.Module):
+    """The gated unit of `torch.nn.GRU`: the reset gate acts after the recurrent product.
+
+        z = sigma(W_z x + U_z h)            r = sigma(W_r x + U_r h)
+        h~ = tanh(W x + r o (U h + b_U))    h' = (1 - z) o h~ + z o h
+
+    One matrix product a step instead of two. Note z: here it keeps the old state, in the paper it
+    lets the new one in. `W` and `U` stack r, z, candidate in torch's order.
+    """
+
+    def __init__(self, input_size: int, hidden_size: int) -> None:
+        super().__init__()
+        self.hidden_size = hidden_size
+        self.W = nn.Linear(input_size, 3 * hidden_size)
+        self.U = nn.Linear(hidden_size, 3 * hidden_size)
+
+    def project(self, inputs: Tensor) -> Tensor:
+        """(..., m) inputs to (..., 3n) products W x + b, in the order r, z, candidate."""
+        return self.W(inputs)
+
+    def forward(self, projected: Tensor, state: Tensor) -> Tensor:
+        """One step: (B, 3n) products and (B, n) previous state to the (B, n) new state."""
+        n = self.hidden_size
+        recurrent = self.U(state)
+        gates = torch.sigmoid(projected[:, : 2 * n] + recurrent[:, : 2 * n])
+        r, z = gates[:, :n], gates[:, n:]
+        candidate = torch.tanh(torch.addcmul(projected[:, 2 * n :], r, recurrent[:, 2 * n :]))
+        return torch.lerp(candidate, state, z)  # (1 - z) o candidate + z o state
+
+
+UNITS: dict[str, type[PaperUnit] | type[TorchUnit]] = {"paper": PaperUnit, "torch": TorchUnit}

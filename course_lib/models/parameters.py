@@ -1,0 +1,31 @@
+"""Where a model's parameters lie, counted from the model itself."""
+
+from torch import nn
+
+PARTS = {
+    "encoder.E.": "source embeddings E",
+    "encoder.rnn.": "encoder units",
+    "decoder.E.": "target embeddings E",
+    "decoder.context.": "alignment model W_a, U_a, v_a",
+    "decoder.W_s.": "initial state W_s",
+    "decoder.unit.": "decoder unit W, U",
+    "decoder.C.": "context into the unit C",
+    "decoder.U_o.": "readout U_o, V_o, C_o",
+    "decoder.V_o.": "readout U_o, V_o, C_o",
+    "decoder.C_o.": "readout U_o, V_o, C_o",
+    "decoder.W_o.": "vocabulary W_o",
+}
+
+
+def parameter_table(model: nn.Module) -> dict[str, int]:
+    """Trainable parameters by part of the model, in the order a sentence meets them."""
+    table = dict.fromkeys(PARTS.values(), 0)
+    for name, parameter in model.named_parameters():
+        part = next(label for prefix, label in PARTS.items() if name.startswith(prefix))
+        table[part] += parameter.numel()
+    return {part: count for part, count in table.items() if count}
+
+
+def count_parameters(model: nn.Module) -> int:
+    """All trainable parameters."""
+    return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)

@@ -1,0 +1,65 @@
+"""Encoder and decoder put together."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from course_lib.corpora.batches import Batch
+from course_lib.models.config import ModelConfig
+from course_lib.models.decoder import Decoder, DecoderState
+from course_lib.models.encoder import Encoder
+from course_lib.models.initialisation import initialise
+
+
+class EncoderDecoder(nn.Module):
+    """RNNsearch or RNNencdec, as `config.context` says."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.encoder = Encoder(config)
+        self.decoder = Decoder(config, self.encoder.annotation_size)
+
+    def start(self, source: Tensor, lengths: Tensor, mask: Tensor) -> DecoderState:
+        """Read the sentences once: (B, T_x) word numbers to the state before the first target word."""
+        annotations, summary = self.encoder(source, lengths, mask)
+        return self.decoder.start(annotations, summary, mask)
+
+    def step(self, y_prev: Tensor, state: DecoderState) -> tuple[Tensor, Tensor | None, DecoderState]:
+        """One search step; see `Decoder.step`."""
+        return self.decoder.step(y_prev, state)
+
+    def forward(self, batch: Batch, label_smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
+        """Summed cross-entropy in nats over the real target positions, and their number.
+
+        Padded positions are dropped before the readout, so no product over the vocabulary is spent
+        on them.
+        """
+        start = self.start(batch.source, batch.source_lengths, batch.source_mask)
+        inputs = self.decoder.unroll(batch.target_in, start)
+        logits = self.decoder.readout(*(values[batch.target_mask] for values in inputs))
+        loss = functional.cross_entropy(
+            logits.float(),
+            batch.target_out[batch.target_mask],
+            label_smoothing=label_smoothing,
+            reduction="sum",
+        )
+        return loss, batch.target_mask.sum()
+
+    @torch.no_grad()
+    def sentence_log_probs(self, batch: Batch) -> Tensor:
+        """log p(target | source) of each pair, (B,), in nats, the end mark included."""
+        start = self.start(batch.source, batch.source_lengths, batch.source_mask)
+        logits = self.decoder.readout(*self.decoder.unroll(batch.target_in, start))
+        log_probs = torch.log_softmax(logits, dim=-1)
+        chosen = log_probs.gather(-1, batch.target_out[..., None]).squeeze(-1)
+        return (chosen * batch.target_mask).sum(dim=1)
+
+
+def build_model(config: ModelConfig, seed: int = 0) -> EncoderDecoder:
+    """A model with freshly drawn weights; the same seed draws the same weights."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = EncoderDecoder(config)
+        initialise(model, config.initialisation)
+    return model

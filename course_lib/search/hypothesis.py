@@ -1,0 +1,30 @@
+"""What a search returns, and how long it may go on."""
+
+from typing import NamedTuple
+
+from torch import Tensor
+
+
+class Hypothesis(NamedTuple):
+    """One finished translation.
+
+    tokens: word numbers without the end mark.
+    log_prob: log p(tokens, end mark | source) in nats.
+    score: what hypotheses were ranked by: log_prob / length ** length_penalty.
+    alpha: (T_y + 1, T_x) weights, a row for each word and the end mark and a column for each source
+        word and its end mark; None for a model without attention.
+    """
+
+    tokens: list[int]
+    log_prob: float
+    score: float
+    alpha: Tensor | None
+
+
+def length_limit(source_lengths: Tensor) -> Tensor:
+    """The most target words, end mark included, a search may write: twice the source and ten more.
+
+    It depends on the sentence alone, never on its company in the batch. At the limit the only word
+    left to choose is the end mark, so every hypothesis is a complete sentence with a probability.
+    """
+    return 2 * source_lengths + 10
