@@ -8,14 +8,18 @@ on every load. Tokens are kept in the user's cache, because Moses' rules take se
 import gzip
 import hashlib
 import os
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 import platformdirs
 from tqdm import tqdm
 
 from course_lib.corpora.corpus import Corpus, Split
+from course_lib.corpora.download import download
 from course_lib.corpora.tokenization import PROTOCOL, detokenize, tokenize
 from course_lib.errors import CourseError
 from course_lib.files import sha256_of, write_atomically
@@ -23,6 +27,9 @@ from course_lib.files import sha256_of, write_atomically
 PAIRS = ("en-de", "de-en", "en-fr", "fr-en")
 REQUIRED_SPLITS = ("train", "val", "test_2016_flickr")
 OPTIONAL_SPLITS = ("test_2017_flickr", "test_2017_mscoco", "test_2018_flickr")
+
+COMMIT = "a3d2e0d26b56f3846f66a952536ffed4e401d05a"
+URL = f"https://raw.githubusercontent.com/multi30k/dataset/{COMMIT}/data/task1/raw"
 
 CHECKSUMS = {
     "train.en.gz": "d79cfa999dd4c51d2cb42499b6796d5a882c3a8a961923c25a898c90f8bbd56f",
@@ -44,33 +51,56 @@ CHECKSUMS = {
     "test_2018_flickr.de.gz": "ddd0130c7d97482dc5197a02141dae8dd79f20f03586c480d675c09a32daf608",
     "test_2018_flickr.fr.gz": "fb2b83fcceb937a4f7e3e93c1c51c22aba92f1e342391e6b5ba392b16a920501",
 }
-"""SHA-256 of every file this course reads, as in the data set's repository at the commit below."""
+"""SHA-256 of every file this course reads, as in the data set's repository at `COMMIT`."""
 
 
-def multi30k(pair: str = "en-de", *, checksums: Mapping[str, str] = CHECKSUMS) -> Corpus:
+State = Literal["ok", "missing", "damaged", "mismatched"]
+
+
+class FileState(NamedTuple):
+    """What `verify` found of one file: its path (None where it is missing) and the verdict."""
+
+    name: str
+    path: Path | None
+    state: State
+    required: bool
+
+
+def multi30k(
+    pair: str = "en-de", *, checksums: Mapping[str, str] = CHECKSUMS, url: str = URL
+) -> Corpus:
     """The corpus with its splits train (29,000 pairs), val (1,014) and test_2016_flickr (1,000).
 
-    `checksums` names the files (`SPLIT.LANGUAGE.gz`) and their SHA-256. Tokens are lower-cased,
-    normalised and Moses-tokenised; references are the target lines as published, with their case.
+    The later test sets are added where their files are at hand (`fetch` gets them all); required
+    files that are missing are downloaded. `checksums` names the files (`SPLIT.LANGUAGE.gz`) and
+    their SHA-256, `url` is the folder they are published in. Tokens are lower-cased, normalised and
+    Moses-tokenised; references are the target lines as published, with their case.
     Raises CourseError for an unknown pair and for a missing, damaged or mismatched file.
     """
     if pair not in PAIRS:
         raise CourseError(f"multi30k has no pair {pair!r}. Choose one of {', '.join(PAIRS)}.")
     source, target = pair.split("-")
+    required = [f"{split}.{side}.gz" for split in REQUIRED_SPLITS for side in (source, target)]
+    fetch((name for name in required if locate(name) is None), checksums=checksums, url=url)
+
     splits: dict[str, Split] = {}
     used: dict[str, str] = {}
-    for split in REQUIRED_SPLITS:
-        sides: dict[str, tuple[list[str], list[list[str]]]] = {}
-        for language in (source, target):
-            name = f"{split}.{language}.gz"
-            sides[language] = _read(name, checksums[name])
-            used[name] = checksums[name]
-        splits[split] = Split(
-            source=sides[source][1],
-            target=sides[target][1],
-            links=None,
-            reference=sides[target][0],
-        )
+    for split in (*REQUIRED_SPLITS, *OPTIONAL_SPLITS):
+        names = [f"{split}.{language}.gz" for language in (source, target)]
+        if split in OPTIONAL_SPLITS and not all(n in checksums and locate(n) for n in names):
+            continue
+        texts = [_lines(name, checksums[name]) for name in names]
+        if len(texts[0]) != len(texts[1]):
+            raise CourseError(
+                f"{locate(names[0])} has {len(texts[0]):,} lines and {locate(names[1])} "
+                f"{len(texts[1]):,}: they are not translations of each other. "
+                "Delete both, then run `course corpus fetch multi30k`."
+            )
+        tokens = [
+            _tokens(name, checksums[name], text) for name, text in zip(names, texts, strict=True)
+        ]
+        splits[split] = Split(source=tokens[0], target=tokens[1], links=None, reference=texts[1])
+        used |= {name: checksums[name] for name in names}
     return Corpus(
         name="multi30k",
         pair=pair,
@@ -94,15 +124,96 @@ def locate(name: str) -> Path | None:
     return next((folder / name for folder in folders if (folder / name).is_file()), None)
 
 
-def _read(name: str, checksum: str) -> tuple[list[str], list[list[str]]]:
+def fetch(
+    names: Iterable[str] | None = None,
+    *,
+    checksums: Mapping[str, str] = CHECKSUMS,
+    url: str = URL,
+) -> list[Path]:
+    """Have these files (all of `checksums` by default) on disk, checked; returns their paths.
+
+    Files at hand with the right SHA-256 are left alone; the others are downloaded into the cache,
+    resumed where an earlier call stopped. Raises CourseError that names the missing files and where
+    to put them by hand; a damaged file outside the cache is the user's own and is not overwritten.
+    """
+    wanted = list(checksums if names is None else names)
+    paths = []
+    for position, name in enumerate(wanted):
+        path = locate(name)
+        if path is None or not _intact(path, checksums[name]):
+            if path is not None and path.parent != cache_folder():
+                raise _damaged(path)
+            path = cache_folder() / name
+            try:
+                download(f"{url}/{name}", path, checksums[name])
+            except CourseError as error:
+                missing = [other for other in wanted[position:] if locate(other) is None]
+                raise CourseError(
+                    f"{error} Run the command again to resume, or get "
+                    f"{', '.join(missing or [name])} from {url} on another machine and put "
+                    f"them into {cache_folder()} (or into $COURSE_DATA/multi30k)."
+                ) from error
+        paths.append(path)
+    return paths
+
+
+def verify(*, checksums: Mapping[str, str] = CHECKSUMS) -> list[FileState]:
+    """Check every file at hand: SHA-256 first, then that a split's languages have as many lines."""
+    found: list[FileState] = []
+    lengths: dict[str, set[int]] = {split: set() for split in (*REQUIRED_SPLITS, *OPTIONAL_SPLITS)}
+    for name, checksum in checksums.items():
+        split = name.split(".")[0]
+        path = locate(name)
+        state: State = "missing"
+        if path is not None:
+            state = "ok" if _intact(path, checksum) else "damaged"
+        if state == "ok":
+            lengths[split].add(len(_lines(name, checksum)))
+        found.append(FileState(name, path, state, split in REQUIRED_SPLITS))
+    return [
+        entry._replace(state="mismatched")
+        if entry.state == "ok" and len(lengths[entry.name.split(".")[0]]) > 1
+        else entry
+        for entry in found
+    ]
+
+
+def _intact(path: Path, checksum: str) -> bool:
+    try:
+        return sha256_of(path) == checksum
+    except OSError as error:
+        raise CourseError(
+            f"Cannot read {path}: {error.strerror}. Make it readable, or delete it and run "
+            "`course corpus fetch multi30k`."
+        ) from error
+
+
+def _damaged(path: Path) -> CourseError:
+    where = (
+        "Run `course corpus fetch multi30k` to replace it."
+        if path.parent == cache_folder()
+        else "Delete or replace it, then run `course corpus fetch multi30k`."
+    )
+    return CourseError(
+        f"{path} is truncated or altered: its SHA-256 is not the published one. {where}"
+    )
+
+
+def _lines(name: str, checksum: str) -> list[str]:
+    """The file's lines as published, stripped of the space around them."""
     path = locate(name)
     if path is None:
-        raise CourseError(f"multi30k's {name} is missing. Put it into {cache_folder()}.")
-    if sha256_of(path) != checksum:
-        raise CourseError(f"{path} is not multi30k's {name}: its SHA-256 differs. Replace it.")
-    lines = gzip.decompress(path.read_bytes()).decode("utf-8").removesuffix("\n").split("\n")
-    lines = [line.strip() for line in lines]
-    return lines, _tokens(name, checksum, lines)
+        raise CourseError(f"multi30k's {name} is missing. Run `course corpus fetch multi30k`.")
+    if not _intact(path, checksum):
+        raise _damaged(path)
+    try:
+        text = gzip.decompress(path.read_bytes()).decode("utf-8")
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise CourseError(
+            f"{path} is not gzip-compressed UTF-8 text. Delete it, then run "
+            "`course corpus fetch multi30k`."
+        ) from error
+    return [line.strip() for line in text.removesuffix("\n").split("\n")]
 
 
 def _tokens(name: str, checksum: str, lines: list[str]) -> list[list[str]]:
@@ -110,7 +221,7 @@ def _tokens(name: str, checksum: str, lines: list[str]) -> list[list[str]]:
     language = name.split(".")[1]
     key = hashlib.sha256(f"{checksum} {language} {PROTOCOL}".encode()).hexdigest()
     entry = cache_folder() / f"{name.removesuffix('.gz')}.{key[:16]}.tokens"
-    if entry.is_file():
+    with suppress(OSError):
         seal, _, body = entry.read_bytes().partition(b"\n")
         if seal == hashlib.sha256(body).hexdigest().encode():
             return [line.split() for line in body.decode("utf-8").split("\n")]
@@ -119,5 +230,7 @@ def _tokens(name: str, checksum: str, lines: list[str]) -> list[list[str]]:
         for line in tqdm(lines, desc=f"tokenising {name}", leave=False, disable=None)
     ]
     body = "\n".join(" ".join(sentence) for sentence in tokens).encode()
-    write_atomically(entry, hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+    # A cache that cannot be written, as in a sandbox, costs the next load its seconds and no more.
+    with suppress(OSError):
+        write_atomically(entry, hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
     return tokens
