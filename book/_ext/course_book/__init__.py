@@ -1,0 +1,11 @@
+"""The book's own Sphinx extension: teaching devices, offline pages, an honest execution cache."""
+
+from sphinx.application import Sphinx
+
+from . import citations, devices, execution, folds, offline, pages, quiz
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    for module in (folds, devices, quiz, citations, execution, offline, pages):
+        module.setup(app)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
