@@ -1,0 +1,70 @@
+"""The data set's own protocol, on sentences of our own."""
+
+import pytest
+
+from course_lib.corpora.tokenization import detokenize, tokenize
+from course_lib.errors import CourseError
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "tokens"),
+    [
+        ("en", "A T-shirt, please.", "a t-shirt , please ."),
+        ("en", "The dog's bowl isn't full.", "the dog &apos;s bowl isn &apos;t full ."),
+        (
+            "en",
+            "A sign says “Stop” & [go].",
+            "a sign says &quot; stop &quot; &amp; &#91; go &#93; .",
+        ),
+        ("en", "1 < 2, but 3 | 4 > 2 …", "1 &lt; 2 , but 3 &#124; 4 &gt; 2 ..."),
+        ("en", "It costs 1,000.50 dollars.", "it costs 1,000.50 dollars ."),
+        (
+            "de",
+            "Ein Mädchen läuft über Österreichs Straße.",
+            "ein mädchen läuft über österreichs straße .",
+        ),
+        ("de", "„Halt“, ruft er – zu spät.", "&quot; halt &quot; , ruft er - zu spät ."),
+        ("de", "Oma's Hund", "oma &apos; s hund"),
+        ("fr", "L'homme s'arrête aujourd'hui.", "l&apos; homme s&apos; arrête aujourd&apos; hui ."),
+        ("fr", "Il lit « Le Monde » !", "il lit &quot; le monde &quot; !"),
+        ("en", "  two   spaces\tand a tab ", "two spaces and a tab"),
+        ("en", "", ""),
+    ],
+)
+def test_tokens_are_those_of_the_published_protocol(language: str, text: str, tokens: str) -> None:
+    assert " ".join(tokenize(text, language)) == tokens
+
+
+def test_case_is_kept_on_request() -> None:
+    assert tokenize("Der Hund bellt.", "de", lowercase=False) == ["Der", "Hund", "bellt", "."]
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "the dog's bowl isn't full, is it?"),
+        ("en", 'a sign says "stop" & [go].'),
+        ("de", "ein mann, der wartet, sitzt da."),
+        ("fr", "l'homme s'arrête, puis repart."),
+    ],
+)
+def test_detokenising_gives_the_text_back(language: str, text: str) -> None:
+    assert detokenize(tokenize(text, language), language) == text
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr"])
+def test_no_token_is_empty_or_holds_space(language: str) -> None:
+    text = "a\u00a0b \u2009 c\u0085d \u3000e ' \" .. ... … '' `` -- — ´ ‚x’ (y) 5 % nº\u00a0"
+    tokens = tokenize(text, language)
+    assert tokens == " ".join(tokens).split()
+
+
+def test_languages_never_share_state() -> None:
+    alone = tokenize("l'eau d'ici", "fr")
+    tokenize("it's", "en")
+    assert tokenize("l'eau d'ici", "fr") == alone == ["l&apos;", "eau", "d&apos;", "ici"]
+
+
+def test_unknown_language_is_named_with_the_choices() -> None:
+    with pytest.raises(CourseError, match=r"'xx'.*en, de, fr"):
+        tokenize("text", "xx")
