@@ -1,0 +1,87 @@
+# Looking Back: the commands of the course. `make help` lists them.
+#
+# Every target works from a fresh clone: it first makes its own virtual environment from
+# requirements.lock. Settings, given as `make book PYTHON=/opt/python3.12/bin/python3`:
+#   PYTHON   the Python 3.11 or 3.12 that the environment is made from
+#   PORT     where `make serve` listens (8000)
+#   PYTEST   further options for pytest, as in `make test PYTEST="-x -k beam"`
+
+.DEFAULT_GOAL := help
+.SILENT:
+.NOTPARALLEL:
+
+PORT ?= 8000
+PYTHON ?=
+PYTEST ?=
+
+VENV := .venv
+SITE := book/_build/html
+# The stamp carries a checksum of what decides the environment, so that a changed lock (or a branch
+# with another one) installs again, whatever the files' dates say.
+KEY := $(shell cat requirements.lock pyproject.toml | cksum | cut -d ' ' -f 1)
+STAMP := $(VENV)/.installed-$(KEY)
+# Kernels and subprocesses find `python` and `course` of this environment first.
+WITH_VENV := PATH="$$PWD/$(VENV)/bin:$$PATH" PYTHONNOUSERSITE=1
+
+# How long things take on 2 cores without a GPU, said before they start.
+INSTALL_TIME := 2 to 5 minutes
+BOOK_TIME := up to 10 minutes, seconds when nothing changed
+TEST_TIME := up to 25 minutes, the book included
+TEST_ALL_TIME := hours
+
+.PHONY: help book test test-all lint exercises grade serve lock clean announce-test announce-test-all
+
+help: ## list the commands
+	echo "Looking Back. On a fresh machine the first command also installs ($(INSTALL_TIME))."
+	grep -E '^[a-z-]+:.*## ' Makefile \
+		| awk -F ':.*## ' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+
+book: $(STAMP) ## execute and render every chapter into book/_build/html/index.html
+	echo "make book: executes and renders every chapter, $(BOOK_TIME)."
+	$(WITH_VENV) jupyter-book build . -n -W --keep-going --path-output book
+	echo "make book: done. Open $(SITE)/index.html, or run \`make serve\`."
+
+test: announce-test lint book ## everything that CI checks: lint, types, the book, quick tests
+	$(WITH_VENV) python -m pytest -m "not slow" $(PYTEST)
+
+test-all: announce-test-all lint book ## the slow proofs too; writes tests/PROOFS.md
+	$(WITH_VENV) python -m pytest --proofs tests/PROOFS.md $(PYTEST)
+
+# What pip cannot bring is looked for first, so that nobody waits minutes to be told.
+announce-test:
+	bash .ci/programs
+	echo "make test: lint, types, book and quick tests, $(TEST_TIME)."
+
+announce-test-all:
+	bash .ci/programs
+	echo "make test-all: as make test, and the slow proofs: $(TEST_ALL_TIME)."
+
+lint: $(STAMP) ## ruff (lint, format) and mypy
+	$(WITH_VENV) ruff check --quiet .
+	$(WITH_VENV) ruff format --quiet --check . \
+		|| { echo "make lint: unformatted files; run $(VENV)/bin/ruff format ." >&2; exit 1; }
+	$(WITH_VENV) mypy
+
+exercises: $(STAMP) ## solutions/ -> exercises/, the notebooks that students get
+	$(WITH_VENV) course release
+
+grade: $(STAMP) ## grade a small demonstration class end to end
+	$(WITH_VENV) course grade attention_by_hand --demonstration
+
+serve: $(STAMP) ## show the built book on this machine only
+	[ -f $(SITE)/index.html ] || { echo "make serve: no book yet; run make book." >&2; exit 1; }
+	echo "The book: http://127.0.0.1:$(PORT)/ (Ctrl-C stops)"
+	$(WITH_VENV) python -m http.server --bind 127.0.0.1 --directory $(SITE) $(PORT)
+
+lock: $(STAMP) ## write requirements.lock anew from pyproject.toml
+	$(WITH_VENV) python .ci/lock.py > requirements.lock.new
+	mv requirements.lock.new requirements.lock
+	git --no-pager diff --stat requirements.lock
+
+clean: ## remove the built book and the tools' caches, keep the environment
+	rm -rf book/_build .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	find book course_lib tests -name __pycache__ -prune -exec rm -rf {} +
+
+$(STAMP):
+	INSTALL_TIME="$(INSTALL_TIME)" PYTHON="$(PYTHON)" bash .ci/environment $(VENV)
+	touch $@
