@@ -5,7 +5,6 @@ Exit status: 0 done, 1 it ran and found something wrong, 2 it could not run.
 
 import sys
 
-import click
 import typer
 
 from course_lib.errors import CourseError
@@ -22,16 +21,18 @@ app = typer.Typer(
 def main() -> None:
     """Run the command line; a user's mistake is one line on standard error, never a traceback."""
     try:
-        app(standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as error:
-        click.echo(error.ctx.get_help())
-        sys.exit(2)
-    except click.ClickException as error:
-        click.echo(f"course: {error.format_message()} See `course --help`.", err=True)
+        status = app(standalone_mode=False)
+    except typer.TyperException as error:
+        # Without a command the help has been printed and there is no message.
+        if message := error.format_message().rstrip("."):
+            typer.echo(f"course: {message}. See `course --help`.", err=True)
         sys.exit(2)
     except CourseError as error:
-        click.echo(f"course: {error}", err=True)
+        typer.echo(f"course: {error}", err=True)
         sys.exit(2)
-    except (KeyboardInterrupt, click.Abort):
-        click.echo("course: stopped.", err=True)
-        sys.exit(130)
+    except (KeyboardInterrupt, typer.Abort):
+        status = 130
+    if status == 130:
+        typer.echo("course: stopped.", err=True)
+    # typer hands the code of a typer.Exit back instead of leaving with it.
+    sys.exit(status if isinstance(status, int) else 0)
