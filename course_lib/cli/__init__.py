@@ -7,6 +7,7 @@ import sys
 
 import typer
 
+from course_lib.cli import corpus
 from course_lib.errors import CourseError
 
 app = typer.Typer(
@@ -16,6 +17,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+corpus.register(app)
 
 
 def main() -> None:

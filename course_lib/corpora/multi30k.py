@@ -147,11 +147,13 @@ def fetch(
             try:
                 download(f"{url}/{name}", path, checksums[name])
             except CourseError as error:
-                missing = [other for other in wanted[position:] if locate(other) is None]
+                missing = [other for other in wanted[position:] if locate(other) is None] or [name]
+                needless = all(other.split(".")[0] in OPTIONAL_SPLITS for other in missing)
                 raise CourseError(
-                    f"{error} Run the command again to resume, or get "
-                    f"{', '.join(missing or [name])} from {url} on another machine and put "
-                    f"them into {cache_folder()} (or into $COURSE_DATA/multi30k)."
+                    f"{error} Run the command again to resume; offline, get {', '.join(missing)} "
+                    "from the same address on another machine and put them into "
+                    f"{cache_folder()} (or into $COURSE_DATA/multi30k)."
+                    + (" Only later test sets are missing: training needs none." * needless)
                 ) from error
         paths.append(path)
     return paths

@@ -1,12 +1,108 @@
-"""Every corpus of the course by name."""
+"""Every corpus of the course by name: what it is, its terms, and how to load it."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
 
 from course_lib.corpora.corpus import Corpus
-from course_lib.corpora.multi30k import multi30k
+from course_lib.corpora.multi30k import PAIRS, multi30k
 from course_lib.errors import CourseError
 
+TOKENS = ("tokens",)
+OWN_TERMS = "made for this course, under its own licence"
 
-def load_corpus(name: str, pair: str = "en-de") -> Corpus:
-    """The corpus called `name`."""
-    if name != "multi30k":
-        raise CourseError(f"There is no corpus {name!r}. Choose one of multi30k.")
-    return multi30k(pair)
+
+@dataclass(frozen=True)
+class Description:
+    """What a person asks of a corpus before choosing it, and the function that loads it."""
+
+    name: str
+    what: str
+    pairs: tuple[str, ...]
+    size: str
+    terms: str
+    generated: bool
+    load: Callable[..., Corpus]
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The keyword arguments that `load` takes beside the pair."""
+        parameters = inspect.signature(self.load).parameters
+        return tuple(name for name in parameters if name != "pair")
+
+
+CORPORA = {
+    description.name: description
+    for description in (
+        Description(
+            name="multi30k",
+            what="descriptions of photographs, translated by people (Elliott et al., 2016)",
+            pairs=PAIRS,
+            size="29,000 training pairs; 2 MB to download",
+            terms="for research and teaching, not for commercial use",
+            generated=False,
+            load=multi30k,
+        ),
+    )
+}
+
+
+def describe(name: str) -> Description:
+    """The description of the corpus called `name`; raises CourseError that lists the names."""
+    if name not in CORPORA:
+        raise CourseError(f"There is no corpus {name!r}. Choose one of {', '.join(CORPORA)}.")
+    return CORPORA[name]
+
+
+def load_corpus(name: str, pair: str = "en-de", **options: Any) -> Corpus:
+    """The corpus called `name`; `options` go to the function that makes it (its seed, its sizes).
+
+    Token strings have no languages: for them the default pair is as good as "tokens".
+    Raises CourseError for a name, pair or option that does not exist, and names those that do.
+    """
+    description = describe(name)
+    unknown = [option for option in options if option not in description.options]
+    if unknown:
+        raise CourseError(
+            f"The corpus {name} has no option {unknown[0]!r}. "
+            f"Choose among {', '.join(description.options)}."
+        )
+    if description.pairs == TOKENS and pair in ("en-de", *TOKENS):
+        return description.load(**options)
+    if pair not in description.pairs:
+        raise CourseError(
+            f"The corpus {name} has no pair {pair!r}. Choose one of {', '.join(description.pairs)}."
+        )
+    return description.load(pair, **options)
+
+
+def inconsistencies(corpus: Corpus) -> list[str]:
+    """What is wrong with a corpus, one plain line each; empty where everything fits together.
+
+    Checked: sides of equal length, no empty sentence, links inside their sentences, and no sentence
+    pair in two splits.
+    """
+    found = []
+    for name, split in corpus.splits.items():
+        sizes = {len(split.source), len(split.target), len(split.reference)}
+        if split.links is not None:
+            sizes.add(len(split.links))
+        if len(sizes) > 1:
+            found.append(f"{name}: its lists have different lengths {sorted(sizes)}")
+            continue
+        for position, (source, target) in enumerate(zip(split.source, split.target, strict=True)):
+            if not source or not target:
+                found.append(f"{name} {position + 1}: an empty sentence")
+            links = split.links[position] if split.links is not None else frozenset()
+            if any(not (0 <= i < len(source) and 0 <= j < len(target)) for i, j in links):
+                found.append(f"{name} {position + 1}: a link points outside its sentence")
+    pairs = {
+        name: {(tuple(s), tuple(t)) for s, t in zip(split.source, split.target, strict=False)}
+        for name, split in corpus.splits.items()
+    }
+    for first, second in combinations(pairs, 2):
+        if shared := pairs[first] & pairs[second]:
+            found.append(f"{first} and {second} share {len(shared)} sentence pairs")
+    return found
