@@ -1,0 +1,145 @@
+"""Corpus BLEU in the two protocols that are reported, and BLEU by source length.
+
+BLEU is Papineni et al., 2002; the counting is sacrebleu's. Scores of different protocols must never
+be compared, so every score travels with the signature that says how it was made.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from sacrebleu.metrics import BLEU
+
+from course_lib.corpora.vocabulary import MARKS, UNK
+from course_lib.errors import CourseError
+
+Tokens = Sequence[str]
+
+# "Short" and "long" everywhere in the course: under 10 source words, over 20. Both are ranges of
+# their own here, so the first and the last point of a curve are the two numbers in the tables.
+LENGTH_EDGES = (10, 13, 16, 21)
+
+
+class BleuScore(NamedTuple):
+    """A score from 0 to 100 and the protocol it was measured in, as sacrebleu writes it."""
+
+    score: float
+    signature: str
+
+
+def bleu_tok(hypotheses: Sequence[Tokens], references: Sequence[Tokens]) -> BleuScore:
+    """The published protocol: tokens against tokens, exactly as they are.
+
+    Both sides are lower-cased, normalised and Moses-tokenised before they come here. An empty
+    hypothesis counts as a translation of no words. No sentences at all is a CourseError.
+    """
+    # force: the input is tokenised on purpose, which sacrebleu would otherwise warn about.
+    metric = BLEU(tokenize="none", force=True)
+    return _score(metric, [" ".join(h) for h in hypotheses], [" ".join(r) for r in references])
+
+
+def bleu_detok(
+    hypotheses: Sequence[str], references: Sequence[str], lowercase: bool = False
+) -> BleuScore:
+    """What is comparable between systems: sacrebleu's own 13a tokens of detokenised text.
+
+    `lowercase` folds the case of both sides, for a model that only knows lower case; the signature
+    then has `case:lc`. No sentences at all is a CourseError.
+    """
+    return _score(BLEU(tokenize="13a", lowercase=lowercase), hypotheses, references)
+
+
+def bleu_by_length(
+    hypotheses: Sequence[Tokens],
+    references: Sequence[Tokens],
+    source_lengths: Sequence[int],
+    edges: Sequence[int] = LENGTH_EDGES,
+) -> list[dict[str, float | int]]:
+    """Tokenised BLEU for each range of source lengths, shortest first.
+
+    `edges` are the lengths at which a new range begins: (10, 21) makes 1 to 9, 10 to 20 and 21 to
+    the longest sentence. `lower` and `upper` belong to their range. A range without sentences is
+    left out; `sentences` says how much the score of the others can be trusted.
+    """
+    _check_aligned(hypotheses, references, source_lengths)
+    if list(edges) != sorted(set(edges)):
+        raise CourseError(f"Length edges {list(edges)} do not increase. Give each once, in order.")
+    rows: list[dict[str, float | int]] = []
+    for k in range(len(edges) + 1):
+        chosen = [i for i, length in enumerate(source_lengths) if bisect_right(edges, length) == k]
+        if not chosen:
+            continue
+        longest = max(source_lengths[i] for i in chosen)
+        rows.append(
+            {
+                "lower": edges[k - 1] if k else 1,
+                "upper": edges[k] - 1 if k < len(edges) else longest,
+                "sentences": len(chosen),
+                "bleu_tok": _bleu_of(chosen, hypotheses, references),
+            }
+        )
+    return rows
+
+
+def bleu_short(
+    hypotheses: Sequence[Tokens], references: Sequence[Tokens], source_lengths: Sequence[int]
+) -> dict[str, float | int | None]:
+    """`sentences` and `bleu_tok` for sources under 10 words; None where there are none."""
+    return _part(hypotheses, references, source_lengths, lambda length: length < 10)
+
+
+def bleu_long(
+    hypotheses: Sequence[Tokens], references: Sequence[Tokens], source_lengths: Sequence[int]
+) -> dict[str, float | int | None]:
+    """`sentences` and `bleu_tok` for sources over 20 words; None where there are none."""
+    return _part(hypotheses, references, source_lengths, lambda length: length > 20)
+
+
+def unk_rate(hypotheses: Sequence[Tokens]) -> float:
+    """The share of predicted words that are the unknown word, from 0 to 1; 0 for no words."""
+    words = sum(len(hypothesis) for hypothesis in hypotheses)
+    unknown = sum(token == MARKS[UNK] for hypothesis in hypotheses for token in hypothesis)
+    return unknown / words if words else 0.0
+
+
+def _score(metric: BLEU, hypotheses: Sequence[str], references: Sequence[str]) -> BleuScore:
+    _check_aligned(hypotheses, references)
+    score = metric.corpus_score(list(hypotheses), [list(references)]).score
+    return BleuScore(float(score), str(metric.get_signature()))
+
+
+def _part(
+    hypotheses: Sequence[Tokens],
+    references: Sequence[Tokens],
+    source_lengths: Sequence[int],
+    wanted: Callable[[int], bool],
+) -> dict[str, float | int | None]:
+    _check_aligned(hypotheses, references, source_lengths)
+    chosen = [i for i, length in enumerate(source_lengths) if wanted(length)]
+    score = _bleu_of(chosen, hypotheses, references) if chosen else None
+    return {"sentences": len(chosen), "bleu_tok": score}
+
+
+def _bleu_of(
+    chosen: Sequence[int], hypotheses: Sequence[Tokens], references: Sequence[Tokens]
+) -> float:
+    return bleu_tok([hypotheses[i] for i in chosen], [references[i] for i in chosen]).score
+
+
+def _check_aligned(
+    hypotheses: Sequence[object],
+    references: Sequence[object],
+    source_lengths: Sequence[int] | None = None,
+) -> None:
+    if len(hypotheses) != len(references):
+        raise CourseError(
+            f"{len(hypotheses)} translations against {len(references)} references. "
+            "BLEU needs exactly one translation for each reference, in the same order."
+        )
+    if source_lengths is not None and len(source_lengths) != len(references):
+        raise CourseError(
+            f"{len(source_lengths)} source lengths for {len(references)} references. "
+            "Give one length for each sentence, in the same order."
+        )
+    if not references:
+        raise CourseError("There are no sentences to score. Choose a split that is not empty.")

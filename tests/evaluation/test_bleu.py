@@ -1,0 +1,198 @@
+"""BLEU agrees with a second one written from the 2002 paper, and its edges are defined."""
+
+import logging
+import math
+import random
+from collections import Counter
+
+import pytest
+import sacrebleu
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from course_lib.errors import CourseError
+from course_lib.evaluation.bleu import (
+    LENGTH_EDGES,
+    bleu_by_length,
+    bleu_detok,
+    bleu_long,
+    bleu_short,
+    bleu_tok,
+    unk_rate,
+)
+
+Sentences = list[list[str]]
+
+
+def papineni(hypotheses: Sentences, references: Sentences) -> float:
+    """Papineni et al. (2002), section 2.3, one reference: BP * exp(mean of log p_n), n = 1 .. 4.
+
+    0 where any p_n is 0: the paper has no smoothing.
+    """
+    c = sum(map(len, hypotheses))
+    r = sum(map(len, references))
+    log_precisions = []
+    for n in (1, 2, 3, 4):
+        clipped = total = 0
+        for hypothesis, reference in zip(hypotheses, references, strict=True):
+            found = Counter(zip(*(hypothesis[k:] for k in range(n)), strict=False))
+            allowed = Counter(zip(*(reference[k:] for k in range(n)), strict=False))
+            clipped += sum(min(count, allowed[gram]) for gram, count in found.items())
+            total += sum(found.values())
+        if clipped == 0:
+            return 0.0
+        log_precisions.append(math.log(clipped / total))
+    penalty = 1.0 if c > r else math.exp(1 - r / c)
+    return 100 * penalty * math.exp(sum(log_precisions) / 4)
+
+
+def noisy_copies(seed: int, count: int = 60) -> tuple[Sentences, Sentences]:
+    """References of 4 to 30 words, and hypotheses with some words changed, lost or swapped."""
+    rng = random.Random(seed)
+    words = ["ein", "hund", "läuft", "über", "die", "wiese", ",", ".", "der", "<unk>"]
+    references = [[rng.choice(words) for _ in range(rng.randint(4, 30))] for _ in range(count)]
+    hypotheses = []
+    for reference in references:
+        kept = [w if rng.random() < 0.8 else rng.choice(words) for w in reference]
+        hypotheses.append([w for w in kept if rng.random() < 0.9])
+    return hypotheses, references
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_agrees_with_papineni(seed: int) -> None:
+    hypotheses, references = noisy_copies(seed)
+    assert bleu_tok(hypotheses, references).score == pytest.approx(papineni(hypotheses, references))
+
+
+sentence = st.lists(st.sampled_from("abc"), max_size=8)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(sentence, sentence), min_size=1, max_size=6))
+def test_agrees_with_papineni_wherever_no_order_is_without_matches(
+    pairs: list[tuple[list[str], list[str]]],
+) -> None:
+    hypotheses, references = [h for h, _ in pairs], [r for _, r in pairs]
+    expected = papineni(hypotheses, references)
+    score = bleu_tok(hypotheses, references).score
+    assert 0.0 <= score <= 100.0 + 1e-9
+    if expected > 0:
+        assert score == pytest.approx(expected)
+
+
+def test_repeated_words_are_clipped() -> None:
+    """Of four times "the", the two that the reference has are matches."""
+    reference = ["the", "cat", "is", "on", "the", "mat", "."]
+    assert bleu_tok([["the", "the", *reference]], [reference]).score == pytest.approx(
+        100 * (7 / 9 * 6 / 8 * 5 / 7 * 4 / 6) ** 0.25
+    )
+
+
+def test_perfect_order_free_and_bounded() -> None:
+    hypotheses, references = noisy_copies(1)
+    assert bleu_tok(references, references).score == pytest.approx(100.0)
+    order = list(range(len(hypotheses)))
+    random.Random(0).shuffle(order)
+    shuffled = bleu_tok([hypotheses[i] for i in order], [references[i] for i in order])
+    assert shuffled == bleu_tok(hypotheses, references)
+
+
+def test_signatures_name_the_protocol() -> None:
+    version = sacrebleu.__version__
+    tokens, text = [["ein", "hund", "läuft", "."]], ["Ein Hund läuft."]
+    assert bleu_tok(tokens, tokens).signature == (
+        f"nrefs:1|case:mixed|eff:no|tok:none|smooth:exp|version:{version}"
+    )
+    assert bleu_detok(text, text, lowercase=True).signature == (
+        f"nrefs:1|case:lc|eff:no|tok:13a|smooth:exp|version:{version}"
+    )
+    assert bleu_detok(text, text).signature == (
+        f"nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:{version}"
+    )
+
+
+def test_tokens_are_taken_as_they_are_and_text_is_not() -> None:
+    """ "can't" is one token if we say so; 13a takes sentence punctuation apart by itself."""
+    tokens = ["he", "can't", "run", "far."]
+    assert bleu_tok([tokens], [["he", "can't", "run", "far", "."]]).score < 60
+    assert bleu_detok(["he can't run far."], ["he can't run far ."]).score == pytest.approx(100)
+
+
+def test_lower_casing_is_for_both_sides() -> None:
+    upper, lower = ["Ein Hund läuft heute."], ["ein hund läuft heute."]
+    assert bleu_detok(upper, lower).score < 100
+    assert bleu_detok(upper, lower, lowercase=True).score == pytest.approx(100)
+    assert bleu_detok(lower, upper, lowercase=True).score == pytest.approx(100)
+
+
+def test_tokenised_input_is_scored_in_silence(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        bleu_tok([["das", "ist", "gut", "."]] * 150, [["das", "ist", "gut", "."]] * 150)
+    assert caplog.records == []
+
+
+def test_empty_hypotheses_are_translations_of_no_words() -> None:
+    reference = ["a", "b", "c", "d", "e"]
+    assert bleu_tok([[]], [reference]).score == 0.0
+    assert bleu_detok(["", ""], ["Ein Satz.", "Noch ein Satz."]).score == 0.0
+    with_gap = bleu_tok([reference, []], [reference, reference]).score
+    assert with_gap == pytest.approx(100 * math.exp(1 - 10 / 5))
+
+
+@pytest.mark.parametrize("score", [bleu_tok, bleu_detok])
+def test_nothing_to_score_is_the_users_mistake(score) -> None:
+    with pytest.raises(CourseError, match="no sentences"):
+        score([], [])
+    with pytest.raises(CourseError, match="1 translations against 2 references"):
+        score(["a"], ["a", "b"])
+
+
+def test_by_length_cuts_the_set_into_pieces_that_add_up() -> None:
+    hypotheses, references = noisy_copies(3, count=200)
+    lengths = [len(reference) for reference in references]
+    rows = bleu_by_length(hypotheses, references, lengths, (10, 21))
+    assert [(row["lower"], row["upper"]) for row in rows] == [(1, 9), (10, 20), (21, max(lengths))]
+    assert sum(row["sentences"] for row in rows) == len(references)
+    middle = [i for i, length in enumerate(lengths) if 10 <= length <= 20]
+    assert rows[1]["sentences"] == len(middle)
+    assert rows[1]["bleu_tok"] == pytest.approx(
+        papineni([hypotheses[i] for i in middle], [references[i] for i in middle])
+    )
+    whole = bleu_by_length(hypotheses, references, lengths, ())
+    assert whole[0]["bleu_tok"] == bleu_tok(hypotheses, references).score
+
+
+def test_short_and_long_are_the_ends_of_the_default_ranges() -> None:
+    hypotheses, references = noisy_copies(4, count=200)
+    lengths = [len(reference) for reference in references]
+    rows = bleu_by_length(hypotheses, references, lengths, LENGTH_EDGES)
+    short = bleu_short(hypotheses, references, lengths)
+    long = bleu_long(hypotheses, references, lengths)
+    assert short == {"sentences": rows[0]["sentences"], "bleu_tok": rows[0]["bleu_tok"]}
+    assert long == {"sentences": rows[-1]["sentences"], "bleu_tok": rows[-1]["bleu_tok"]}
+
+
+def test_a_range_without_sentences_has_no_score() -> None:
+    tokens = [["a", "b", "c", "d"]]
+    assert bleu_by_length(tokens, tokens, [12], (10, 21)) == [
+        {"lower": 10, "upper": 20, "sentences": 1, "bleu_tok": pytest.approx(100)}
+    ]
+    assert bleu_short(tokens, tokens, [12]) == {"sentences": 0, "bleu_tok": None}
+    assert bleu_long(tokens, tokens, [20]) == {"sentences": 0, "bleu_tok": None}
+
+
+@pytest.mark.parametrize("edges", [(21, 10), (10, 10)])
+def test_edges_must_increase(edges: tuple[int, ...]) -> None:
+    with pytest.raises(CourseError, match="do not increase"):
+        bleu_by_length([["a"]], [["a"]], [1], edges)
+
+
+def test_lengths_must_match_the_sentences() -> None:
+    with pytest.raises(CourseError, match="2 source lengths for 1 references"):
+        bleu_by_length([["a"]], [["a"]], [1, 2])
+
+
+def test_unk_rate() -> None:
+    assert unk_rate([["a", "<unk>"], [], ["b", "c"]]) == 0.25
+    assert unk_rate([[], []]) == 0.0
+    assert unk_rate([]) == 0.0
