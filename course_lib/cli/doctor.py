@@ -1,0 +1,300 @@
+"""`course doctor`: what this machine has, what the course is missing here, and how to get it."""
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from functools import partial
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated, Any
+
+import psutil
+import typer
+from packaging.requirements import Requirement
+
+from course_lib.corpora import multi30k
+
+PROJECT = "looking-back"
+PYTHONS = ((3, 11), (3, 12))
+# What `make` and `course` use each group of packages for; "" is what everything needs.
+GROUPS = {"": "everything", "book": "make book", "classes": "grading", "dev": "make test"}
+SHOWN = ("torch", "numpy", "accelerate", "sacrebleu", "jupyter-book", "nbgrader", "distributed")
+INSTALLERS = {
+    "apt-get": "apt-get install",
+    "dnf": "dnf install",
+    "pacman": "pacman -S",
+    "zypper": "zypper install",
+}
+# Kernel settings with which distributions forbid what bubblewrap needs, and the value that allows.
+NAMESPACE_SETTINGS = {
+    "kernel/apparmor_restrict_unprivileged_userns": "0",
+    "kernel/unprivileged_userns_clone": "1",
+}
+GIB = 2**30
+# One small model, its corpus and a kernel of the notebook fit in this much.
+LITTLE_MEMORY = 2 * GIB
+LITTLE_DISK = 2 * GIB
+
+
+@dataclass(frozen=True)
+class Missing:
+    """One thing that is not there: what it is for, whether nothing works without it, the remedy."""
+
+    name: str
+    purpose: str
+    needed: bool
+    remedy: str
+
+
+def register(app: typer.Typer) -> None:
+    """Add `doctor` to `app`."""
+    app.command()(doctor)
+
+
+def doctor(
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON object instead of text.")
+    ] = False,
+) -> None:
+    """Say what this machine has, what is missing and how to get it.
+
+    Exit status 1 if something that everything needs is missing; what only some commands need
+    (Chromium, bubblewrap, a corpus) is named and leaves the status 0.
+    """
+    report = examine()
+    typer.echo(json.dumps(report, indent=2) if as_json else as_text(report))
+    if not report["ok"]:
+        raise typer.Exit(1)
+
+
+def examine() -> dict[str, Any]:
+    """Everything the command reports, in plain types; sizes in bytes.
+
+    Keys: ok, system, versions, device, memory, disk, corpora, notes, missing.
+    """
+    missing = [*missing_python(), *missing_packages(), *missing_programs()]
+    report = {
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "versions": versions(),
+        "device": device(),
+        "memory": {
+            "total": psutil.virtual_memory().total,
+            "available": psutil.virtual_memory().available,
+        },
+        "disk": {"folder": str(Path.cwd()), "free": shutil.disk_usage(Path.cwd()).free},
+        "corpora": corpora(),
+    }
+    return {
+        "ok": not any(item.needed for item in missing),
+        **report,
+        "notes": notes(report["memory"]["available"], report["disk"]["free"]),
+        "missing": [asdict(item) for item in missing],
+    }
+
+
+def versions() -> dict[str, str | None]:
+    """Versions of Python, the course and the packages that decide results; None where absent."""
+    found: dict[str, str | None] = {"python": platform.python_version()}
+    for name in (PROJECT, *SHOWN):
+        found[name] = installed_version(name)
+    return found
+
+
+def installed_version(name: str) -> str | None:
+    """The installed version of a package, None where it is not installed."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def device() -> dict[str, Any]:
+    """The processor, how much of it this process may use, and the accelerators torch sees."""
+    found: dict[str, Any] = {
+        "processor": processor(),
+        "cores": psutil.cpu_count(logical=False),
+        "usable_threads": len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count(),
+        "torch_threads": None,
+        "cuda": [],
+        "mps": False,
+    }
+    try:
+        import torch
+    except ImportError:
+        return found
+    found["torch_threads"] = torch.get_num_threads()
+    if torch.cuda.is_available():
+        for index in range(torch.cuda.device_count()):
+            properties = torch.cuda.get_device_properties(index)
+            found["cuda"].append({"name": properties.name, "memory": properties.total_memory})
+    found["mps"] = torch.backends.mps.is_available()
+    return found
+
+
+def processor() -> str:
+    """The processor's name as its maker writes it, or the kind of machine where no one says."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def corpora() -> dict[str, Any]:
+    """Where Multi30k is looked for and how many of the files that training needs are sound."""
+    data = os.environ.get("COURSE_DATA")
+    files = [file for file in multi30k.verify() if file.required]
+    return {
+        "COURSE_DATA": data,
+        "folders": [
+            *([str(Path(data) / "multi30k")] if data else []),
+            str(multi30k.cache_folder()),
+        ],
+        "multi30k": {"sound": sum(file.state == "ok" for file in files), "files": len(files)},
+    }
+
+
+def notes(available: int, free: int) -> list[str]:
+    """What is there but short: memory and disk, both in bytes."""
+    short = []
+    if available < LITTLE_MEMORY:
+        short.append(
+            f"Only {size(available)} of memory is available: close other programs, "
+            "or begin with the smallest models (course train --preset smoke)."
+        )
+    if free < LITTLE_DISK:
+        short.append(f"Only {size(free)} of disk is free here: runs and the book need about 1 GB.")
+    return short
+
+
+def missing_python() -> list[Missing]:
+    """The right Python, where this one is neither 3.11 nor 3.12."""
+    if sys.version_info[:2] in PYTHONS:
+        return []
+    remedy = "install Python 3.11 or 3.12, delete .venv, then make book PYTHON=/path/to/python3.12"
+    return [Missing("Python 3.11 or 3.12", GROUPS[""], True, remedy)]
+
+
+def missing_packages() -> list[Missing]:
+    """Every package the project asks for that is absent or has a version outside its range."""
+    found = []
+    for line in metadata.requires(PROJECT) or []:
+        requirement = Requirement(line)
+        for group, purpose in GROUPS.items():
+            if requirement.marker is None:
+                asked = group == ""
+            else:
+                # A marker of an extra is false without one, so each line falls to its own group.
+                asked = requirement.marker.evaluate({"extra": group})
+            if asked and not satisfied(requirement):
+                wanted = f"{requirement.name}{requirement.specifier}"
+                remedy = f'{sys.executable} -m pip install "{wanted}"'
+                found.append(Missing(wanted, purpose, group == "", remedy))
+                break
+    return found
+
+
+def satisfied(requirement: Requirement) -> bool:
+    """Whether a package is installed in a version that the requirement allows."""
+    version = installed_version(requirement.name)
+    return version is not None and requirement.specifier.contains(version, prereleases=True)
+
+
+def missing_programs() -> list[Missing]:
+    """Programs that pip cannot bring and some commands need: Chromium, bubblewrap, git."""
+    found = []
+    if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
+        found.append(Missing("chromium", "make test", False, install_command("chromium")))
+    if shutil.which("git") is None:
+        found.append(Missing("git", "recording a run's commit", False, install_command("git")))
+    sandbox = partial(Missing, "bubblewrap", "course grade in a sandbox, make test", False)
+    if platform.system() != "Linux":
+        found.append(sandbox("grade on Linux (bubblewrap exists nowhere else)"))
+    elif shutil.which("bwrap") is None:
+        found.append(sandbox(install_command("bubblewrap")))
+    elif not sandbox_works():
+        found.append(sandbox(allow_namespaces()))
+    return found
+
+
+def sandbox_works() -> bool:
+    """Whether bubblewrap may make its namespaces here: some systems and containers forbid them."""
+    command = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "true"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def allow_namespaces() -> str:
+    """The command that lets bubblewrap make namespaces, where this system has a setting for it."""
+    for setting, allowing in NAMESPACE_SETTINGS.items():
+        path = Path("/proc/sys") / setting
+        if path.is_file() and path.read_text().strip() != allowing:
+            return f"{administrator()}sysctl -w {setting.replace('/', '.')}={allowing}"
+    return "this container forbids namespaces: start it with docker run --privileged"
+
+
+def install_command(package: str) -> str:
+    """The command that installs a system package here; its name alone where none is known."""
+    if platform.system() == "Darwin":
+        return f"brew install {package}"
+    for program, command in INSTALLERS.items():
+        if shutil.which(program):
+            return f"{administrator()}{command} {package}"
+    return f"install {package} with this system's package manager"
+
+
+def administrator() -> str:
+    """`sudo ` for everyone but root."""
+    return "" if hasattr(os, "geteuid") and os.geteuid() == 0 else "sudo "
+
+
+def size(count: int) -> str:
+    """A number of bytes for people."""
+    return f"{count / GIB:.1f} GiB"
+
+
+def as_text(report: dict[str, Any]) -> str:
+    """The report for people: plain lines, the missing things last, each with its remedy."""
+    machine, data = report["device"], report["corpora"]
+    lines = [f"Looking Back on {report['system']}", "", "Versions"]
+    lines += [f"  {name:14} {version or '-'}" for name, version in report["versions"].items()]
+    lines += ["", "Device", f"  processor      {machine['processor']}"]
+    lines.append(
+        f"  threads        {machine['usable_threads']} usable, "
+        f"torch uses {machine['torch_threads'] or '-'}"
+    )
+    for gpu in machine["cuda"]:
+        lines.append(f"  CUDA           {gpu['name']}, {size(gpu['memory'])}")
+    if machine["mps"]:
+        lines.append("  MPS            Apple GPU")
+    if not machine["cuda"] and not machine["mps"]:
+        lines.append("  accelerator    none; everything in the course also runs without")
+    memory, disk = report["memory"], report["disk"]
+    lines.append(f"  memory         {size(memory['available'])} free of {size(memory['total'])}")
+    lines.append(f"  disk           {size(disk['free'])} free in {disk['folder']}")
+    sound, files = data["multi30k"]["sound"], data["multi30k"]["files"]
+    lines += ["", "Corpora", "  toy, copy, reverse: made on this machine, always there"]
+    remedy = "" if sound == files else "; to get them: course corpus fetch multi30k"
+    lines.append(f"  multi30k: {sound} of {files} files{remedy}")
+    lines += [f"    looked for in {folder}" for folder in data["folders"]]
+    if data["COURSE_DATA"] is None:
+        lines.append("    (COURSE_DATA, a folder of corpora that goes first, is not set)")
+    lines += ["", *report["notes"]]
+    for item in report["missing"]:
+        kind = "MISSING" if item["needed"] else "Missing"
+        lines += [
+            f"{kind} {item['name']}, for {item['purpose']}. To get it:",
+            f"  {item['remedy']}",
+        ]
+    if not report["missing"]:
+        lines.append("Nothing is missing.")
+    elif report["ok"]:
+        lines.append("Everything else is there; what is missing is needed for the above alone.")
+    return "\n".join(lines)

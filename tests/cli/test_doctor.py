@@ -1,0 +1,160 @@
+"""`course doctor`: what is missing is named with its remedy; only a need of everything fails it."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from course_lib.cli import doctor
+from course_lib.corpora import multi30k
+
+app = typer.Typer()
+app.command("corpus")(lambda: None)
+doctor.register(app)
+
+
+@pytest.fixture(autouse=True)
+def healthy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A machine with every program, a sandbox that works, no corpora and much memory."""
+    monkeypatch.delenv("COURSE_DATA", raising=False)
+    monkeypatch.setattr(multi30k, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(shutil, "which", lambda program: f"/usr/bin/{program}")
+    monkeypatch.setattr(doctor, "sandbox_works", lambda: True)
+    monkeypatch.setattr(doctor, "notes", lambda available, free: [])
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    result = CliRunner().invoke(app, ["doctor", *arguments])
+    return result.exit_code, result.output
+
+
+def report(status: int = 0) -> dict[str, Any]:
+    code, output = run("--json")
+    assert code == status, output
+    return json.loads(output)
+
+
+def programs(monkeypatch: pytest.MonkeyPatch, *present: str) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}" if name in present else None)
+
+
+def test_a_machine_with_everything_is_told_so() -> None:
+    found = report()
+    assert found["ok"]
+    assert found["missing"] == []
+    assert all(found["versions"].values())
+    assert found["device"]["usable_threads"] >= 1
+    assert 0 < found["memory"]["available"] <= found["memory"]["total"]
+    assert run()[1].rstrip().endswith("Nothing is missing.")
+
+
+def test_the_text_names_every_version_and_every_folder() -> None:
+    found, text = report(), run()[1]
+    for name, version in found["versions"].items():
+        assert name in text
+        assert version in text
+    assert all(folder in text for folder in found["corpora"]["folders"])
+
+
+@pytest.mark.parametrize(
+    ("requirement", "status"),
+    [
+        ("no-such-package-at-all>=2", 1),
+        ("numpy>=9999", 1),
+        ('no-such-package-at-all; extra == "book"', 0),
+        ('numpy>=9999; extra == "classes"', 0),
+    ],
+)
+def test_only_a_package_that_everything_needs_fails(
+    requirement: str, status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor.metadata, "requires", lambda name: [requirement])
+    found = report(status)
+    [missing] = found["missing"]
+    assert missing["needed"] == (status == 1) == (not found["ok"])
+    assert missing["name"] == requirement.split(";")[0]
+    assert f'-m pip install "{missing["name"]}"' in missing["remedy"]
+    assert missing["remedy"] in run()[1]
+
+
+def test_a_package_for_another_system_is_not_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = 'no-such-package-at-all; sys_platform == "plan9"'
+    monkeypatch.setattr(doctor.metadata, "requires", lambda name: [line])
+    assert report()["missing"] == []
+
+
+def test_another_python_fails_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "PYTHONS", ((2, 7),))
+    [missing] = report(status=1)["missing"]
+    assert "PYTHON=" in missing["remedy"]
+
+
+@pytest.mark.parametrize("installer", ["apt-get", "dnf", "pacman", "zypper"])
+def test_missing_programs_are_named_with_this_systems_command(
+    installer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor.platform, "system", lambda: "Linux")
+    programs(monkeypatch, installer)
+    remedies = {item["name"]: item["remedy"] for item in report()["missing"]}
+    assert set(remedies) == {"chromium", "git", "bubblewrap"}
+    for program, remedy in remedies.items():
+        assert f"{installer} " in remedy
+        assert remedy.endswith(f" {program}")
+
+
+def test_everyone_but_root_is_told_sudo(monkeypatch: pytest.MonkeyPatch) -> None:
+    for user, word in ((0, ""), (1000, "sudo ")):
+        monkeypatch.setattr(doctor.os, "geteuid", lambda user=user: user)
+        assert doctor.install_command("git") == f"{word}apt-get install git"
+
+
+def test_on_a_mac_nothing_is_promised_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor.platform, "system", lambda: "Darwin")
+    programs(monkeypatch, "git")
+    remedies = {item["name"]: item["remedy"] for item in report()["missing"]}
+    assert remedies["chromium"] == "brew install chromium"
+    assert "Linux" in remedies["bubblewrap"]
+
+
+def test_a_sandbox_that_is_forbidden_is_not_called_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor.platform, "system", lambda: "Linux")
+    monkeypatch.setattr(doctor, "sandbox_works", lambda: False)
+    [missing] = report()["missing"]
+    assert missing["name"] == "bubblewrap"
+    assert "install" not in missing["remedy"]
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_the_sandbox_works_if_it_runs_a_program(
+    status: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    finished = subprocess.CompletedProcess([], status)
+    monkeypatch.setattr(subprocess, "run", lambda *arguments, **options: finished)
+    assert doctor.sandbox_works() == (status == 0)
+
+
+def test_corpora_are_looked_for_in_the_order_of_the_loader(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert report()["corpora"]["folders"] == [str(tmp_path / "cache")]
+    folder = tmp_path / "data" / "multi30k"
+    folder.mkdir(parents=True)
+    (folder / "train.en.gz").write_bytes(b"not the published file")
+    monkeypatch.setenv("COURSE_DATA", str(tmp_path / "data"))
+    found = report()["corpora"]
+    assert found["folders"] == [str(folder), str(tmp_path / "cache")]
+    assert found["multi30k"]["sound"] == 0 < found["multi30k"]["files"]
+    assert "course corpus fetch multi30k" in run()[1]
+
+
+def test_little_memory_and_a_full_disk_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    assert doctor.notes(64 * doctor.GIB, 64 * doctor.GIB) == []
+    assert "memory" in doctor.notes(doctor.GIB, 64 * doctor.GIB)[0]
+    assert "disk" in doctor.notes(64 * doctor.GIB, doctor.GIB)[0]
