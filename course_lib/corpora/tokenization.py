@@ -10,16 +10,19 @@ and French equal those that the data set's README states, all nine to the word.
 """
 
 from functools import cache
-
-import sacremoses
+from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from course_lib.errors import CourseError
+
+if TYPE_CHECKING:
+    import sacremoses
 
 LANGUAGES = ("en", "de", "fr")
 
 PROTOCOL = (
     "lower-cased, normalize-punctuation (perl_parity), tokenizer (escaped), "
-    f"sacremoses {sacremoses.__version__}"
+    f"sacremoses {version('sacremoses')}"
 )
 """Everything but the language that decides the tokens of a text; part of every cache key."""
 
@@ -49,13 +52,18 @@ def detokenize(tokens: list[str], language: str) -> str:
 @cache
 def _tools(
     language: str,
-) -> tuple[sacremoses.MosesPunctNormalizer, sacremoses.MosesTokenizer, sacremoses.MosesDetokenizer]:
+) -> tuple[
+    "sacremoses.MosesPunctNormalizer", "sacremoses.MosesTokenizer", "sacremoses.MosesDetokenizer"
+]:
     # sacremoses itself takes any language and falls back to English rules without a word.
     if language not in LANGUAGES:
         raise CourseError(
             f"There are no tokenisation rules for the language {language!r}. "
             f"Choose one of {', '.join(LANGUAGES)}."
         )
+    # Here, because it takes a third of a second that most who import the corpora need not wait.
+    import sacremoses
+
     return (
         sacremoses.MosesPunctNormalizer(lang=language, perl_parity=True),
         sacremoses.MosesTokenizer(lang=language),
