@@ -7,7 +7,7 @@ import sys
 
 import typer
 
-from course_lib.cli import corpus
+from course_lib.cli import classes, corpus, doctor, runs
 from course_lib.errors import CourseError
 
 app = typer.Typer(
@@ -18,6 +18,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 corpus.register(app)
+classes.register(app)
+doctor.register(app)
+runs.register(app)
 
 
 def main() -> None:

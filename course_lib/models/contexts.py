@@ -1,7 +1,7 @@
 """Where the context comes from: the one object in which RNNencdec and RNNsearch differ.
 
-    memory = context.prepare(annotations, mask)   # once a sentence
-    c, alpha = context(query, memory)             # once a step
+memory = context.prepare(annotations, mask)   # once a sentence
+c, alpha = context(query, memory)             # once a step
 """
 
 from typing import NamedTuple

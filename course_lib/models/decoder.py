@@ -46,9 +46,7 @@ class Decoder(nn.Module):
 
     def start(self, annotations: Tensor, summary: Tensor, mask: Tensor) -> DecoderState:
         """s_0 = tanh(W_s summary) and the memory, both once a sentence."""
-        return DecoderState(
-            torch.tanh(self.W_s(summary)), self.context.prepare(annotations, mask)
-        )
+        return DecoderState(torch.tanh(self.W_s(summary)), self.context.prepare(annotations, mask))
 
     def unroll(self, target_in: Tensor, start: DecoderState) -> tuple[Tensor, Tensor, Tensor]:
         """All steps under teacher forcing.
@@ -80,7 +78,9 @@ class Decoder(nn.Module):
         t = torch.maximum(t[..., 0::2], t[..., 1::2])
         return self.W_o(self.dropout(t))
 
-    def step(self, y_prev: Tensor, state: DecoderState) -> tuple[Tensor, Tensor | None, DecoderState]:
+    def step(
+        self, y_prev: Tensor, state: DecoderState
+    ) -> tuple[Tensor, Tensor | None, DecoderState]:
         """One step of a search: the (B,) previous words and the state before them.
 
         Returns:

@@ -25,11 +25,17 @@ class EncoderDecoder(nn.Module):
         annotations, summary = self.encoder(source, lengths, mask)
         return self.decoder.start(annotations, summary, mask)
 
-    def step(self, y_prev: Tensor, state: DecoderState) -> tuple[Tensor, Tensor | None, DecoderState]:
+    def step(
+        self, y_prev: Tensor, state: DecoderState
+    ) -> tuple[Tensor, Tensor | None, DecoderState]:
         """One search step; see `Decoder.step`."""
         return self.decoder.step(y_prev, state)
 
     def forward(self, batch: Batch, label_smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
+        """What training calls: `loss`, through whatever precision or parallelism wraps the model."""
+        return self.loss(batch, label_smoothing)
+
+    def loss(self, batch: Batch, label_smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
         """Summed cross-entropy in nats over the real target positions, and their number.
 
         Padded positions are dropped before the readout, so no product over the vocabulary is spent

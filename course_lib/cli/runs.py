@@ -1,0 +1,158 @@
+"""`course train`, `compare`, `translate` and `score`: everything that makes or uses a run."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+Out = Annotated[Path, typer.Option("--out", help="Directory to write.")]
+CorpusName = Annotated[str, typer.Option("--corpus", help="See `course corpus list`.")]
+Pair = Annotated[str, typer.Option(help="Language pair, source first.")]
+Preset = Annotated[str, typer.Option(help="smoke, cpu, gpu or paper: size and recipe.")]
+Seed = Annotated[int, typer.Option(help="Draws weights, dropout and the order of the batches.")]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", help="key=value: one value of size or recipe.")
+]
+Beam = Annotated[int, typer.Option(help="Hypotheses kept a sentence; 1 is greedy search.")]
+RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+def train(
+    model: Annotated[str, typer.Option(help="rnnsearch or rnnencdec.")],
+    corpus: CorpusName,
+    out: Out,
+    pair: Pair = "en-de",
+    preset: Preset = "cpu",
+    seed: Seed = 0,
+    settings: Set = None,
+    beam: Beam = 12,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a stopped run.")] = False,
+) -> None:
+    """Train one model into a run directory and score it on the test splits."""
+    from course_lib.corpora.registry import load_corpus
+    from course_lib.training import RunConfig, finish_run, parse_changes
+    from course_lib.training import train as train_run
+
+    config = RunConfig(model, corpus, pair, preset, seed, parse_changes(settings or []))
+    data = load_corpus(corpus, pair, **config.corpus_options)
+    try:
+        train_run(config, data, out, resume=resume)
+    except KeyboardInterrupt:
+        typer.echo(f"\nStopped, nothing lost: add --resume to go on with {out}.", err=True)
+        raise
+    result = finish_run(out, data, beam)
+    for split, scores in result["scores"].items():
+        typer.echo(_summary(split, scores))
+
+
+def compare(
+    corpus: CorpusName,
+    out: Out,
+    pair: Pair = "en-de",
+    preset: Preset = "cpu",
+    seed: Seed = 0,
+    settings: Set = None,
+    beam: Beam = 12,
+    as_json: Json = False,
+) -> None:
+    """Train RNNencdec and RNNsearch under the same budget and print them side by side.
+
+    A comparison that was stopped goes on where it was when the same command is given again.
+    """
+    from course_lib.corpora.registry import load_corpus
+    from course_lib.training import compare as compare_runs
+    from course_lib.training import compared_configs, parse_changes
+
+    configs = compared_configs(
+        corpus=corpus, pair=pair, preset=preset, seed=seed, changes=parse_changes(settings or [])
+    )
+    data = load_corpus(corpus, pair, **next(iter(configs.values())).corpus_options)
+    try:
+        results = compare_runs(configs, data, out, beam)
+    except KeyboardInterrupt:
+        typer.echo("\nStopped, nothing lost: give the same command again to go on.", err=True)
+        raise
+    typer.echo(json.dumps(results, indent=1) if as_json else _side_by_side(results))
+
+
+def translate(
+    run: RunPath,
+    beam: Beam = 12,
+    tokenized: Annotated[
+        bool,
+        typer.Option("--tokenized", help="Input and output are in the run's tokenisation."),
+    ] = False,
+) -> None:
+    """Translate standard input, one sentence a line, to standard output."""
+    from course_lib.corpora.tokenization import detokenize, tokenize
+    from course_lib.search import translate as search
+    from course_lib.training import load_run
+
+    loaded = load_run(run)
+    source_language, _, target_language = loaded.config.pair.partition("-")
+    in_words = tokenized or not target_language  # token strings have no language
+    lines = [line.rstrip("\n") for line in sys.stdin]
+    sentences = [line.split() if in_words else tokenize(line, source_language) for line in lines]
+    found = search(loaded.model, [loaded.source_vocabulary.encode(s) for s in sentences], k=beam)
+    for sentence, hypothesis in zip(sentences, found, strict=True):
+        words = loaded.target_vocabulary.decode(hypothesis.tokens) if sentence else []
+        typer.echo(" ".join(words) if in_words else detokenize(words, target_language))
+
+
+def score(
+    run: RunPath,
+    split: Annotated[str, typer.Option(help="A split of the run's corpus.")],
+    beam: Beam = 12,
+    as_json: Json = False,
+) -> None:
+    """Score a run: BLEU in both protocols with signatures, BLEU by source length."""
+    from course_lib.corpora.registry import load_corpus
+    from course_lib.training import load_run, score_run
+
+    loaded = load_run(run)
+    config = loaded.config
+    data = load_corpus(config.corpus, config.pair, **config.corpus_options)
+    scores = score_run(loaded, data, split, beam)["scores"][split]
+    if as_json:
+        typer.echo(json.dumps(scores, indent=1))
+        return
+    typer.echo(_summary(split, scores))
+    for row in scores["by_length"]:
+        typer.echo(
+            f"  {row['lower']:3}-{row['upper']:<3} source words: {row['bleu_tok']:5.1f}"
+            f"  ({row['sentences']} sentences)"
+        )
+    typer.echo(f"  tokenised:   {scores['bleu_tok_signature']}")
+    typer.echo(f"  detokenised: {scores['bleu_detok_signature']}")
+
+
+def register(app: typer.Typer) -> None:
+    """Put the four commands on the command line."""
+    for command in (train, compare, translate, score):
+        app.command()(command)
+
+
+def _summary(split: str, scores: dict[str, Any]) -> str:
+    return (
+        f"{split}: BLEU {scores['bleu_tok']:.1f} tokenised, {scores['bleu_detok']:.1f} detokenised "
+        f"(beam {scores['beam']}, {scores['sentences']} sentences)"
+    )
+
+
+def _side_by_side(results: dict[str, dict[str, Any]]) -> str:
+    split = next(iter(next(iter(results.values()))["scores"]))
+    rows = [
+        f"{'':12}{'parameters':>12}{'minutes':>9}{'BLEU':>7}{'short':>7}{'long':>7}   on {split}"
+    ]
+    for model, result in results.items():
+        scores = result["scores"][split]
+        cells = [scores["bleu_tok"], scores["short"]["bleu_tok"], scores["long"]["bleu_tok"]]
+        rows.append(
+            f"{model:12}{result['parameters']:12,}{result['train_seconds'] / 60:9.1f}"
+            + "".join(f"{'-' if cell is None else format(cell, '.1f'):>7}" for cell in cells)
+        )
+    return "\n".join([*rows, "short: sources under 10 words; long: over 20. Tokenised BLEU."])

@@ -1,0 +1,27 @@
+"""Recipes, the training loop, checkpoints, run directories and their results."""
+
+from course_lib.training.compare import compare, compared_configs, recorded_name
+from course_lib.training.loop import encode_pairs, mean_loss, train
+from course_lib.training.recipe import RECIPES, Recipe
+from course_lib.training.result import finish_run, score_run
+from course_lib.training.run_config import RunConfig, parse_changes
+from course_lib.training.run_directory import Run, load_run, read_metrics, read_result
+
+__all__ = [
+    "RECIPES",
+    "Recipe",
+    "Run",
+    "RunConfig",
+    "compare",
+    "compared_configs",
+    "encode_pairs",
+    "finish_run",
+    "load_run",
+    "mean_loss",
+    "parse_changes",
+    "read_metrics",
+    "read_result",
+    "recorded_name",
+    "score_run",
+    "train",
+]

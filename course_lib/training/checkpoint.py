@@ -1,0 +1,87 @@
+"""The state of a training run in one file, written in one step, read back without unpickling."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor, nn
+
+from course_lib.errors import CourseError
+from course_lib.files import write_atomically
+
+
+def save_weights(path: Path, model: nn.Module) -> None:
+    """The model's weights alone, as a safetensors file."""
+    write_atomically(path, save({k: v.contiguous() for k, v in model.state_dict().items()}))
+
+
+def load_weights(path: Path, model: nn.Module) -> None:
+    """Fill the model with a file's weights; a damaged or foreign file is refused in one line."""
+    tensors, _ = _read(path)
+    try:
+        model.load_state_dict(tensors)
+    except RuntimeError as error:
+        raise CourseError(
+            f"{path} holds the weights of another model. Use the run directory that it came from."
+        ) from error
+
+
+def save_state(
+    path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, progress: dict[str, Any]
+) -> None:
+    """Everything needed to go on as if never stopped.
+
+    Weights, the optimiser's moments, the state of the random generators and `progress`, a dictionary
+    of plain values that says where training stands.
+    """
+    tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
+    for number, moments in optimiser.state_dict()["state"].items():
+        for name, value in moments.items():
+            tensors[f"optimiser.{number}.{name}"] = torch.as_tensor(value)
+    tensors["random.cpu"] = torch.get_rng_state()
+    if torch.cuda.is_available():
+        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    payload = save(
+        {name: value.contiguous() for name, value in tensors.items()},
+        metadata={"progress": json.dumps(progress)},
+    )
+    write_atomically(path, payload)
+
+
+def load_state(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, Any]:
+    """Restore what `save_state` wrote and return its `progress`."""
+    tensors, metadata = _read(path)
+    moments: dict[int, dict[str, Tensor]] = {}
+    weights = {}
+    for name, value in tensors.items():
+        kind, _, rest = name.partition(".")
+        if kind == "model":
+            weights[rest] = value
+        elif kind == "optimiser":
+            number, _, moment = rest.partition(".")
+            moments.setdefault(int(number), {})[moment] = value
+    model.load_state_dict(weights)
+    optimiser.load_state_dict(
+        {"state": moments, "param_groups": optimiser.state_dict()["param_groups"]}
+    )
+    torch.set_rng_state(tensors["random.cpu"])
+    if "random.cuda" in tensors and torch.cuda.is_available():
+        torch.cuda.set_rng_state(tensors["random.cuda"])
+    progress: dict[str, Any] = json.loads(metadata["progress"])
+    return progress
+
+
+def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+    if not path.exists():
+        raise CourseError(f"{path} is missing. Train the run first, or name another run directory.")
+    try:
+        with safe_open(path, framework="pt") as file:
+            tensors = {name: file.get_tensor(name) for name in file.offset_keys()}
+            return tensors, file.metadata() or {}
+    except SafetensorError as error:
+        raise CourseError(
+            f"{path} is damaged. Delete it and train again, or restore it from a copy."
+        ) from error

@@ -1,0 +1,36 @@
+"""The course's central experiment: RNNencdec against RNNsearch under the same budget and size."""
+
+from pathlib import Path
+from typing import Any
+
+from course_lib.corpora.corpus import Corpus
+from course_lib.models import MODELS
+from course_lib.training.loop import train
+from course_lib.training.result import finish_run
+from course_lib.training.run_config import RunConfig
+from course_lib.training.run_directory import RESULT, read_result
+
+
+def compare(configs: dict[str, RunConfig], corpus: Corpus, out: Path, beam: int) -> dict[str, Any]:
+    """Train and score every model into its own directory below `out`; finished ones are kept.
+
+    Returns each model's result by name, in the order of `configs`.
+    """
+    results = {}
+    for model, config in configs.items():
+        train(config, corpus, out / model, resume=True)
+        if not (out / model / RESULT).exists() or not read_result(out / model)["scores"]:
+            finish_run(out / model, corpus, beam)
+        results[model] = read_result(out / model)
+    return results
+
+
+def compared_configs(**shared: Any) -> dict[str, RunConfig]:
+    """One configuration a model, equal in everything but the model."""
+    return {model: RunConfig(model=model, **shared) for model in reversed(MODELS)}
+
+
+def recorded_name(result: dict[str, Any], tag: str = "") -> str:
+    """The file name of a recorded result: CORPUS-PAIR-MODEL-PRESET[-TAG]-seedN.json."""
+    parts = [result[key] for key in ("corpus", "pair", "model", "preset")]
+    return "-".join([*parts, *([tag] if tag else []), f"seed{result['seed']}"]) + ".json"

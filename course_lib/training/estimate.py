@@ -1,0 +1,65 @@
+"""How long a training will take here, measured before it starts."""
+
+import copy
+import math
+import time
+
+import torch
+from accelerate import Accelerator
+
+from course_lib.corpora.batches import EncodedPair, bucketed_batches, make_batch
+from course_lib.models import EncoderDecoder
+from course_lib.training.recipe import make_optimiser
+from course_lib.training.run_config import RunConfig
+
+PROBES = 6
+
+
+def estimate(
+    accelerator: Accelerator,
+    model: EncoderDecoder,
+    pairs: list[EncodedPair],
+    config: RunConfig,
+    done: int = 0,
+) -> str:
+    """One sentence: updates left, target words a second, minutes. Leaves no trace on the training.
+
+    A copy of the model is trained on a few real minibatches, from short to long; the random generator
+    is put back afterwards.
+    """
+    recipe = config.recipe
+    device = next(model.parameters()).device
+    batches = bucketed_batches(pairs, recipe.batch_size, config.seed, 0)
+    by_length = sorted(batches, key=lambda index: max(len(pairs[i][1]) for i in index))
+    chosen = [by_length[(2 * i + 1) * len(batches) // (2 * PROBES)] for i in range(PROBES)]
+    probe = copy.deepcopy(model).train()
+    optimiser = make_optimiser(probe.parameters(), recipe)
+    with torch.random.fork_rng():
+        for _ in range(2):  # the first round warms up
+            words = 0
+            started = time.monotonic()
+            for index in chosen:
+                with accelerator.autocast():
+                    loss, count = probe(make_batch(pairs, index).to(device), recipe.label_smoothing)
+                (loss / count).backward()
+                optimiser.step()
+                optimiser.zero_grad()
+                words += int(count)
+            rate = words / (time.monotonic() - started)
+    steps = recipe.epochs * len(batches)
+    total_words = recipe.epochs * sum(len(target) + 1 for _, target in pairs)
+    seconds = total_words / rate * (1 - done / steps)
+    return (
+        f"{steps - done:,} updates of {recipe.batch_size} pairs at about {round(rate, -2):,.0f} "
+        f"target words a second: about {duration(seconds)} of training here, "
+        f"plus a short validation after each of {recipe.epochs} epochs"
+    )
+
+
+def duration(seconds: float) -> str:
+    """A length of time as people say it."""
+    if seconds < 90:
+        return f"{max(1, math.ceil(seconds))} seconds"
+    if seconds < 90 * 60:
+        return f"{math.ceil(seconds / 60)} minutes"
+    return f"{seconds / 3600:.1f} hours"

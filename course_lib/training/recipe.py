@@ -1,0 +1,103 @@
+"""How a model is trained: optimiser, schedule, when to stop."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch import nn
+
+from course_lib.errors import CourseError
+
+OPTIMISERS = ("adam", "adadelta")
+SCHEDULES = ("linear", "constant")
+PRECISIONS = ("auto", "no", "bf16", "fp16")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything about training that decides the result, apart from model, corpus and seed."""
+
+    epochs: int = 10
+    batch_size: int = 64
+    min_frequency: int = 2  # rarer words become the unknown word
+    max_words: int | None = None  # a side's vocabulary is cut to this many words
+    max_length: int = 100  # longer training pairs are left out
+    optimiser: str = "adam"
+    learning_rate: float = 2e-3
+    schedule: str = "linear"  # linear: warm up, then down to 0 at the last step | constant
+    warmup: int = 200  # steps
+    clip: float = 1.0  # L2 norm of the gradient
+    label_smoothing: float = 0.1
+    patience: int = 3  # validations without a better loss before stopping early
+    checkpoint_steps: int = 200
+    precision: str = "auto"  # accelerate's mixed precision; auto: bf16 where the hardware has it
+
+    def __post_init__(self) -> None:
+        for name, allowed in (
+            ("optimiser", OPTIMISERS),
+            ("schedule", SCHEDULES),
+            ("precision", PRECISIONS),
+        ):
+            if getattr(self, name) not in allowed:
+                raise CourseError(
+                    f"{name}={getattr(self, name)!r} is not known. Choose {' or '.join(allowed)}."
+                )
+        for name in ("epochs", "batch_size", "min_frequency", "max_length", "checkpoint_steps"):
+            if getattr(self, name) < 1:
+                raise CourseError(f"{name}={getattr(self, name)} must be at least 1.")
+        if self.learning_rate <= 0 or self.clip <= 0:
+            raise CourseError("learning_rate and clip must be greater than 0.")
+
+
+RECIPES: dict[str, Recipe] = {
+    "smoke": Recipe(epochs=2, batch_size=32, warmup=20, checkpoint_steps=10),
+    "cpu": Recipe(),
+    "gpu": Recipe(epochs=25, batch_size=128, warmup=400),
+    "paper": Recipe(
+        epochs=5,
+        batch_size=80,
+        min_frequency=1,
+        max_words=30_000,
+        max_length=50,
+        optimiser="adadelta",
+        learning_rate=1.0,
+        schedule="constant",
+        warmup=0,
+        label_smoothing=0.0,
+        precision="no",
+    ),
+}
+"""Recipes by preset. `paper` is Appendix B: Adadelta with rho 0.95 and epsilon 1e-6, clip 1."""
+
+
+def recipe_for(preset: str, **changes: Any) -> Recipe:
+    """A preset's recipe with single values changed, and its precision settled for this machine."""
+    if preset not in RECIPES:
+        raise CourseError(f"There is no preset {preset!r}. Choose {', '.join(RECIPES)}.")
+    recipe = replace(RECIPES[preset], **changes)
+    if recipe.precision == "auto":
+        recipe = replace(recipe, precision="bf16" if has_fast_bf16() else "no")
+    return recipe
+
+
+def has_fast_bf16() -> bool:
+    """Whether products of bfloat16 numbers are faster than float32 ones here, by what the chip says."""
+    if torch.cuda.is_available():
+        return torch.cuda.is_bf16_supported(including_emulation=False)
+    return torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+
+
+def learning_rate_at(step: int, total_steps: int, recipe: Recipe) -> float:
+    """The rate of update number `step` (from 0): up over `warmup` steps, then down in a line to 0."""
+    rate = recipe.learning_rate * min(1.0, (step + 1) / (recipe.warmup + 1))
+    if recipe.schedule == "linear":
+        rate *= min(1.0, (total_steps - step) / max(1, total_steps - recipe.warmup))
+    return rate
+
+
+def make_optimiser(parameters: Iterable[nn.Parameter], recipe: Recipe) -> torch.optim.Optimizer:
+    """The recipe's optimiser; its learning rate is set before every update."""
+    if recipe.optimiser == "adadelta":
+        return torch.optim.Adadelta(parameters, lr=recipe.learning_rate, rho=0.95, eps=1e-6)
+    return torch.optim.Adam(parameters, lr=recipe.learning_rate, betas=(0.9, 0.98), fused=True)

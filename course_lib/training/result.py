@@ -1,0 +1,101 @@
+"""What came out of a run: result.json and the scored translations."""
+
+import json
+import platform
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from course_lib.corpora.corpus import Corpus
+from course_lib.errors import CourseError
+from course_lib.evaluation.score import score_split
+from course_lib.files import write_atomically
+from course_lib.models import count_parameters
+from course_lib.training.run_directory import RESULT, Run, load_run, read_metrics, read_result
+
+PACKAGES = ("torch", "sacrebleu", "sacremoses", "accelerate", "safetensors")
+
+
+def finish_run(path: Path | str, corpus: Corpus, beam: int = 12) -> dict[str, Any]:
+    """Write result.json of a trained run, with scores on every test split of its corpus."""
+    run = load_run(path)
+    metrics = read_metrics(path)
+    best = min(metrics, key=lambda record: record["val_loss"])
+    result = {
+        "model": run.config.model,
+        "corpus": run.config.corpus,
+        "pair": run.config.pair,
+        "preset": run.config.preset,
+        "seed": run.config.seed,
+        "changes": dict(run.config.changes),
+        "parameters": count_parameters(run.model),
+        "train_seconds": metrics[-1]["seconds"],
+        "epochs": metrics[-1]["epoch"],
+        "best_epoch": best["epoch"],
+        "best_val_loss": best["val_loss"],
+        "precision": run.config.recipe.precision,
+        "device": device_name(),
+        "threads": torch.get_num_threads(),
+        "versions": {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}},
+        "git_commit": git_commit(),
+        "corpus_sha256": dict(corpus.sha256),
+        "metrics": metrics,
+        "scores": {},
+    }
+    write_atomically(run.path / RESULT, json.dumps(result, indent=1) + "\n")
+    for split in corpus.splits:
+        if split.startswith("test"):
+            result = score_run(run, corpus, split, beam)
+    return result
+
+
+def score_run(run: Run, corpus: Corpus, split: str, beam: int) -> dict[str, Any]:
+    """Score a run on one split, keep the translations, and add the scores to its result.json."""
+    if dict(corpus.sha256) != read_result(run.path)["corpus_sha256"]:
+        raise CourseError(
+            f"{run.path} was trained on other data than {corpus.name} is here. "
+            f"Check it with `course corpus verify {corpus.name}`."
+        )
+    scores, hypotheses = score_split(
+        run.model, run.source_vocabulary, run.target_vocabulary, corpus, split, beam
+    )
+    lines = "".join(" ".join(tokens) + "\n" for tokens in hypotheses)
+    write_atomically(run.path / f"hypotheses.{split}.txt", lines)
+    result = read_result(run.path)
+    result["scores"][split] = scores
+    write_atomically(run.path / RESULT, json.dumps(result, indent=1) + "\n")
+    return result
+
+
+def device_name() -> str:
+    """The processor or graphics card that torch computes on."""
+    if torch.cuda.is_available():
+        return torch.cuda.get_device_name()
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return f"{line.partition(':')[2].strip()} (CPU)"
+    except OSError:
+        pass
+    return f"{platform.processor() or platform.machine()} (CPU)"
+
+
+def git_commit() -> str | None:
+    """The commit of the library that ran, with `-dirty` where files were changed since; or None."""
+    folder = Path(__file__).parent.parent
+    try:
+        answers = [
+            subprocess.run(
+                ["git", *words], cwd=folder, capture_output=True, text=True, check=True
+            ).stdout.strip()
+            for words in (
+                ["rev-parse", "HEAD"],
+                ["status", "--porcelain", "--untracked-files=no", "--", "."],
+            )
+        ]
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return answers[0] + ("-dirty" if answers[1] else "")

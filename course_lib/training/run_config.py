@@ -1,0 +1,104 @@
+"""What decides a run's result, in one record that is written to its config.yaml."""
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+import yaml
+
+from course_lib.corpora.corpus import Corpus
+from course_lib.errors import CourseError
+from course_lib.models import ModelConfig, model_config
+from course_lib.training.recipe import Recipe, recipe_for
+
+VOCABULARY_SIZES = ("source_vocabulary", "target_vocabulary")
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """A training run: which model on which corpus, by which recipe, from which seed.
+
+    `changes` holds what `--set` changed against the preset, values of the model, the recipe, or (with
+    a dot, as in `corpus.train=2000`) options of the corpus.
+    """
+
+    model: str
+    corpus: str
+    pair: str = "en-de"
+    preset: str = "cpu"
+    seed: int = 0
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        known = {f.name for f in (*fields(ModelConfig), *fields(Recipe))} - {*VOCABULARY_SIZES}
+        for name in self.changes:
+            if name not in known and not name.startswith("corpus."):
+                raise CourseError(
+                    f"There is nothing called {name!r} to set. Choose one of "
+                    f"{', '.join(sorted(known))}, or corpus.OPTION."
+                )
+        model_config(self.model, self.preset, 4, 4, **self._changes_of(ModelConfig))
+        _ = self.recipe
+
+    def _changes_of(self, record: type) -> dict[str, Any]:
+        names = {f.name for f in fields(record)}
+        return {name: value for name, value in self.changes.items() if name in names}
+
+    @property
+    def recipe(self) -> Recipe:
+        """The preset's recipe with this run's changes."""
+        return recipe_for(self.preset, **self._changes_of(Recipe))
+
+    @property
+    def corpus_options(self) -> dict[str, Any]:
+        """What `corpus.NAME=VALUE` asks of a generated corpus."""
+        return {
+            name.removeprefix("corpus."): tuple(value) if isinstance(value, list) else value
+            for name, value in self.changes.items()
+            if name.startswith("corpus.")
+        }
+
+    def model_config(self, source_vocabulary: int, target_vocabulary: int) -> ModelConfig:
+        """The model's sizes and choices for vocabularies of these sizes."""
+        return model_config(
+            self.model,
+            self.preset,
+            source_vocabulary,
+            target_vocabulary,
+            **self._changes_of(ModelConfig),
+        )
+
+    def to_yaml(self, model: ModelConfig, corpus: Corpus) -> str:
+        """Everything that decides the result: this record, resolved, with the data's checksums."""
+        return yaml.safe_dump(
+            {
+                "model": self.model,
+                "corpus": self.corpus,
+                "pair": self.pair,
+                "preset": self.preset,
+                "seed": self.seed,
+                "changes": dict(self.changes),
+                "model_config": model.to_dict(),
+                "recipe": asdict(self.recipe),
+                "corpus_sha256": dict(corpus.sha256),
+                "lowercased": corpus.lowercased,
+            },
+            sort_keys=False,
+            allow_unicode=True,
+        )
+
+
+def parse_changes(settings: list[str]) -> dict[str, Any]:
+    """`["hidden=128", "dropout=0.1"]` as a dictionary of numbers, words and lists."""
+    changes = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or not name or not value:
+            raise CourseError(f"--set {setting!r} is not of the form key=value, as in hidden=128.")
+        parsed = yaml.safe_load(value)
+        if isinstance(parsed, str):  # YAML reads 1e-3 as text
+            with contextlib.suppress(ValueError):
+                parsed = float(parsed)
+        changes[name.strip()] = parsed
+    return changes

@@ -1,0 +1,130 @@
+"""A run directory: everything one training leaves behind, and reading it back.
+
+config.yaml            what decided the result
+vocabulary.json        the words of both sides, in the order of their numbers
+metrics.jsonl          one line a validation
+model.safetensors      the best weights
+last.safetensors       the latest state, optimiser included, for --resume
+result.json            what came out
+hypotheses.SPLIT.txt   the translations that were scored
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from course_lib.corpora.corpus import Corpus
+from course_lib.corpora.vocabulary import Vocabulary
+from course_lib.errors import CourseError
+from course_lib.files import write_atomically
+from course_lib.models import EncoderDecoder, ModelConfig, build_model
+from course_lib.training.checkpoint import load_weights
+from course_lib.training.run_config import RunConfig
+
+CONFIG = "config.yaml"
+VOCABULARY = "vocabulary.json"
+METRICS = "metrics.jsonl"
+BEST = "model.safetensors"
+LAST = "last.safetensors"
+RESULT = "result.json"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trained model with what is needed to use it."""
+
+    path: Path
+    config: RunConfig
+    model: EncoderDecoder
+    source_vocabulary: Vocabulary
+    target_vocabulary: Vocabulary
+
+
+def make_vocabularies(config: RunConfig, corpus: Corpus) -> tuple[Vocabulary, Vocabulary]:
+    """The words of the training split, as the recipe's `min_frequency` and `max_words` say."""
+    recipe, train = config.recipe, corpus.splits["train"]
+    return (
+        Vocabulary.from_sentences(train.source, recipe.min_frequency, recipe.max_words),
+        Vocabulary.from_sentences(train.target, recipe.min_frequency, recipe.max_words),
+    )
+
+
+def start_run(
+    path: Path, config: RunConfig, model: ModelConfig, corpus: Corpus, words: list[Vocabulary]
+) -> None:
+    """Write what is known before training: configuration and vocabularies."""
+    write_atomically(path / VOCABULARY, _vocabulary_text(words))
+    write_atomically(path / CONFIG, config.to_yaml(model, corpus))
+
+
+def check_same_run(path: Path, config: RunConfig, model: ModelConfig, corpus: Corpus) -> None:
+    """Refuse to resume a run that another configuration or other data started."""
+    before = yaml.safe_load((path / CONFIG).read_text())
+    now = yaml.safe_load(config.to_yaml(model, corpus))
+    different = [name for name in now if now[name] != before.get(name)]
+    if different:
+        raise CourseError(
+            f"{path} was started with another {', '.join(different)}. "
+            "Resume with the same settings, or train into a new directory."
+        )
+
+
+def load_run(path: Path | str, device: str = "cpu") -> Run:
+    """The best model of a run directory, in evaluation mode. Nothing is unpickled."""
+    path = Path(path)
+    if not (path / CONFIG).exists():
+        raise CourseError(
+            f"{path} is not a run directory. Make one with `course train --out {path}`."
+        )
+    try:
+        record = yaml.safe_load((path / CONFIG).read_text())
+        words = json.loads((path / VOCABULARY).read_text())
+        model_config = ModelConfig(**record["model_config"])
+        config = RunConfig(
+            **{
+                name: record[name]
+                for name in ("model", "corpus", "pair", "preset", "seed", "changes")
+            }
+        )
+        source, target = (Vocabulary(tuple(words[side])) for side in ("source", "target"))
+    except (ValueError, KeyError, TypeError, OSError, yaml.YAMLError) as error:
+        raise CourseError(
+            f"{path} is damaged: {CONFIG} or {VOCABULARY} cannot be read. Restore it from a copy."
+        ) from error
+    model = build_model(model_config)
+    load_weights(path / BEST, model)
+    return Run(path, config, model.to(device).eval(), source, target)
+
+
+def read_metrics(path: Path | str) -> list[dict[str, Any]]:
+    """The validations of a run, oldest first."""
+    file = Path(path) / METRICS
+    if not file.exists():
+        return []
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def write_metrics(path: Path, records: list[dict[str, Any]]) -> None:
+    """All validations so far, in one step, so that a resumed run never doubles a line."""
+    write_atomically(path / METRICS, "".join(json.dumps(record) + "\n" for record in records))
+
+
+def read_result(path: Path | str) -> dict[str, Any]:
+    """A run's result.json, or a recorded one given as a file."""
+    path = Path(path)
+    file = path / RESULT if path.is_dir() else path
+    if not file.exists():
+        raise CourseError(
+            f"{file} is missing. Train the run to its end with `course train --resume`."
+        )
+    result: dict[str, Any] = json.loads(file.read_text())
+    return result
+
+
+def _vocabulary_text(words: list[Vocabulary]) -> str:
+    source, target = words
+    sides = {"source": source.tokens, "target": target.tokens}
+    return json.dumps(sides, ensure_ascii=False, indent=0)
