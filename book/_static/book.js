@@ -1,0 +1,33 @@
+// Small mends to every page. Nothing here is needed to read the book.
+
+// What scrolls sideways must be reachable from the keyboard: equations, code, tables.
+const SCROLLING = "mjx-container[display], .bd-article pre, .pst-scrollable-table-container, .side-by-side td";
+
+function markScrolling() {
+  for (const element of document.querySelectorAll(SCROLLING)) {
+    if (element.scrollWidth > element.clientWidth + 1) {
+      element.tabIndex = 0;
+    } else if (element.getAttribute("tabindex") === "0") {
+      element.removeAttribute("tabindex");
+    }
+  }
+}
+
+// Paper has no folds. What was closed is closed again afterwards.
+let opened = [];
+addEventListener("beforeprint", () => {
+  opened = [...document.querySelectorAll("details:not([open])")];
+  for (const fold of opened) fold.open = true;
+});
+addEventListener("afterprint", () => {
+  for (const fold of opened) fold.open = false;
+});
+
+// The theme's side column is no landmark; without a name a screen reader cannot skip it.
+const column = document.getElementById("pst-primary-sidebar");
+column?.setAttribute("role", "complementary");
+column?.setAttribute("aria-label", "The book");
+
+addEventListener("resize", markScrolling);
+document.addEventListener("toggle", markScrolling, true);
+addEventListener("load", () => (globalThis.MathJax?.startup?.promise ?? Promise.resolve()).then(markScrolling));

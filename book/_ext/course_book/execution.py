@@ -7,7 +7,7 @@ WHERE the cache lies: change one of them and every page runs again.
 
 import hashlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from sphinx.application import Sphinx
@@ -18,9 +18,9 @@ INPUTS = ("course_lib", "book/results", "requirements.lock")
 KEPT = 3  # caches of other states, so that going back one change costs nothing
 
 
-def input_files(root: Path) -> Iterator[Path]:
-    """Every file that can change what a page prints, in a fixed order."""
-    for name in INPUTS:
+def input_files(root: Path, names: Iterable[str]) -> Iterator[Path]:
+    """Every file below these names, in a fixed order."""
+    for name in names:
         path = root / name
         found = [path] if path.is_file() else sorted(path.rglob("*"))
         for file in found:
@@ -28,10 +28,10 @@ def input_files(root: Path) -> Iterator[Path]:
                 yield file
 
 
-def execution_key(root: Path = ROOT) -> str:
-    """Hash of names and contents of all inputs: 16 hexadecimal digits."""
+def key_of(root: Path = ROOT, names: Iterable[str] = INPUTS) -> str:
+    """Hash of the names and contents of all these files: 16 hexadecimal digits."""
     digest = hashlib.sha256()
-    for file in input_files(root):
+    for file in input_files(root, names):
         content = hashlib.sha256(file.read_bytes()).hexdigest()
         digest.update(f"{file.relative_to(root).as_posix()}\0{content}\n".encode())
     return digest.hexdigest()[:16]
@@ -50,13 +50,19 @@ def prune(caches: Path, current: str, kept: int = KEPT) -> None:
 def place_cache(app: Sphinx, config: Config) -> None:
     """Sphinx reads every page again when this value differs from the last build's."""
     caches = Path(app.outdir).parent / ".jupyter_cache"
-    key = execution_key()
+    key = key_of()
     here = caches / key
     here.mkdir(parents=True, exist_ok=True)
     here.touch()  # the time of last use, which pruning goes by
     prune(caches, key)
     config.nb_execution_cache_path = str(here)
+    config.book_devices = key_of(names=["book/_ext"])
+    config.book_looks = key_of(names=["book/_static"])
 
 
 def setup(app: Sphinx) -> None:
+    # Sphinx compares these with the last build's: other directives, and every page is read again
+    # (its cells come from the cache); another style sheet, and every page is written again.
+    app.add_config_value("book_devices", "", "env", str)
+    app.add_config_value("book_looks", "", "html", str)
     app.connect("config-inited", place_cache)

@@ -1,4 +1,4 @@
-"""Folded text as native `<details>`: it works from the keyboard, without JavaScript and in print."""
+"""Folded text as native `<details>`: from the keyboard, without JavaScript and in print."""
 
 from docutils import nodes
 from sphinx.application import Sphinx

@@ -43,7 +43,7 @@ def copy_mathjax(app: Sphinx, error: Exception | None) -> None:
 def drop_thebe(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """jupyter-book always adds this launcher, whose code lies on a public server; nothing uses it."""
+    """jupyter-book always adds this launcher, whose code lies on a public server."""
     context["script_files"] = [
         script
         for script in context["script_files"]
@@ -52,7 +52,14 @@ def drop_thebe(
     ]
 
 
+def drop_thebe_settings(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    for node in list(doctree.findall(nodes.raw)):
+        if "x-thebe-config" in node.astext() or "kernelName" in node.astext():
+            node.parent.remove(node)
+
+
 def setup(app: Sphinx) -> None:
     app.connect("config-inited", use_local_mathjax)
     app.connect("build-finished", copy_mathjax)
     app.connect("html-page-context", drop_thebe)
+    app.connect("doctree-resolved", drop_thebe_settings, priority=900)

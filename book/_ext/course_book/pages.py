@@ -1,8 +1,31 @@
-"""What is added to or mended in every page of the theme."""
+"""What is added to every page, and what of the theme's HTML is mended for assistive technology."""
 
+import re
+from typing import Any
+
+from docutils import nodes
 from sphinx.application import Sphinx
+
+# Each pair: what is written by docutils or myst-nb, and what is right.
+MENDS = (
+    # A fold's summary reads itself; this label hides the words that are visible.
+    (re.compile(r'<summary aria-label="Toggle hidden content">'), "<summary>"),
+    # A list whose items carry no list role, and a role that ARIA has given up.
+    (re.compile(r'<div role="list" class="citation-list">'), '<div class="citation-list">'),
+    (re.compile(r' role="doc-biblioentry"'), ""),
+)
+
+
+def mend(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    for wrong, right in MENDS:
+        context["body"] = wrong.sub(right, context.get("body", ""))
+    # The side column has the book's title above it already; its first link is the welcome page.
+    context["root_title"] = "Welcome"
 
 
 def setup(app: Sphinx) -> None:
     app.add_css_file("book.css", priority=900)
     app.add_js_file("book.js", loading_method="defer", priority=900)
+    app.connect("html-page-context", mend, priority=900)
