@@ -1,0 +1,84 @@
+"""What holds for every test: in CI nothing is left out, and the slow proofs leave a dated record."""
+
+import os
+import platform
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+SHOWN = ("torch", "numpy", "jupyter-book", "nbgrader")
+
+
+class Outcomes:
+    """Collects how each test ended, for the two things that are decided at the end of a session."""
+
+    def __init__(self, proofs: Path | None) -> None:
+        self.proofs = proofs
+        self.not_run: list[str] = []
+        self.slow: set[str] = set()
+        self.finished: dict[str, tuple[str, float]] = {}
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.slow = {item.nodeid for item in session.items if item.get_closest_marker("slow")}
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.skipped:
+            self.not_run.append(report.nodeid)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.skipped:
+            self.not_run.append(report.nodeid)
+        # One call, but set-up and tear-down can fail as well; the worst outcome stays.
+        outcome, seconds = self.finished.get(report.nodeid, ("passed", 0.0))
+        if report.outcome != "passed":
+            outcome = report.outcome
+        self.finished[report.nodeid] = (outcome, seconds + report.duration)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        if self.not_run and os.environ.get("CI") and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if self.proofs is not None:
+            self.proofs.write_text(record(self.finished, self.slow))
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self.not_run and os.environ.get("CI"):
+            terminalreporter.section("left out, which CI counts as a failure")
+            for name in self.not_run:
+                terminalreporter.line(name)
+
+
+def record(finished: dict[str, tuple[str, float]], slow: Iterable[str]) -> str:
+    """The text of PROOFS.md: when, on what, how many tests passed, and each slow proof by name."""
+    passed = sum(outcome == "passed" for outcome, _ in finished.values())
+    versions = ", ".join(f"{name} {version(name)}" for name in SHOWN)
+    lines = [
+        "# Proofs",
+        "",
+        "Written by `make test-all`: every test, and by name the slow proofs.",
+        "",
+        f"- When: {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        f"- Where: Python {platform.python_version()}, {versions}; "
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        f"- Result: {passed} of {len(finished)} tests passed",
+        "",
+        "| slow proof | result | seconds |",
+        "| --- | --- | ---: |",
+    ]
+    for name in sorted(slow):
+        outcome, seconds = finished.get(name, ("not run", 0.0))
+        lines.append(f"| `{name}` | {outcome} | {seconds:.0f} |")
+    return "\n".join(lines) + "\n"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--proofs", type=Path, metavar="FILE", help="write the dated record of all tests to FILE"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Outcomes(config.getoption("--proofs")), "course-outcomes")
