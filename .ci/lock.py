@@ -14,7 +14,7 @@ TORCH = "torch==2.13.0"
 
 
 def resolve() -> list[str]:
-    """`name==version` of every package pip picks for torch and the project, without local labels."""
+    """`name==version` of every package pip picks for torch and the project, local labels cut."""
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed"]
     command += ["--report", "-", TORCH, ".[book,classes,dev]"]
     report = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout

@@ -1,4 +1,4 @@
-"""What holds for every test: in CI nothing is left out, and the slow proofs leave a dated record."""
+"""What holds for every test: CI leaves nothing out, and the slow proofs leave a dated record."""
 
 import os
 import platform

@@ -1,0 +1,217 @@
+"""What holds for the repository as a whole: its layout, its imports, its versions, its commands."""
+
+import ast
+import re
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parents[1]
+TOP_LEVEL = {
+    *("_config.yml", "_toc.yml", "book", "course_lib", "solutions", "exercises", "tests"),
+    *("benchmarks", "nbgrader_config.py", "Makefile", "pyproject.toml", "requirements.lock"),
+    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "LICENSE-TEXT"),
+    *(".ci", ".github", ".gitignore"),
+}
+# A part may use those before it, never one after it.
+LAYERS = (
+    *("errors", "files", "corpora", "models", "search", "evaluation", "training"),
+    *("figures", "widgets", "grading", "cli"),
+)
+LONGEST_FILE = 600
+# Patterns with a letter in brackets do not find themselves here.
+FORBIDDEN = {
+    "unfinished": r"\bT[O]DO\b|\bF[I]XME\b|\bX[X]X\b",
+    "silenced": r"pytest\.sk[i]p|importorsk[i]p|sk[i]pif|mark\.sk[i]p|xf[a]il|no[q]a|type: ig[n]ore"
+    r"|pragma: no [c]over",
+    "machine": r"/w[o]rk/|/h[o]me/|/r[o]ot/|/U[s]ers/|\.\./sh[a]red",
+    "registry": r"py[p]i\.org|pythonh[o]sted|npmj[s]\.|registry\.n[p]m|deb\.d[e]bian"
+    r"|download\.pyt[o]rch",
+}
+
+
+def tracked_files() -> list[Path]:
+    """The files of the repository: what git tracks, and what it would if it were added."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
+    listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [ROOT / name for name in listing.split("\0") if name and (ROOT / name).is_file()]
+
+
+FILES = tracked_files()
+
+
+def texts() -> Iterator[tuple[Path, str]]:
+    """Every text file with its text; what does not decode is a picture or a model."""
+    for path in FILES:
+        try:
+            yield path.relative_to(ROOT), path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            continue
+
+
+def pins() -> dict[str, str]:
+    """Canonical name to version of every line of the lock."""
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    return {canonicalize_name(line.split("==")[0]): line.split("==")[1] for line in lines}
+
+
+def test_nothing_lies_at_the_top_that_the_layout_does_not_name() -> None:
+    assert {path.relative_to(ROOT).parts[0] for path in FILES} <= TOP_LEVEL
+
+
+@pytest.mark.parametrize("reason", FORBIDDEN)
+def test_no_file_is_unfinished_silences_a_tool_or_names_a_machine(reason: str) -> None:
+    pattern = re.compile(FORBIDDEN[reason])
+    found = [
+        f"{path}:{number}: {line.strip()[:80]}"
+        for path, text in texts()
+        for number, line in enumerate(text.splitlines(), 1)
+        if pattern.search(line)
+    ]
+    assert found == []
+
+
+def test_files_fit_on_a_few_screens() -> None:
+    written_by_people = {".py", ".md", ".mjs", ".js", ".css", ".yml", ".toml", ""}
+    # An assignment is one document, and a good part of its lines is nbgrader's metadata.
+    long = {
+        str(path): text.count("\n")
+        for path, text in texts()
+        if path.suffix in written_by_people
+        and path.parts[0] != "solutions"
+        and text.count("\n") > LONGEST_FILE
+    }
+    assert long == {}
+
+
+def imported_parts(path: Path) -> set[str]:
+    """The parts of course_lib that a file imports anywhere in it, also inside functions."""
+    names = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            module = node.module or ""
+            names += [f"{module}.{alias.name}" for alias in node.names]
+    return {name.split(".")[1] for name in names if name.startswith("course_lib.")}
+
+
+LIBRARY = sorted(path for path in FILES if path.is_relative_to(ROOT / "course_lib"))
+MODULES = [path for path in LIBRARY if path.suffix == ".py" and path.parent != ROOT / "course_lib"]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_imports_run_one_way(path: Path) -> None:
+    part = path.relative_to(ROOT / "course_lib").parts[0]
+    assert part in LAYERS, f"{part} has no place in the order of imports"
+    later = set(LAYERS[LAYERS.index(part) + 1 :])
+    assert imported_parts(path) & later == set()
+
+
+def test_files_beside_the_parts_import_none_of_them() -> None:
+    for name in ("__init__", "errors", "files"):
+        assert imported_parts(ROOT / "course_lib" / f"{name}.py") <= {"errors"}
+
+
+def test_the_library_imports_neither_book_nor_tests() -> None:
+    for path in (path for path in LIBRARY if path.suffix == ".py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            elif isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            else:
+                continue
+            for name in names:
+                outside = {"book", "exercises", "solutions", "tests", "benchmarks"}
+                assert name.split(".")[0] not in outside, path
+
+
+def test_every_pin_is_exact_and_named_once() -> None:
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    for line in lines:
+        assert re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.!]*", line), line
+    assert len(pins()) == len(lines)
+
+
+def test_the_lock_satisfies_every_range_of_pyproject() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    groups = project["project"]["optional-dependencies"]
+    asked = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
+    for line in [*asked, *(line for group in groups.values() for line in group)]:
+        requirement = Requirement(line)
+        version = pins().get(canonicalize_name(requirement.name))
+        assert version is not None, f"{line}: not in requirements.lock"
+        assert requirement.specifier.contains(version), f"{line}: locked at {version}"
+
+
+def test_pyproject_and_the_licence_files_name_the_same_licences() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert project["license"] == "MIT AND CC-BY-4.0"
+    first = [(ROOT / name).read_text().splitlines()[0] for name in project["license-files"]]
+    assert first[0] == "MIT License"
+    assert "(CC BY 4.0)" in first[1]
+
+
+def test_the_versions_people_see_are_one() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"\n## {version}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def makefile_targets() -> set[str]:
+    return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+def test_the_readme_leads_with_the_two_commands_and_a_picture() -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert readme.index("make book") < readme.index("## For readers")
+    assert readme.index("make test") < readme.index("## For readers")
+    [(alternative, picture)] = re.findall(r"!\[([^\]]+)\]\(([^)]+)\)", readme)
+    assert len(alternative) > 60
+    assert (ROOT / picture).is_file()
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_every_target_link_and_path_that_people_are_told_of_exists(name: str) -> None:
+    text = (ROOT / name).read_text()
+    told = set(re.findall(r"(?:^ *|`)make ([a-z-]+)", text, re.MULTILINE))
+    assert told <= makefile_targets()
+    for target in re.findall(r"\]\(([^):]+)\)", text):
+        assert (ROOT / target).exists(), target
+    for notebook in re.findall(r"exercises/[a-z_]+/[a-z_]+\.ipynb", text):
+        assert (ROOT / notebook).is_file(), notebook
+
+
+def test_make_alone_lists_every_command() -> None:
+    done = subprocess.run(["make"], cwd=ROOT, capture_output=True, text=True, check=True)
+    listed = set(re.findall(r"^  make ([a-z-]+) ", done.stdout, re.MULTILINE))
+    assert listed == {name for name in makefile_targets() if not name.startswith("announce")}
+    asked = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert asked.stdout == done.stdout
+
+
+def test_without_a_fitting_python_make_says_what_to_do(tmp_path: Path) -> None:
+    environment = {"PATH": "/usr/bin:/bin", "PYTHON": "/no/such/python"}
+    command = ["bash", str(ROOT / ".ci" / "environment"), str(tmp_path / "venv")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    [line] = done.stderr.splitlines()
+    assert "/no/such/python" in line
+    assert "PYTHON=" in line
+    assert not (tmp_path / "venv").exists()
+
+
+def test_missing_programs_are_named_before_anything_runs(tmp_path: Path) -> None:
+    (tmp_path / "cat").symlink_to("/bin/cat")
+    command = ["/bin/bash", str(ROOT / ".ci" / "programs")]
+    environment = {"PATH": str(tmp_path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "apt-get install chromium bubblewrap" in done.stderr
