@@ -1,0 +1,28 @@
+"""nbgrader's settings, read by `nbgrader` in this folder and by the `course` command."""
+
+from pathlib import Path
+
+c = get_config()  # a name that whoever reads this file brings along
+
+course = Path(__file__).resolve().parent
+
+c.CourseDirectory.course_id = "looking_back"
+c.CourseDirectory.root = str(course)
+c.CourseDirectory.source_directory = "solutions"
+c.CourseDirectory.release_directory = "exercises"
+# The text sources lie beside the notebooks made from them: without "*.md" here nbgrader copies
+# them, solutions and all, into the release.
+c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "*.md"]
+# Several submissions are graded at once: whoever finds the database busy waits.
+c.CourseDirectory.db_url = f"sqlite:///{course / 'gradebook.db'}?timeout=60"
+
+# A released answer cell runs as it is, so that "run all" reaches the tests and their messages.
+c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE"}
+c.ClearSolutions.text_stub = "YOUR ANSWER HERE"
+
+# The grading profile.
+c.OverwriteCells.add_missing_cells = True
+c.Execute.timeout = 20  # seconds a cell
+c.ExecutePreprocessor.shutdown_kernel = "immediate"
+c.LimitOutput.max_lines = 1000
+c.LimitOutput.max_traceback = 100
