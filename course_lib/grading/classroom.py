@@ -1,0 +1,195 @@
+"""A whole class: every submission graded in a process of its own, the marks in one gradebook.
+
+The processes are Dask's: on this machine, or on the workers of a scheduler that sees the same
+files.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from distributed import Client, LocalCluster, as_completed
+from nbgrader.api import Gradebook, MissingEntry
+
+from course_lib.errors import CourseError
+from course_lib.grading.project import nbgrader_messages, project_root
+from course_lib.grading.release import generate
+from course_lib.grading.submissions import find_students
+from course_lib.grading.worker import Job, Outcome, db_url, grade_one
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The score of one graded cell.
+
+    Attributes:
+        part: the cell's grade id.
+        score: points so far; None where nothing is recorded.
+        points: the most one can get.
+        automatic: whether tests decide it, and no person.
+        to_read: whether a person has still to mark it.
+        by_hand: whether a person's score is in it.
+    """
+
+    part: str
+    score: float | None
+    points: float
+    automatic: bool
+    to_read: bool
+    by_hand: bool
+
+
+@dataclass(frozen=True)
+class Report:
+    """One student's result."""
+
+    student: str
+    graded: bool
+    marks: list[Mark]
+    remarks: list[str]
+    seconds: float
+    feedback: Path | None
+
+    @property
+    def score(self) -> float:
+        """Points of all parts; 0 for one that has none yet."""
+        return sum(mark.score or 0.0 for mark in self.marks)
+
+    @property
+    def points(self) -> float:
+        """The most one can get."""
+        return sum(mark.points for mark in self.marks)
+
+
+@dataclass(frozen=True)
+class ClassReport:
+    """The result of one `course grade`."""
+
+    assignment: str
+    place: Path
+    sandbox: str
+    reports: list[Report] = field(default_factory=list)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every submission could be graded."""
+        return all(report.graded for report in self.reports)
+
+
+def grade_class(
+    name: str,
+    *,
+    submitted: Path | None = None,
+    jobs: int = 2,
+    boxed: bool = True,
+    scheduler: str | None = None,
+    cell_seconds: int | None = None,
+    progress: Callable[[Iterator[Outcome], int], Iterator[Outcome]] = lambda outcomes, _: outcomes,
+) -> ClassReport:
+    """Grade everything handed in for an assignment.
+
+    Args:
+        name: the assignment.
+        submitted: STUDENT/NAME/NAME.ipynb lie here; `submitted` in the course's folder if None.
+            Gradebook, graded notebooks and feedback are written beside this folder.
+        jobs: processes on this machine, if no scheduler is given.
+        boxed: whether each kernel runs in the sandbox.
+        scheduler: address of a Dask scheduler; its workers must see the same files.
+        cell_seconds: a time limit a cell, in place of the configured one.
+        progress: wraps the outcomes as they come in (with their number), for a progress bar.
+
+    Raises:
+        CourseError: nothing is submitted, or the assignment or the scheduler cannot be used.
+    """
+    root = project_root()
+    submitted = (submitted or root / "submitted").resolve()
+    place = submitted.parent
+    students = find_students(submitted, name)
+    released = generate(root, name, db_url(place))[f"{name}.ipynb"].decode()
+    tasks = [
+        Job(root, place, submitted / student / name, student, name, released, boxed, cell_seconds)
+        for student in students
+    ]
+    with _client(jobs, scheduler) as client:
+        outcomes = {
+            outcome.student: outcome for outcome in progress(_run(client, tasks), len(tasks))
+        }
+    reports = [_report(place, name, outcomes[student]) for student in students]
+    return ClassReport(name, place, "bwrap" if boxed else "none", reports)
+
+
+@contextmanager
+def _client(jobs: int, scheduler: str | None) -> Iterator[Client]:
+    """Workers with one thread each: nbgrader changes the working directory while it grades."""
+    if scheduler is not None:
+        try:
+            client = Client(scheduler, timeout=10)
+        except (OSError, ValueError) as error:
+            raise CourseError(
+                f"No Dask scheduler answers at {scheduler}. Check the address and that it runs."
+            ) from error
+        with client:
+            yield client
+        return
+    with (
+        LocalCluster(
+            n_workers=jobs,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            memory_limit=0,
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def _run(client: Client, tasks: list[Job]) -> Iterator[Outcome]:
+    """Outcomes as they come; a grading process that dies costs its own submission only."""
+    futures = {client.submit(grade_one, task, pure=False): task for task in tasks}
+    for future in as_completed(futures):
+        if future.status == "finished":
+            yield future.result()
+        else:
+            kind = type(future.exception()).__name__
+            remark = f"The grading process itself failed ({kind}). Run the command again."
+            yield Outcome(futures[future].student, False, 0.0, [remark])
+
+
+def _report(place: Path, name: str, outcome: Outcome) -> Report:
+    """Put an outcome together with what the gradebook says, manual scores included."""
+    with nbgrader_messages(), Gradebook(db_url(place)) as gradebook:
+        order = {
+            cell.name: row
+            for row, cell in enumerate(gradebook.find_notebook(name, name).source_cells)
+        }
+        try:
+            grades = gradebook.find_submission_notebook(name, name, outcome.student).grades
+        except MissingEntry:
+            grades = []
+        marks = [
+            Mark(
+                part=grade.name,
+                # nbgrader counts a part nobody has marked as 0
+                score=None
+                if grade.auto_score is None and grade.manual_score is None
+                else float(grade.score),
+                points=float(grade.max_score),
+                automatic=grade.cell.cell_type == "code",
+                to_read=bool(grade.needs_manual_grade),
+                by_hand=grade.manual_score is not None,
+            )
+            for grade in sorted(grades, key=lambda grade: order[grade.name])
+        ]
+    page = place / "feedback" / outcome.student / name / f"{name}.html"
+    return Report(
+        student=outcome.student,
+        graded=outcome.graded,
+        marks=marks,
+        remarks=outcome.remarks,
+        seconds=outcome.seconds,
+        feedback=page if page.is_file() else None,
+    )

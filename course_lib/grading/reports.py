@@ -1,0 +1,116 @@
+"""A class's results for people, for scripts and for a spreadsheet."""
+
+import csv
+import io
+from typing import Any
+
+from course_lib.grading.classroom import ClassReport, Mark, Report
+
+
+def as_json(result: ClassReport) -> dict[str, Any]:
+    """Everything, as plain values."""
+    return {
+        "assignment": result.assignment,
+        "sandbox": result.sandbox,
+        "gradebook": str(result.place / "gradebook.db"),
+        "students": [
+            {
+                "student": report.student,
+                "graded": report.graded,
+                "score": report.score,
+                "points": report.points,
+                "parts": {
+                    mark.part: {
+                        "score": mark.score,
+                        "points": mark.points,
+                        "to_read": mark.to_read,
+                        "by_hand": mark.by_hand,
+                    }
+                    for mark in report.marks
+                },
+                "remarks": report.remarks,
+                "seconds": report.seconds,
+                "feedback": str(report.feedback) if report.feedback else None,
+            }
+            for report in result.reports
+        ],
+    }
+
+
+def as_csv(result: ClassReport) -> str:
+    """One line a student: points a part, total, what is still to read, remarks."""
+    parts = _parts(result)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    names = [mark.part for mark in parts]
+    writer.writerow(["student", *names, "total", "out of", "to read", "remarks"])
+    for report in result.reports:
+        found = {mark.part: mark for mark in report.marks}
+        scores = [_number(found[name].score) if name in found else "" for name in names]
+        to_read = " ".join(mark.part for mark in report.marks if mark.to_read)
+        row = [report.student, *scores, _number(report.score), _number(report.points), to_read]
+        # a spreadsheet takes a cell that begins like this for a formula
+        remarks = " ".join(report.remarks)
+        writer.writerow([*(_harmless(value) for value in row), _harmless(remarks)])
+    return text.getvalue()
+
+
+def as_table(result: ClassReport) -> str:
+    """The table the command prints: a heading for each part in as many lines as it has words."""
+    parts = _parts(result)
+    headings = [
+        ["student"],
+        *([*mark.part.split("_"), f"/{_number(mark.points)}"] for mark in parts),
+        ["total", f"/{_number(sum(mark.points for mark in parts))}"],
+    ]
+    depth = max(map(len, headings))
+    # the points belong in the last line whatever the number of words
+    padded = [
+        [*column[:-1], *[""] * (depth - len(column)), column[-1]]
+        if len(column) > 1
+        else [*column, *[""] * (depth - 1)]
+        for column in headings
+    ]
+    rows = [[column[line] for column in padded] for line in range(depth)]
+    rows += [_row(report, parts) for report in result.reports]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(headings))]
+    lines = [
+        "  ".join(
+            [row[0].ljust(widths[0])]
+            + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        ).rstrip()
+        for row in rows
+    ]
+    lines.insert(depth, "-" * max(map(len, lines)))
+    if any(mark.to_read for report in result.reports for mark in report.marks):
+        lines.append("read: a person has still to mark this part (nbgrader's formgrader).")
+    remarks = [
+        f"  {report.student}: {remark}" for report in result.reports for remark in report.remarks
+    ]
+    if remarks:
+        lines += ["", "Remarks", *remarks]
+    return "\n".join(lines)
+
+
+def _row(report: Report, parts: list[Mark]) -> list[str]:
+    found = {mark.part: mark for mark in report.marks}
+    cells = []
+    for part in parts:
+        mark = found.get(part.part)
+        if mark is None:
+            cells.append("-")
+        else:
+            cells.append("read" if mark.to_read else _number(mark.score))
+    return [report.student, *cells, _number(report.score) if report.marks else "-"]
+
+
+def _parts(result: ClassReport) -> list[Mark]:
+    return max((report.marks for report in result.reports), key=len, default=[])
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:g}"
+
+
+def _harmless(value: str) -> str:
+    return f"'{value}" if value[:1] in {"=", "+", "@", "\t", "\r"} else value

@@ -1,0 +1,144 @@
+"""A cell for student code: the kernel of one submission inside bubblewrap.
+
+The kernel is boxed in, and not the grader: inside there is no network, no database, no solution and
+no other submission, only the system, the Python environment and this library, all read-only. It
+talks to the grader through sockets in one folder made for it (`transport="ipc"`).
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from traitlets.config import Config
+
+import course_lib
+from course_lib.errors import CourseError
+
+KERNEL = "boxed"
+WORK = "/tmp/work"
+"""Where the submission's data files lie, as its kernel sees it."""
+
+# Per process; plenty for the assignments, and far from what would trouble the machine.
+MEMORY_KIB = 6 * 1024**2
+FILE_KIB = 64 * 1024
+CPU_SECONDS = 300
+TMP_BYTES = 256 * 1024**2
+
+HOW_TO_INSTALL = (
+    "Install bubblewrap (`apt install bubblewrap`, `dnf install bubblewrap`), or give"
+    " `--sandbox none` if you trust every notebook."
+)
+
+
+def require() -> None:
+    """Make sure the sandbox works on this machine.
+
+    Raises:
+        CourseError: bubblewrap is missing, or the system does not let it make namespaces.
+    """
+    if shutil.which("bwrap") is None:
+        raise CourseError(f"No sandbox: bubblewrap (bwrap) is not installed. {HOW_TO_INSTALL}")
+    trial = subprocess.run([*_walls(), "true"], capture_output=True, text=True, check=False)
+    if trial.returncode != 0:
+        said = (trial.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise CourseError(
+            f"No sandbox: bubblewrap does not work here ({said}). In a container, allow user"
+            " namespaces (Docker: --security-opt seccomp=unconfined), or give `--sandbox none`"
+            " if you trust every notebook."
+        )
+
+
+def kernel_config(folder: Path, data_files: dict[str, Path]) -> Config:
+    """Settings that make nbclient start its kernel boxed in.
+
+    Args:
+        folder: an empty folder with a short path, for this kernel alone; its sockets lie there.
+        data_files: the submission's files besides the notebook: relative name -> path.
+    """
+    spec = folder / "kernels" / KERNEL
+    spec.mkdir(parents=True)
+    sockets = folder / "s"
+    sockets.mkdir()
+    (spec / "kernel.json").write_text(
+        json.dumps(
+            {
+                "argv": command(sockets, data_files),
+                "display_name": KERNEL,
+                "language": "python",
+                # the kernel lives in another process namespace: a signal would only reach bwrap
+                "interrupt_mode": "message",
+            }
+        )
+    )
+    config = Config()
+    config.ContainedExecute.kernel_dirs = [str(spec.parent)]
+    config.ExecutePreprocessor.kernel_name = KERNEL
+    config.ConnectionFileMixin.transport = "ipc"
+    config.ConnectionFileMixin.connection_file = str(sockets / "k.json")
+    return config
+
+
+def command(sockets: Path, data_files: dict[str, Path]) -> list[str]:
+    """The command of the boxed kernel; `{connection_file}` is jupyter_client's to fill in."""
+    python = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    files = [
+        part
+        for name, path in sorted(data_files.items())
+        for part in ("--ro-bind", str(path), f"{WORK}/{name}")
+    ]
+    limits = (
+        f'ulimit -v {MEMORY_KIB} -f {FILE_KIB} -t {CPU_SECONDS} -c 0; exec "$@" >/dev/null 2>&1'
+    )
+    return [
+        *_walls(),
+        *("--bind", str(sockets), str(sockets)),
+        *("--dir", WORK, *files, "--chdir", WORK),
+        *("--remount-ro", "/"),
+        # bash, since a POSIX `ulimit` sets one limit a call; what the kernel itself has to say
+        # (how to connect another client) is nobody's business here
+        *("bash", "-c", limits, "bash"),
+        *python,
+        "--HistoryManager.enabled=False",
+        # a torch.py beside the notebook must not stand in for torch
+        "--InteractiveShellApp.ignore_cwd=True",
+    ]
+
+
+def _walls() -> list[str]:
+    """bubblewrap, everything unshared, with the system, Python and this library to read."""
+    binds: list[str] = []
+    for folder in ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"):
+        path = Path(folder)
+        if path.is_symlink():
+            binds += ["--symlink", str(path.readlink()), folder]
+        elif path.exists():
+            binds += ["--ro-bind", folder, folder]
+    for name in ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime"):
+        binds += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+    library = Path(course_lib.__file__).resolve().parent
+    environment = [Path(sys.prefix), Path(sys.base_prefix)]
+    outside = {path for path in environment if not path.is_relative_to("/usr")}
+    for path in [*sorted(outside), library]:
+        binds += ["--ro-bind", str(path), str(path)]
+    variables = {
+        "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
+        "PYTHONPATH": str(library.parent),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
+        "HOME": WORK,
+        "USER": "student",
+        "LANG": "C.UTF-8",
+        "OMP_NUM_THREADS": "1",
+        "NBGRADER_EXECUTION": "autograde",
+    }
+    return [
+        *("bwrap", "--unshare-all", "--die-with-parent", "--new-session"),
+        *("--cap-drop", "ALL", "--clearenv"),
+        *(part for name, value in variables.items() for part in ("--setenv", name, value)),
+        *("--proc", "/proc", "--dev", "/dev"),
+        # before the binds: the library or the environment may lie below /tmp themselves
+        *("--size", str(TMP_BYTES), "--tmpfs", "/tmp"),
+        *binds,
+    ]
