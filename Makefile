@@ -66,7 +66,7 @@ exercises: $(STAMP) ## solutions/ -> exercises/, the notebooks that students get
 	$(WITH_VENV) course release
 
 grade: $(STAMP) ## grade a small demonstration class end to end
-	$(WITH_VENV) course grade attention_by_hand --demonstration
+	$(WITH_VENV) course grade attention_by_hand --demo
 
 serve: $(STAMP) ## show the built book on this machine only
 	[ -f $(SITE)/index.html ] || { echo "make serve: no book yet; run make book." >&2; exit 1; }

@@ -8,8 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import typer
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from course_lib.cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
 TOP_LEVEL = {
@@ -187,6 +190,18 @@ def test_every_target_link_and_path_that_people_are_told_of_exists(name: str) ->
         assert (ROOT / target).exists(), target
     for notebook in re.findall(r"exercises/[a-z_]+/[a-z_]+\.ipynb", text):
         assert (ROOT / notebook).is_file(), notebook
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "Makefile"])
+def test_every_course_command_that_people_are_told_of_exists(name: str) -> None:
+    text = (ROOT / name).read_text()
+    for told in re.findall(r"(?:^|\) |\| |`)course ([a-z][^`#\n]*)", text, re.MULTILINE):
+        words = told.split()
+        commands = typer.main.get_command(app).commands
+        while (command := commands[words.pop(0)]) and hasattr(command, "commands"):
+            commands = command.commands
+        options = {option for parameter in command.params for option in parameter.opts}
+        assert {word for word in words if word.startswith("--")} <= options, told
 
 
 def test_make_alone_lists_every_command() -> None:
