@@ -15,6 +15,18 @@ MENDS = (
     (re.compile(r' role="doc-biblioentry"'), ""),
 )
 
+# On a first visit the theme has no choice to go by: it complains in the console, and a reader of
+# dark pages first sees a light one. This comes before the theme's own scripts.
+FIRST_VISIT = """<script>
+try {
+  if (!localStorage.getItem("mode")) {
+    const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+    localStorage.setItem("mode", "auto");
+    localStorage.setItem("theme", dark ? "dark" : "light");
+  }
+} catch { /* No storage: the theme then does what it can. */ }
+</script>"""
+
 
 def mend(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
@@ -23,6 +35,7 @@ def mend(
         context["body"] = wrong.sub(right, context.get("body", ""))
     # The side column has the book's title above it already; its first link is the welcome page.
     context["root_title"] = "Welcome"
+    context["metatags"] = FIRST_VISIT + context.get("metatags", "")
 
 
 def setup(app: Sphinx) -> None:

@@ -1,0 +1,84 @@
+"""The built site, and one browser for all tests of it."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from playwright.sync_api import Browser, BrowserContext, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+BOOK = ROOT / "book"
+SITE = BOOK / "_build" / "html"
+REMEDY = "Run: make book"
+
+# The book's Sphinx extension is no installed package; its plain functions are tested as such.
+sys.path.insert(0, str(BOOK / "_ext"))
+
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def sources() -> list[Path]:
+    """The source of every page that the table of contents names, in its order."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    names = [toc["root"]]
+    for part in toc.get("parts", []):
+        names += [chapter["file"] for chapter in part["chapters"]]
+    return [ROOT / f"{name}.md" for name in names]
+
+
+def chapters() -> list[Path]:
+    """The numbered pages: those that teach."""
+    return [source for source in sources() if source.name[:2].isdigit()]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    for name, paths in (("source", sources()), ("chapter", chapters())):
+        if name in metafunc.fixturenames:
+            metafunc.parametrize(name, paths, ids=[path.stem for path in paths])
+
+
+@pytest.fixture(scope="session")
+def site() -> Path:
+    if not (SITE / "index.html").is_file():
+        pytest.fail(f"The book is not built: {SITE.relative_to(ROOT)}/index.html. {REMEDY}")
+    for source in sources():
+        page = SITE / source.relative_to(ROOT).with_suffix(".html")
+        if not page.is_file() or page.stat().st_mtime < source.stat().st_mtime:
+            pytest.fail(f"The built page of {source.relative_to(ROOT)} is out of date. {REMEDY}")
+    return SITE
+
+
+@pytest.fixture
+def page_file(site: Path, source: Path) -> Path:
+    """The built page of one source."""
+    return site / source.relative_to(ROOT).with_suffix(".html")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if not Path(CHROMIUM).exists():
+        pytest.fail(f"{CHROMIUM} is missing. Run: apt-get install chromium, or set CHROMIUM.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    # Without motion a change of theme is done at once, and colours can be measured.
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    yield context
+    context.close()

@@ -1,0 +1,241 @@
+"""Every chapter has every device, and no claim about the literature goes without its source."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+import yaml
+
+BOOK = Path(__file__).resolve().parents[2] / "book"
+FENCE = re.compile(r"^\s*(?P<marks>`{3,}|:{3,})(?:\{(?P<name>[\w-]+)\})?\s*(?P<rest>.*?)\s*$")
+MOST_WORDS = 4000
+
+
+@dataclass
+class Block:
+    """One directive of a MyST page, with those inside it."""
+
+    name: str
+    argument: str
+    options: dict[str, object]
+    lines: list[str]
+    inner: list["Block"] = field(default_factory=list)
+
+    def all(self, name: str) -> Iterator["Block"]:
+        for block in self.inner:
+            if block.name == name:
+                yield block
+            yield from block.all(name)
+
+
+def split_options(lines: list[str]) -> tuple[dict[str, object], list[str]]:
+    """A directive's options, written between `---` lines or as `:key: value`, and the rest."""
+    if lines and lines[0].strip() == "---":
+        end = next(i for i, line in enumerate(lines[1:], 1) if line.strip() == "---")
+        return yaml.safe_load("\n".join(lines[1:end])) or {}, lines[end + 1 :]
+    options: dict[str, object] = {}
+    for i, line in enumerate(lines):
+        match = re.fullmatch(r"\s*:([\w-]+):\s*(.*)", line)
+        if match is None:
+            return options, lines[i:]
+        options[match[1]] = match[2]
+    return options, []
+
+
+def parse(lines: list[str]) -> tuple[list[Block], list[str]]:
+    """The blocks of these lines, and the lines outside any block."""
+    blocks, outside, i = [], [], 0
+    while i < len(lines):
+        opening = FENCE.match(lines[i])
+        if opening is None:
+            outside.append(lines[i])
+            i += 1
+            continue
+        closing = re.compile(rf"^\s*{opening['marks'][0]}{{{len(opening['marks'])},}}\s*$")
+        end = next((k for k in range(i + 1, len(lines)) if closing.match(lines[k])), len(lines))
+        name = opening["name"] or "code"
+        options, body = split_options(lines[i + 1 : end]) if opening["name"] else ({}, [])
+        block = Block(name, opening["rest"], options, body)
+        if name not in ("code", "code-cell", "math"):
+            block.inner, block.lines = parse(body)
+        blocks.append(block)
+        i = end + 1
+    return blocks, outside
+
+
+def read(path: Path) -> tuple[dict[str, object], Block]:
+    """A page's front matter, and its blocks under one root that holds the text outside them."""
+    text = path.read_text(encoding="utf-8")
+    front: dict[str, object] = {}
+    if text.startswith("---\n"):
+        head, text = text[4:].split("\n---\n", 1)
+        front = yaml.safe_load(head)
+    inner, lines = parse(text.split("\n"))
+    return front, Block("page", "", {}, lines, inner)
+
+
+def prose(block: Block) -> str:
+    """What a reader reads as text: no code, no formulas, no roles."""
+    parts = [block.argument, "\n".join(block.lines)]
+    figure = block.options.get("mystnb")
+    if block.name == "code-cell":
+        caption = figure.get("figure", {}).get("caption", "") if isinstance(figure, dict) else ""
+        parts = [caption]
+    elif block.name in ("code", "math", "literalinclude"):
+        parts = []
+    parts += [prose(inner) for inner in block.inner]
+    text = "\n".join(parts)
+    for pattern in (r"\$\$.*?\$\$", r"\$[^$]*\$", r"\{[\w:-]+\}`[^`]*`", r"`+[^`]*`+"):
+        text = re.sub(pattern, " ", text, flags=re.DOTALL)
+    return text
+
+
+# --- citations ------------------------------------------------------------------------------------
+
+NAME = r"[A-ZÀ-Ž][a-zà-ž]+(?:[-’'][A-Za-zà-ž]+)*"
+MENTION = re.compile(
+    rf"(?P<name>{NAME})(?:\s+(?:and|&)\s+{NAME}|\s+et\s+al\.?)?,?\s*[(\[]?\s*(?:19|20)\d\d[a-z]?\b"
+    rf"|{NAME}\s+et\s+al\b"
+)
+# Words that begin with a capital before a year without naming anybody.
+NO_NAMES = re.compile(
+    "January|February|March|April|May|June|July|August|September|October|November|December"
+    "|In|Since|By|From|Until|Before|After|Around|Of|The|To|Between|During|About|Late|Early"
+    "|Spring|Summer|Autumn|Winter|Year"
+)
+
+
+def uncited(text: str) -> list[str]:
+    """Mentions of an author with a year, or of somebody et al., outside a cite role."""
+    return [m[0] for m in MENTION.finditer(text) if not NO_NAMES.fullmatch(m["name"] or "")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Luong (2015) multiplies.",
+        "as Jain and Wallace (2019) say",
+        "(Cho et al., 2014b)",
+        "Sutskever et al. reversed the source",
+        "Vaswani, 2017",
+        "Kalchbrenner & Blunsom [2013]",
+    ],
+)
+def test_a_bare_mention_is_noticed(text: str) -> None:
+    assert uncited(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["In 2014 networks", "in September 2014", "Luong's score", "2,014"]
+)
+def test_a_year_or_a_name_alone_is_no_mention(text: str) -> None:
+    assert not uncited(text)
+
+
+def test_mentions_of_papers_are_citations(source: Path) -> None:
+    assert uncited(prose(read(source)[1])) == []
+
+
+# --- devices --------------------------------------------------------------------------------------
+
+
+def test_chapters_on_disk_are_in_the_table_of_contents() -> None:
+    on_disk = {path.name for path in BOOK.glob("[0-9][0-9]-*.md")}
+    toc = (BOOK.parent / "_toc.yml").read_text(encoding="utf-8")
+    assert on_disk == {f"{name}.md" for name in re.findall(r"book/(\d\d-[\w-]+)", toc)}
+
+
+def test_the_header_makes_the_cells_run(chapter: Path) -> None:
+    front, _ = read(chapter)
+    representation = front["jupytext"]["text_representation"]
+    assert representation["extension"] == ".md"
+    assert representation["format_name"] == "myst"
+    assert front["kernelspec"]["name"] == "python3"
+
+
+def test_the_title_has_the_number_of_the_file(chapter: Path) -> None:
+    _, page = read(chapter)
+    title = next(line for line in page.lines if line.startswith("# "))
+    assert re.fullmatch(rf"# {int(chapter.name[:2])} · \S.*", title)
+
+
+def test_every_device_is_there(chapter: Path) -> None:
+    _, page = read(chapter)
+    wanted = {
+        "objectives": 1,
+        "predict": 1,
+        "bug": 1,
+        "misconception": 1,
+        "explain": 1,
+        "takeaways": 1,
+        "quiz": 3,
+        "exercise": 2,
+        "side-by-side": 1,
+    }
+    found = {name: sum(1 for _ in page.all(name)) for name in wanted}
+    # An exercise or a solution with cells in it is written as a start and an end.
+    found["exercise"] += sum(1 for _ in page.all("exercise-start"))
+    missing = {name: f"{found[name]} of {n}" for name, n in wanted.items() if found[name] < n}
+    assert missing == {}
+
+
+def test_objectives_say_minutes_and_prerequisites(chapter: Path) -> None:
+    _, page = read(chapter)
+    (objectives,) = page.all("objectives")
+    assert 25 <= int(str(objectives.options["minutes"])) <= 50
+    assert str(objectives.options["prerequisites"]).strip()
+    assert sum(line.startswith("- ") for line in objectives.lines) >= 2
+
+
+def test_every_bug_has_a_folded_answer(chapter: Path) -> None:
+    _, page = read(chapter)
+    for bug in page.all("bug"):
+        assert list(bug.all("answer")), f"the bug {bug.argument!r} is never explained"
+
+
+def test_a_prediction_comes_before_a_folded_output(chapter: Path) -> None:
+    _, page = read(chapter)
+    order = [block for block in page.inner if block.name in ("predict", "code-cell")]
+    for i, block in enumerate(order):
+        if block.name == "predict":
+            later = [cell for cell in order[i + 1 :] if cell.name == "code-cell"]
+            tags = [tag for cell in later for tag in cell.options.get("tags", [])]
+            assert "hide-output" in tags, f"nothing unfolds after {block.argument!r}"
+
+
+def test_every_exercise_has_a_hint_and_a_solution(chapter: Path) -> None:
+    _, page = read(chapter)
+    exercises = [*page.all("exercise"), *page.all("exercise-start")]
+    labels = Counter(str(block.options["label"]) for block in exercises)
+    solved = {b.argument for b in [*page.all("solution"), *page.all("solution-start")]}
+    assert max(labels.values()) == 1
+    assert set(labels) == solved
+    for exercise in page.all("exercise"):
+        assert list(exercise.all("hint")), f"no hint: {exercise.argument!r}"
+    assert sum(1 for _ in page.all("hint")) >= len(exercises)
+
+
+def test_every_quiz_has_one_right_option_of_several(chapter: Path) -> None:
+    _, page = read(chapter)
+    for quiz in page.all("quiz"):
+        options = [line for line in quiz.lines if re.match(r"- \([ x]\) ", line)]
+        assert len(options) >= 2
+        assert sum(line.startswith("- (x) ") for line in options) == 1
+
+
+def test_figures_have_alt_text_a_caption_and_a_name(chapter: Path) -> None:
+    _, page = read(chapter)
+    for cell in page.all("code-cell"):
+        settings = cell.options.get("mystnb")
+        if not isinstance(settings, dict) or not {"figure", "image"} & set(settings):
+            continue
+        assert len(settings["image"]["alt"]) > 30
+        assert settings["figure"]["caption"].strip()
+        assert settings["figure"]["name"].startswith("fig-")
+
+
+def test_a_chapter_stays_within_its_length(chapter: Path) -> None:
+    assert len(prose(read(chapter)[1]).split()) <= MOST_WORDS

@@ -1,0 +1,69 @@
+"""The execution cache notices what a page's own cells do not show."""
+
+import os
+from pathlib import Path
+
+import pytest
+from course_book.execution import key_of, prune
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    for name in ("course_lib/models/cells.py", "book/results/run.json", "requirements.lock"):
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(name)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "name", ["course_lib/models/cells.py", "book/results/run.json", "requirements.lock"]
+)
+def test_a_change_in_any_input_gives_another_key(tree: Path, name: str) -> None:
+    before = key_of(tree)
+    (tree / name).write_text("changed")
+    assert key_of(tree) != before
+
+
+def test_new_renamed_and_deleted_files_count(tree: Path) -> None:
+    keys = [key_of(tree)]
+    (tree / "course_lib/new.py").write_text("")
+    keys.append(key_of(tree))
+    (tree / "course_lib/new.py").rename(tree / "course_lib/newer.py")
+    keys.append(key_of(tree))
+    (tree / "course_lib/newer.py").unlink()
+    keys.append(key_of(tree))
+    assert keys[3] == keys[0]
+    assert len(set(keys)) == 3
+
+
+def test_dates_compiled_files_and_other_folders_do_not_count(tree: Path) -> None:
+    before = key_of(tree)
+    os.utime(tree / "requirements.lock", (0, 0))
+    (tree / "course_lib/__pycache__").mkdir()
+    (tree / "course_lib/__pycache__/cells.pyc").write_text("")
+    (tree / "book/05-looking-back.md").write_text("a page's text is Sphinx's own business")
+    assert key_of(tree) == before
+
+
+def test_text_cannot_move_from_one_file_to_the_next_unnoticed(tree: Path) -> None:
+    first, second = tree / "course_lib/a.py", tree / "course_lib/b.py"
+    first.write_text("xy")
+    second.write_text("")
+    before = key_of(tree)
+    first.write_text("x")
+    second.write_text("y")
+    assert key_of(tree) != before
+
+
+def test_the_current_cache_and_the_last_used_stay(tmp_path: Path) -> None:
+    for age, name in enumerate(["old", "middle", "new", "current"]):
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, (age, age))
+    os.utime(tmp_path / "current", (-1, -1))
+    prune(tmp_path, "current", kept=2)
+    assert {path.name for path in tmp_path.iterdir()} == {"current", "new"}
+
+
+def test_nothing_to_prune_is_no_error(tmp_path: Path) -> None:
+    prune(tmp_path / "not there", "current")
