@@ -7,9 +7,10 @@ from pathlib import Path
 
 
 def write_atomically(path: Path | str, data: bytes | str) -> None:
-    """Write `data` to `path` in one step: a reader, or a kill at any moment, sees all of it or nothing.
+    """Write `data` to `path` at once: a reader, or a kill at any moment, sees all or nothing of it.
 
-    The bytes go to a temporary file in the same folder, reach the disk, and only then take the name.
+    The bytes go to a temporary file in the same folder, reach the disk, and only then take the
+    name.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)

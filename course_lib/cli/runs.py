@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-
 Out = Annotated[Path, typer.Option("--out", help="Directory to write.")]
 CorpusName = Annotated[str, typer.Option("--corpus", help="See `course corpus list`.")]
 Pair = Annotated[str, typer.Option(help="Language pair, source first.")]

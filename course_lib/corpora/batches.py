@@ -1,4 +1,4 @@
-"""Sentence pairs of similar length side by side, padded, with the masks that say what is padding."""
+"""Sentence pairs of similar length side by side, padded, with masks that say what is padding."""
 
 import random
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from torch import Tensor
 from course_lib.corpora.vocabulary import BOS, EOS, PAD
 
 POOL_BATCHES = 20
-"""How many minibatches are sorted by length together (the paper, Appendix B.2: 1,600 pairs for 20)."""
+"""Minibatches sorted by length together (the paper, Appendix B.2: 1,600 pairs for 20)."""
 
 EncodedPair = tuple[list[int], list[int]]
 """Word numbers of a source and a target sentence, without begin and end marks."""
@@ -19,9 +19,9 @@ EncodedPair = tuple[list[int], list[int]]
 class Batch(NamedTuple):
     """B sentence pairs. Masks are True where a real word stands.
 
-    The source ends with the end mark, so T_x counts it. `target_in` is the target shifted right behind
-    the begin mark and `target_out` ends with the end mark: at position i the decoder is given
-    `target_in[:, i]` and shall predict `target_out[:, i]`.
+    The source ends with the end mark, so T_x counts it. `target_in` is the target shifted right
+    behind the begin mark and `target_out` ends with the end mark: at position i the decoder is
+    given `target_in[:, i]` and shall predict `target_out[:, i]`.
     """
 
     source: Tensor  # (B, T_x) long
@@ -30,11 +30,11 @@ class Batch(NamedTuple):
     target_in: Tensor  # (B, T_y) long
     target_out: Tensor  # (B, T_y) long
     target_mask: Tensor  # (B, T_y) bool
-    index: Tensor  # (B,) long: positions in the split
+    positions: Tensor  # (B,) long: where in the split each pair stands
 
     def to(self, device: torch.device | str) -> "Batch":
         """The same batch on another device; the lengths stay on the CPU."""
-        moved = self._make(field.to(device) for field in self)
+        moved = Batch(*(field.to(device) for field in self))
         return moved._replace(source_lengths=self.source_lengths)
 
 
@@ -67,9 +67,10 @@ def bucketed_batches(
 ) -> list[list[int]]:
     """One epoch's minibatches, as positions in `pairs`: every pair exactly once, in a seeded order.
 
-    All pairs are shuffled, cut into pools of `POOL_BATCHES` minibatches, sorted by length inside each
-    pool and split, so that little of a batch is padding while its company still changes from epoch to
-    epoch (the paper, Appendix B.2). The batches are then shuffled, or lengths would come in waves.
+    All pairs are shuffled, cut into pools of `POOL_BATCHES` minibatches, sorted by length inside
+    each pool and split, so that little of a batch is padding while its company still changes from
+    epoch to epoch (the paper, Appendix B.2). The batches are then shuffled, or lengths would come
+    in waves.
     """
     draw = random.Random(f"{seed}-{epoch}")
     order = list(range(len(pairs)))

@@ -11,8 +11,8 @@ Link = tuple[int, int]
 class Split:
     """One part of a corpus: lists of equal length, one entry a sentence pair.
 
-    `links` is None where the corpus has no gold alignment. `reference` is the target side as text for
-    people, which detokenised BLEU is computed against.
+    `links` is None where the corpus has no gold alignment. `reference` is the target side as text
+    for people, which detokenised BLEU is computed against.
     """
 
     source: list[list[str]]
@@ -28,8 +28,8 @@ class Split:
 class Corpus:
     """A named corpus with its splits and the checksums that say exactly which text it is.
 
-    `sha256` maps each file to its checksum; a generated corpus has the one entry `generator`, the hash
-    of everything that decides its sentences.
+    `sha256` maps each file to its checksum; a generated corpus has the one entry `generator`, the
+    hash of everything that decides its sentences.
     """
 
     name: str

@@ -29,8 +29,8 @@ def score_split(
     """Translate a split and measure it.
 
     Returns:
-        what result.json keeps under `scores.SPLIT`, and the translations as tokens. `seconds` is the
-        time that translating took; `short` has sources under 10 words and `long` over 20.
+        what result.json keeps under `scores.SPLIT`, and the translations as tokens. `seconds` is
+        the time that translating took; `short` has sources under 10 words and `long` over 20.
     """
     if split not in corpus.splits:
         raise CourseError(

@@ -1,8 +1,8 @@
 """The two gated recurrent units: the paper's, and the one `torch.nn.GRU` computes.
 
-Both are used in the same two moves. `unit.project(inputs)` multiplies the inputs of a whole sentence
-at once, because no input product depends on the state; `unit(projected, state)` then takes one step.
-A decoder adds the context's product to `projected` before the step: W E y + C c.
+Both are used in the same two moves. `unit.project(inputs)` multiplies the inputs of a whole
+sentence at once, because no input product depends on the state; `unit(projected, state)` then takes
+one step. A decoder adds the context's product to `projected` before the step: W E y + C c.
 """
 
 import torch
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 
 class PaperUnit(nn.Module):
-    """The gated unit of the paper (Appendix A.1.1): the reset gate acts before the recurrent product.
+    """The paper's gated unit (Appendix A.1.1): the reset gate acts before the recurrent product.
 
         z = sigma(W_z x + U_z h)        r = sigma(W_r x + U_r h)
         h~ = tanh(W x + U [r o h])      h' = (1 - z) o h + z o h~

@@ -10,8 +10,8 @@ from course_lib.errors import CourseError
 class ModelConfig:
     """Sizes and choices of an encoder-decoder; letters are the paper's (Appendix A).
 
-    The two models of the course differ in `context` alone: "additive" makes RNNsearch, "fixed" makes
-    RNNencdec with the same encoder. The paper's own RNNencdec also has `encoder="forward"`.
+    The two models of the course differ in `context` alone: "additive" makes RNNsearch, "fixed"
+    makes RNNencdec with the same encoder. The paper's own RNNencdec also has `encoder="forward"`.
     """
 
     source_vocabulary: int  # K_x, marks included
@@ -75,8 +75,8 @@ def model_config(
 ) -> ModelConfig:
     """The configuration of a named model at a preset's sizes, with single values changed.
 
-    The preset `paper` gives RNNencdec the paper's forward-only encoder; every other preset leaves the
-    encoder as it is in RNNsearch, so that the context is the only difference.
+    The preset `paper` gives RNNencdec the paper's forward-only encoder; every other preset leaves
+    the encoder as it is in RNNsearch, so that the context is the only difference.
     """
     if model not in MODELS:
         raise CourseError(f"There is no model {model!r}. Choose {' or '.join(MODELS)}.")

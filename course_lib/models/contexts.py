@@ -61,7 +61,7 @@ class AdditiveContext(nn.Module):
         self.v_a = nn.Linear(config.alignment, 1, bias=False)
 
     def prepare(self, annotations: Tensor, mask: Tensor) -> Memory:
-        """Project the keys U_a h_j, which do not depend on the step: (B, T_x, 2n) to (B, T_x, n')."""
+        """Project the keys U_a h_j, the same at every step: (B, T_x, 2n) to (B, T_x, n')."""
         return Memory(self.U_a(annotations), annotations, mask)
 
     def forward(self, query: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:

@@ -23,7 +23,7 @@ class DecoderState(NamedTuple):
 
 
 class Decoder(nn.Module):
-    """The decoder of the paper (Appendix A.2.2): attend with s_{i-1}, read out from s_{i-1}, update.
+    """The paper's decoder (Appendix A.2.2): attend with s_{i-1}, read out from s_{i-1}, update.
 
     Three things are computed outside the loop over target words because they do not depend on the
     state: the keys (in the context's `prepare`), the input products W E y, and the readout with its

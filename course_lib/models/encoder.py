@@ -12,9 +12,9 @@ from course_lib.models.config import ModelConfig
 class Encoder(nn.Module):
     """A recurrent encoder, forward only or in both directions (the paper, Section 3.2).
 
-    The embedding E is shared by the two directions; their recurrent weights are not. Padding is never
-    read: torch's unit runs on packed sequences, the paper's unit carries its state past padded
-    positions unchanged.
+    The embedding E is shared by the two directions; their recurrent weights are not. Padding is
+    never read: torch's unit runs on packed sequences, the paper's unit carries its state past
+    padded positions unchanged.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -46,10 +46,7 @@ class Encoder(nn.Module):
         embedded = self.dropout(self.E(source))
         annotations = self.rnn(embedded, lengths, mask)
         n = self.annotation_size // (2 if self.bidirectional else 1)
-        if self.bidirectional:
-            summary = annotations[:, 0, n:]
-        else:
-            summary = last_real(annotations, mask)
+        summary = annotations[:, 0, n:] if self.bidirectional else last_real(annotations, mask)
         return self.dropout(annotations), summary
 
 
@@ -87,6 +84,7 @@ class MaskedPaperRNN(nn.Module):
         """(B, T_x, m) embedded words to (B, T_x, 2n) or (B, T_x, n) states, zero at padding."""
         directions = []
         for unit, backward in zip(self.units, (False, True), strict=False):
+            assert isinstance(unit, PaperUnit)
             projected = unit.project(embedded)
             state = embedded.new_zeros(len(embedded), unit.hidden_size)
             states: list[Tensor] = [state] * embedded.shape[1]

@@ -21,7 +21,7 @@ class EncoderDecoder(nn.Module):
         self.decoder = Decoder(config, self.encoder.annotation_size)
 
     def start(self, source: Tensor, lengths: Tensor, mask: Tensor) -> DecoderState:
-        """Read the sentences once: (B, T_x) word numbers to the state before the first target word."""
+        """Read the sentences once: (B, T_x) word numbers to the state before the first word."""
         annotations, summary = self.encoder(source, lengths, mask)
         return self.decoder.start(annotations, summary, mask)
 
@@ -32,7 +32,7 @@ class EncoderDecoder(nn.Module):
         return self.decoder.step(y_prev, state)
 
     def forward(self, batch: Batch, label_smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
-        """What training calls: `loss`, through whatever precision or parallelism wraps the model."""
+        """What training calls: `loss`, through whatever precision wraps the model."""
         return self.loss(batch, label_smoothing)
 
     def loss(self, batch: Batch, label_smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
@@ -45,7 +45,8 @@ class EncoderDecoder(nn.Module):
         inputs = self.decoder.unroll(batch.target_in, start)
         logits = self.decoder.readout(*(values[batch.target_mask] for values in inputs))
         loss = functional.cross_entropy(
-            logits.float(),
+            # In half precision the sum over the vocabulary would lose the small probabilities.
+            logits.to(torch.promote_types(logits.dtype, torch.float32)),
             batch.target_out[batch.target_mask],
             label_smoothing=label_smoothing,
             reduction="sum",

@@ -39,9 +39,9 @@ def beam_search(
 
     A hypothesis that chooses the end mark is finished and gives up its place in the beam, as in the
     authors' released search; a sentence is done when no place is left. Finished hypotheses are
-    ranked by log_prob / length ** length_penalty, the end mark counted: 0 ranks by probability, 1 by
-    its mean per word. With k = 1 this is greedy search; with k as large as the number of possible
-    translations it is exhaustive.
+    ranked by log_prob / length ** length_penalty, the end mark counted: 0 ranks by probability, 1
+    by its mean per word. With k = 1 this is greedy search; with k as large as the number of
+    possible translations it is exhaustive.
 
     All live hypotheses of all sentences are rows of one tensor: nothing is computed for finished
     hypotheses or sentences, and a sentence's result does not depend on its company.
@@ -53,7 +53,7 @@ def beam_search(
     limits = length_limit(lengths).to(device)
     sentence = torch.arange(sentences, device=device)  # which sentence each live row belongs to
     y = torch.full_like(sentence, BOS)
-    log_probs = torch.zeros(sentences, device=device)
+    log_probs = state.s.new_zeros(sentences)
     places = torch.full_like(sentence, k)  # places left in each sentence's beam
     steps: list[_Step] = []
     finished: list[list[_Finished]] = [[] for _ in range(sentences)]

@@ -18,7 +18,7 @@ def greedy_search(
     rows = torch.arange(len(source), device=source.device)  # the sentences still being written
     y = torch.full_like(rows, BOS)
     tokens: list[list[int]] = [[] for _ in rows]
-    log_probs = torch.zeros(len(rows), device=source.device)
+    log_probs = state.s.new_zeros(len(rows))
     alphas: list[list[Tensor]] = [[] for _ in rows]
     step = 0
     while len(rows):

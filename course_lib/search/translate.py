@@ -16,7 +16,7 @@ def translate(
     length_penalty: float = 1.0,
     batch_size: int = 64,
 ) -> list[Hypothesis]:
-    """Translate encoded sentences with beam width k (1: greedy), longest first, in evaluation mode."""
+    """Translate encoded sentences with beam width k (1: greedy), in evaluation mode."""
     device = next(model.parameters()).device
     training = model.training
     model.eval()

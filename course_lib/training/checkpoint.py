@@ -34,8 +34,8 @@ def save_state(
 ) -> None:
     """Everything needed to go on as if never stopped.
 
-    Weights, the optimiser's moments, the state of the random generators and `progress`, a dictionary
-    of plain values that says where training stands.
+    Weights, the optimiser's moments, the state of the random generators and `progress`, a
+    dictionary of plain values that says where training stands.
     """
     tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
     for number, moments in optimiser.state_dict()["state"].items():

@@ -24,8 +24,8 @@ def estimate(
 ) -> str:
     """One sentence: updates left, target words a second, minutes. Leaves no trace on the training.
 
-    A copy of the model is trained on a few real minibatches, from short to long; the random generator
-    is put back afterwards.
+    A copy of the model is trained on a few real minibatches, from short to long; the random
+    generator is put back afterwards.
     """
     recipe = config.recipe
     device = next(model.parameters()).device

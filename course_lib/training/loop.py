@@ -60,8 +60,8 @@ def train(
     """Train one run into the directory `out` and return how it went.
 
     The best weights by validation loss end in model.safetensors. With `resume` a stopped or killed
-    run goes on from its last checkpoint to the numbers it would have reached undisturbed; a finished
-    one is left as it is. Ctrl-C writes a checkpoint first.
+    run goes on from its last checkpoint to the numbers it would have reached undisturbed; a
+    finished one is left as it is. Ctrl-C writes a checkpoint first.
 
     Raises:
         CourseError: `out` holds another run, or the loss is no longer a number.
@@ -186,7 +186,7 @@ def _validate(
     out: Path,
     progress: Progress,
 ) -> None:
-    """Measure loss and greedy BLEU on the validation split; keep the weights if the loss is best."""
+    """Loss and greedy BLEU on the validation split; keeps the weights if the loss is best."""
     pairs = encode_pairs(split, words)
     val_loss = mean_loss(model, pairs)
     hypotheses = translate(model, [source for source, _ in pairs], k=1)
@@ -209,7 +209,7 @@ def _validate(
 
 @torch.no_grad()
 def mean_loss(model: EncoderDecoder, pairs: list[EncodedPair]) -> float:
-    """Cross-entropy in nats a target word, end marks included, without label smoothing or dropout."""
+    """Cross-entropy in nats a word, end marks included, without smoothing or dropout."""
     model.eval()
     device = next(model.parameters()).device
     loss, count = 0.0, 0

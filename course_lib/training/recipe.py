@@ -82,14 +82,14 @@ def recipe_for(preset: str, **changes: Any) -> Recipe:
 
 
 def has_fast_bf16() -> bool:
-    """Whether products of bfloat16 numbers are faster than float32 ones here, by what the chip says."""
+    """Whether the chip says that it multiplies bfloat16 numbers faster than float32 ones."""
     if torch.cuda.is_available():
         return torch.cuda.is_bf16_supported(including_emulation=False)
     return torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
 
 
 def learning_rate_at(step: int, total_steps: int, recipe: Recipe) -> float:
-    """The rate of update number `step` (from 0): up over `warmup` steps, then down in a line to 0."""
+    """The rate of update `step` (from 0): up over `warmup` steps, then down in a line to 0."""
     rate = recipe.learning_rate * min(1.0, (step + 1) / (recipe.warmup + 1))
     if recipe.schedule == "linear":
         rate *= min(1.0, (total_steps - step) / max(1, total_steps - recipe.warmup))

@@ -19,8 +19,8 @@ VOCABULARY_SIZES = ("source_vocabulary", "target_vocabulary")
 class RunConfig:
     """A training run: which model on which corpus, by which recipe, from which seed.
 
-    `changes` holds what `--set` changed against the preset, values of the model, the recipe, or (with
-    a dot, as in `corpus.train=2000`) options of the corpus.
+    `changes` holds what `--set` changed against the preset, values of the model, the recipe, or
+    (with a dot, as in `corpus.train=2000`) options of the corpus.
     """
 
     model: str

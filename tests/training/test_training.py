@@ -1,0 +1,286 @@
+"""Training: it learns, it resumes to the same numbers, it stops well."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import torch
+
+from course_lib.corpora import load_corpus
+from course_lib.corpora.corpus import Corpus
+from course_lib.errors import CourseError
+from course_lib.search import translate
+from course_lib.training import (
+    RunConfig,
+    compare,
+    compared_configs,
+    finish_run,
+    load_run,
+    parse_changes,
+    read_metrics,
+    read_result,
+    recorded_name,
+    train,
+)
+from course_lib.training.recipe import Recipe, learning_rate_at
+
+TINY = {
+    "hidden": 16,
+    "embedding": 16,
+    "alignment": 16,
+    "readout": 16,
+    "batch_size": 16,
+    "checkpoint_steps": 3,
+    "epochs": 3,
+    "dropout": 0.2,
+    "precision": "no",
+    "corpus.train": 160,
+    "corpus.val": 20,
+    "corpus.test": 20,
+    "corpus.min_length": 2,
+    "corpus.max_length": 5,
+}
+CONFIG = RunConfig("rnnsearch", "copy", "tokens", "smoke", changes=TINY)
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return load_corpus("copy", "tokens", **CONFIG.corpus_options)
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, corpus: Corpus) -> Path:
+    """One run from beginning to end, which disturbed ones are compared with."""
+    out = tmp_path_factory.mktemp("undisturbed") / "run"
+    train(CONFIG, corpus, out, quiet=True)
+    return out
+
+
+def outcome(run: Path) -> tuple[bytes, list[dict[str, float]]]:
+    """What must not depend on interruptions: the best weights, and the numbers but the clock's."""
+    metrics = read_metrics(run)
+    for record in metrics:
+        del record["seconds"]
+    return (run / "model.safetensors").read_bytes(), metrics
+
+
+def test_a_run_learns_and_can_be_read_back(undisturbed: Path, corpus: Corpus) -> None:
+    losses = [record["val_loss"] for record in read_metrics(undisturbed)]
+    assert losses[-1] < losses[0]
+    result = finish_run(undisturbed, corpus, beam=3)
+    assert result == read_result(undisturbed)
+    assert result["best_val_loss"] == min(losses)
+    assert result["scores"]["test"]["sentences"] == 20
+    hypotheses = (undisturbed / "hypotheses.test.txt").read_text().splitlines()
+    run = load_run(undisturbed)
+    encoded = [run.source_vocabulary.encode(x) for x in corpus.splits["test"].source]
+    again = [
+        " ".join(run.target_vocabulary.decode(h.tokens)) for h in translate(run.model, encoded, k=3)
+    ]
+    assert hypotheses == again
+    expected = "copy-tokens-rnnsearch-smoke-seed0.json"
+    assert recorded_name(result) == expected
+    assert recorded_name(result, "tiny") == expected.replace("-seed", "-tiny-seed")
+
+
+def test_enough_training_masters_a_task(tmp_path: Path, corpus: Corpus) -> None:
+    changes = {**TINY, "epochs": 40, "learning_rate": 1e-2, "dropout": 0.0, "corpus.train": 400}
+    config = RunConfig("rnnsearch", "copy", "tokens", "smoke", changes=changes)
+    data = load_corpus("copy", "tokens", **config.corpus_options)
+    train(config, data, tmp_path / "run", quiet=True)
+    assert finish_run(tmp_path / "run", data, beam=1)["scores"]["test"]["bleu_tok"] > 50
+
+
+@pytest.mark.parametrize("stop_at", [4, 11, 25])
+def test_ctrl_c_loses_nothing(
+    stop_at: int, tmp_path: Path, corpus: Corpus, undisturbed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "run"
+    from course_lib.training import loop
+
+    update = loop._update
+
+    def interrupted(*arguments) -> None:
+        update(*arguments)
+        if arguments[-1].step == stop_at:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(loop, "_update", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        train(CONFIG, corpus, out, quiet=True)
+    monkeypatch.undo()
+    torch.manual_seed(99)  # whatever happens in between
+    train(CONFIG, corpus, out, resume=True, quiet=True)
+    assert outcome(out) == outcome(undisturbed)
+
+
+TRAIN_SCRIPT = """
+import json, sys
+from course_lib.corpora import load_corpus
+from course_lib.training import RunConfig, train
+config = RunConfig(**json.loads(sys.argv[1]))
+corpus = load_corpus("copy", "tokens", **config.corpus_options)
+print("ready", flush=True)
+train(config, corpus, sys.argv[2], resume=True, quiet=True)
+"""
+
+
+def train_and_kill(out: Path, seconds: float | None) -> bool:
+    """Train in a process of its own, killed after `seconds`; True if it came to its end."""
+    config = json.dumps(
+        {
+            "model": "rnnsearch",
+            "corpus": "copy",
+            "pair": "tokens",
+            "preset": "smoke",
+            "changes": TINY,
+        }
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", TRAIN_SCRIPT, config, str(out)],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "OMP_NUM_THREADS": str(torch.get_num_threads())},
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"
+    try:
+        assert process.wait(seconds) == 0
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        return False
+    finally:
+        process.stdout.close()
+    return True
+
+
+def killed_until_done(out: Path, kills: int, seed: int) -> int:
+    """Kill the training at random moments, then let it finish; how many kills hit it."""
+    started = time.monotonic()
+    draw = random.Random(seed)
+    assert train_and_kill(out.with_name("timing"), None)
+    whole = time.monotonic() - started
+    hit = 0
+    for _ in range(kills):
+        hit += not train_and_kill(out, draw.uniform(0, whole / 2))
+    assert train_and_kill(out, None)
+    return hit
+
+
+def test_killed_at_random_moments_it_ends_with_the_same_numbers(
+    tmp_path: Path, undisturbed: Path
+) -> None:
+    assert killed_until_done(tmp_path / "run", kills=3, seed=0) > 0
+    assert outcome(tmp_path / "run") == outcome(undisturbed)
+
+
+@pytest.mark.slow
+def test_killed_twenty_times(tmp_path: Path, undisturbed: Path) -> None:
+    assert killed_until_done(tmp_path / "run", kills=20, seed=1) > 0
+    assert outcome(tmp_path / "run") == outcome(undisturbed)
+
+
+def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_checkpoint(
+    tmp_path: Path, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from course_lib.training import loop
+
+    update = loop._update
+
+    def spoiled(accelerator, trainer, optimiser, recipe, total, pairs, index, progress) -> None:
+        if progress.step == 8:
+            with torch.no_grad():
+                trainer.decoder.W_o.bias.fill_(torch.nan)
+        update(accelerator, trainer, optimiser, recipe, total, pairs, index, progress)
+
+    monkeypatch.setattr(loop, "_update", spoiled)
+    with pytest.raises(CourseError, match=r"update 9.*learning_rate"):
+        train(CONFIG, corpus, tmp_path / "run", quiet=True)
+    monkeypatch.undo()
+    progress = train(CONFIG, corpus, tmp_path / "run", resume=True, quiet=True)
+    assert progress.finished
+    assert all(record["val_loss"] < 100 for record in progress.metrics)
+
+
+def test_a_second_training_never_writes_over_a_first(undisturbed: Path, corpus: Corpus) -> None:
+    with pytest.raises(CourseError, match="--resume"):
+        train(CONFIG, corpus, undisturbed, quiet=True)
+    other = RunConfig("rnnsearch", "copy", "tokens", "smoke", seed=1, changes=TINY)
+    with pytest.raises(CourseError, match="another seed"):
+        train(other, corpus, undisturbed, resume=True, quiet=True)
+
+
+def test_a_damaged_run_is_named_in_one_line(undisturbed: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    run.mkdir()
+    with pytest.raises(CourseError, match="not a run directory"):
+        load_run(run)
+    for name in ("config.yaml", "vocabulary.json"):
+        (run / name).write_bytes((undisturbed / name).read_bytes())
+    with pytest.raises(CourseError, match="missing"):
+        load_run(run)
+    weights = (undisturbed / "model.safetensors").read_bytes()
+    (run / "model.safetensors").write_bytes(weights[: len(weights) // 2])
+    with pytest.raises(CourseError, match="damaged"):
+        load_run(run)
+    (run / "vocabulary.json").write_text("{")
+    with pytest.raises(CourseError, match="damaged"):
+        load_run(run)
+
+
+def test_early_stopping_waits_as_long_as_the_recipe_says(tmp_path: Path, corpus: Corpus) -> None:
+    hopeless = {**TINY, "epochs": 9, "patience": 1, "learning_rate": 1e-12}
+    config = RunConfig("rnnencdec", "copy", "tokens", "smoke", changes=hopeless)
+    progress = train(config, corpus, tmp_path / "run", quiet=True)
+    assert progress.epoch < 9
+
+
+def test_the_comparison_changes_the_model_alone(tmp_path: Path, corpus: Corpus) -> None:
+    configs = compared_configs(
+        corpus="copy", pair="tokens", preset="smoke", changes={**TINY, "epochs": 1}
+    )
+    results = compare(configs, corpus, tmp_path, beam=2)
+    assert list(results) == ["rnnencdec", "rnnsearch"]
+    before = {model: (tmp_path / model / "result.json").read_bytes() for model in results}
+    assert compare(configs, corpus, tmp_path, beam=2) == results  # finished runs are kept
+    assert before == {model: (tmp_path / model / "result.json").read_bytes() for model in results}
+    different = {
+        key
+        for key in results["rnnsearch"]
+        if results["rnnsearch"][key] != results["rnnencdec"][key]
+    }
+    assert {"preset", "seed", "changes", "corpus_sha256"}.isdisjoint(different)
+
+
+@pytest.mark.parametrize("schedule", ["linear", "constant"])
+def test_the_learning_rate_warms_up_and_comes_down(schedule: str) -> None:
+    recipe = Recipe(schedule=schedule, warmup=10, learning_rate=1.0)
+    rates = [learning_rate_at(step, 100, recipe) for step in range(100)]
+    assert all(a < b for a, b in pairwise(rates[:10]))
+    assert max(rates) <= 1.0
+    assert rates[-1] == (1.0 if schedule == "constant" else pytest.approx(1 / 90))
+
+
+def test_settings_are_read_as_numbers_words_and_lists() -> None:
+    settings = ["hidden=128", "learning_rate=1e-3", "unit=paper", "corpus.clauses=[1, 2]"]
+    assert parse_changes(settings) == {
+        "hidden": 128,
+        "learning_rate": 1e-3,
+        "unit": "paper",
+        "corpus.clauses": [1, 2],
+    }
+    with pytest.raises(CourseError, match="key=value"):
+        parse_changes(["hidden"])
+    for wrong, named in (("hiden", "hidden"), ("epochs", "at least 1")):
+        with pytest.raises(CourseError, match=named):
+            RunConfig("rnnsearch", "copy", "tokens", changes={wrong: 0})
+    for field, value in (("model", "rnn"), ("preset", "huge")):
+        with pytest.raises(CourseError, match="Choose"):
+            RunConfig(**{"model": "rnnsearch", "corpus": "copy", field: value})
