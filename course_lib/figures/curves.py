@@ -1,0 +1,93 @@
+"""Learning curves: loss and BLEU of several runs, against the same budget."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from course_lib.errors import CourseError
+from course_lib.figures.style import (
+    MUTED,
+    label_ends,
+    label_room,
+    line_style,
+    styled,
+    styles_for,
+)
+
+Records = Sequence[Mapping[str, Any]]
+
+
+@styled()
+def learning_curves(
+    runs: Mapping[str, Records], *, x: Literal["seconds", "epoch"] = "seconds"
+) -> Figure:
+    """Loss (left) and validation BLEU (right) of each run, labelled at the end of its lines.
+
+    runs: by model name, the records of its `metrics.jsonl`, which have `epoch`, `seconds` (training
+    time from the start), `train_loss` and `val_loss` (nats a target word) and `val_bleu`.
+    x: "seconds" compares under the same budget of time, "epoch" under the same budget of data.
+    """
+    if not any(runs.values()):
+        raise CourseError("No run has a validation yet. Train for at least one epoch first.")
+    styles = styles_for(runs)
+    unit, name = _time_unit(runs) if x == "seconds" else (1.0, "epoch")
+    drawn = {model: records for model, records in runs.items() if records}
+
+    names = [styles[model].label for model in drawn]
+    rooms = [label_room(names), label_room([f"{text} 00.0" for text in names])]
+    panel, left, gap, bottom, top, height = 2.3, 0.5, 0.45, 0.55, 0.62, 3.5
+    width = left + 2 * panel + gap + sum(rooms)
+    figure = Figure(figsize=(width, height))
+    tall = (height - bottom - top) / height
+    loss, bleu = (
+        figure.add_axes((start / width, bottom / height, panel / width, tall))
+        for start in (left, left + panel + rooms[0] + gap)
+    )
+    for axes, title, note in (
+        (loss, "Loss", "nats a word; marked: validation, thin: training"),
+        (bleu, "BLEU", "validation set, tokenised"),
+    ):
+        axes.set_title(title, pad=18, fontweight="bold")
+        axes.annotate(
+            note,
+            (0, 1),
+            xytext=(0, 6),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            fontsize=8.5,
+            color=MUTED,
+        )
+
+    loss_ends, bleu_ends = [], []
+    for model, records in drawn.items():
+        style = styles[model]
+        at = [record[x] / unit for record in records]
+        train, val, score = (
+            [float(record[key]) for record in records]
+            for key in ("train_loss", "val_loss", "val_bleu")
+        )
+        # The small dots show a run that has only one record so far.
+        loss.plot(at, train, ".-", color=style.color, lw=1.1, ms=3, alpha=0.6, gid=f"train-{model}")
+        loss.plot(at, val, gid=f"val-{model}", **line_style(style))
+        bleu.plot(at, score, gid=f"bleu-{model}", **line_style(style))
+        loss_ends.append((at[-1], val[-1], style.label, style))
+        bleu_ends.append((at[-1], score[-1], f"{style.label} {score[-1]:.1f}", style))
+
+    for axes, ends in ((loss, loss_ends), (bleu, bleu_ends)):
+        axes.set_xlabel(name)
+        if x == "seconds":
+            axes.set_xlim(left=0)
+        else:
+            axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+        if axes is bleu:
+            axes.set_ylim(bottom=0)
+        label_ends(axes, ends)
+    return figure
+
+
+def _time_unit(runs: Mapping[str, Records]) -> tuple[float, str]:
+    """Seconds for short trainings, minutes for the others: (seconds in one, name of the axis)."""
+    longest = max(record["seconds"] for records in runs.values() for record in records)
+    return (60.0, "training time (minutes)") if longest > 180 else (1.0, "training time (seconds)")

@@ -1,0 +1,260 @@
+"""The picture of the paper's Figure 3: which source words each target word was written from."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.patheffects import withStroke
+from numpy.typing import NDArray
+
+from course_lib.corpora.corpus import Link
+from course_lib.corpora.vocabulary import EOS, MARKS
+from course_lib.errors import CourseError
+from course_lib.figures.style import INK, LINES, MUTED, WEIGHTS, styled, text_width
+
+END = MARKS[EOS]
+VALUES_UP_TO = 8  # rows and columns: with more, the numbers would be too small to read
+
+
+def checked(
+    alpha: Any, source: Sequence[str], target: Sequence[str]
+) -> tuple[NDArray[np.float64], list[str], list[str]]:
+    """Weights as an array (Ty, Tx) with a label for each row and column.
+
+    `alpha` may be a list, an array or a tensor. Where it has one row, or one column, more than
+    there are words, that is the end mark's, and the label is added.
+    """
+    if hasattr(alpha, "detach"):
+        alpha = alpha.detach().cpu()
+    weights = np.asarray(alpha, dtype=np.float64)
+    if weights.ndim != 2:
+        raise CourseError(
+            f"alpha has {weights.ndim} dimensions. Give the (Ty, Tx) of one sentence."
+        )
+    rows, columns = list(target), list(source)
+    if weights.shape[0] == len(rows) + 1:
+        rows.append(END)
+    if weights.shape[1] == len(columns) + 1:
+        columns.append(END)
+    if weights.shape != (len(rows), len(columns)) or weights.size == 0:
+        raise CourseError(
+            f"alpha is {weights.shape[0]} x {weights.shape[1]} for {len(target)} target and "
+            f"{len(source)} source words. Give one row a target word, one column a source word."
+        )
+    if not (np.isfinite(weights).all() and weights.min() >= 0 and weights.max() <= 1 + 1e-6):
+        raise CourseError("alpha has values outside 0 to 1. Give weights, not energies.")
+    return weights, columns, rows
+
+
+@styled()
+def heatmap(
+    alpha: Any,
+    source: Sequence[str],
+    target: Sequence[str],
+    *,
+    links: Iterable[Link] | None = None,
+    title: str | None = None,
+) -> Figure:
+    """Attention weights of one sentence, a row for each target word, a column for each source word.
+
+    alpha: (Ty, Tx) weights; see `checked` for the end marks.
+    links: gold alignment as (source position, target position) from 0, drawn as outlined squares.
+
+    White is 0 and dark brown is 1 in every heatmap, so two of them can be compared. The figure is
+    as large as its words need; the squares are written into up to 8 words a side.
+    """
+    weights, columns, rows = checked(alpha, source, target)
+    n_rows, n_columns = weights.shape
+    gold = sorted(links) if links is not None else None
+
+    # Everything below is in inches: sizes come from the words, so that no label is ever cut.
+    cell = float(np.clip(5.4 / max(n_rows, n_columns), 0.14, 0.6))
+    size = float(np.clip(cell * 72 * 0.5, 7.0, 10.5))
+    widths = [text_width(word, size) for word in columns]
+    angle = _angle(max(widths), cell, size)
+    slope = np.deg2rad(angle)
+    line = size * 1.25 / 72
+    above = line if angle == 0 else max(widths) * np.sin(slope) + line * np.cos(slope)
+    overhang = 0.0
+    if angle == 45:
+        ends = [(k + 0.5) * cell + w * np.cos(slope) for k, w in enumerate(widths)]
+        overhang = max(ends) + line - n_columns * cell
+
+    corner = 8.5
+    left = 0.14 + 0.1 + max([text_width(word, size) for word in rows] + [_corner_width(corner)])
+    title_lines = title.split("\n") if title else []
+    top = (
+        0.16
+        + (0.24 * len(title_lines) + 0.08 if title_lines else 0.0)
+        + max(above + 0.1, 2.6 * corner / 72)
+    )
+    bottom = 0.16 + (0.3 if gold else 0.0)
+    right = max(0.95, overhang + 0.1)
+    needed = max([text_width(text, 11.5) * 1.12 for text in title_lines], default=0.0) + 0.3
+    width = max(left + n_columns * cell + right, needed)
+    height = top + n_rows * cell + bottom
+
+    figure = Figure(figsize=(width, height))
+    box = (left / width, bottom / height, n_columns * cell / width, n_rows * cell / height)
+    axes = figure.add_axes(box)
+    image = axes.imshow(weights, cmap=WEIGHTS, vmin=0.0, vmax=1.0, aspect="auto")
+    _label_words(axes, columns, rows, size, angle)
+    _draw_grid(axes, n_rows, n_columns)
+    if max(n_rows, n_columns) <= VALUES_UP_TO:
+        _write_values(axes, weights)
+    for position, (j, i) in enumerate(gold or []):
+        if not (0 <= j < n_columns and 0 <= i < n_rows):
+            raise CourseError(
+                f"Gold link {j}-{i} points outside {n_columns} source and {n_rows} target words. "
+                "Links are source-target positions from 0."
+            )
+        axes.add_patch(_gold_square(j, i, cell, f"gold-{position}"))
+
+    # Beside the cells, at most 2.6 inches high.
+    bar_height = min(n_rows * cell, 2.6)
+    bar = figure.add_axes(
+        (
+            (left + n_columns * cell + 0.22) / width,
+            (bottom + n_rows * cell - bar_height) / height,
+            0.13 / width,
+            bar_height / height,
+        )
+    )
+    colorbar = figure.colorbar(image, cax=bar, ticks=[0, 0.5, 1])
+    colorbar.set_ticklabels(["0", "0.5", "1"])
+    colorbar.outline.set_edgecolor(LINES)
+    colorbar.set_label("weight α", color=MUTED, fontsize=9)
+    bar.tick_params(length=0, labelsize=8, pad=3)
+    bar.grid(False)
+
+    _name_axes(axes, corner)
+    for number, text in enumerate(title_lines):
+        figure.text(
+            0.16 / width,
+            1 - (0.16 + 0.24 * number) / height,
+            text,
+            va="top",
+            fontsize=11.5,
+            fontweight="bold",
+            parse_math=False,
+        )
+    if gold:
+        _explain_gold(figure, left, width, height)
+    return figure
+
+
+def _angle(widest: float, cell: float, size: float) -> int:
+    """0 where every word fits above its column, else 45 where slanted lines keep apart, else 90."""
+    if widest <= cell - 0.08:
+        return 0
+    return 45 if cell * 72 * np.sin(np.pi / 4) >= 1.35 * size else 90
+
+
+def _label_words(
+    axes: Axes, columns: Sequence[str], rows: Sequence[str], size: float, angle: int
+) -> None:
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0, labelsize=size, pad=3)
+    anchor = {"rotation_mode": "anchor"} if angle == 45 else {}
+    across: dict[str, Any] = {"ha": "left" if angle == 45 else "center", "va": "bottom"} | anchor
+    # parse_math: a word may well be "$".
+    axes.set_xticks(range(len(columns)), columns, rotation=angle, parse_math=False, **across)
+    axes.set_yticks(range(len(rows)), rows, parse_math=False)
+    for label in [*axes.get_xticklabels(), *axes.get_yticklabels()]:
+        if label.get_text() == END:
+            label.set_color(MUTED)
+
+
+def _draw_grid(axes: Axes, n_rows: int, n_columns: int) -> None:
+    axes.grid(False)
+    axes.set_xticks(np.arange(n_columns + 1) - 0.5, minor=True)
+    axes.set_yticks(np.arange(n_rows + 1) - 0.5, minor=True)
+    fine = max(n_rows, n_columns) > 30
+    axes.grid(which="minor", axis="both", color=LINES, linewidth=0.35 if fine else 0.7)
+    axes.tick_params(which="minor", length=0)
+    axes.spines[:].set_visible(False)
+
+
+def _write_values(axes: Axes, weights: NDArray[np.float64]) -> None:
+    for (i, j), weight in np.ndenumerate(weights):
+        axes.text(
+            j,
+            i,
+            f"{weight:.2f}",
+            ha="center",
+            va="center_baseline",
+            fontsize=9,
+            color=_on(weight),
+            gid=f"value-{i}-{j}",
+        )
+
+
+def _on(weight: float) -> str:
+    """The colour of a number on its cell: muted near 0, then black, then white; at least 4.5:1."""
+    if weight < 0.05:
+        return MUTED
+    return "black" if weight < 0.72 else "white"
+
+
+def _gold_square(j: int, i: int, cell: float, gid: str) -> Rectangle:
+    """An outline inside cell (i, j): ink with a white rim, visible on white and on brown."""
+    inset = 0.12
+    line = float(np.clip(cell * 4.5, 0.9, 2.0))
+    square = Rectangle(
+        (j - 0.5 + inset, i - 0.5 + inset),
+        1 - 2 * inset,
+        1 - 2 * inset,
+        fill=False,
+        edgecolor=INK,
+        linewidth=line,
+        gid=gid,
+        zorder=3,
+    )
+    square.set_path_effects([withStroke(linewidth=line * 2.2, foreground="white")])
+    return square
+
+
+def _corner_width(size: float) -> float:
+    return text_width("source words →", size)
+
+
+def _name_axes(axes: Axes, size: float) -> None:
+    """The names of both axes in the corner that their labels leave free."""
+    axes.annotate(
+        "source words →\ntarget words ↓",
+        (0, 1),
+        xytext=(-6, 4),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        fontsize=size,
+        color=MUTED,
+        linespacing=1.2,
+    )
+
+
+def _explain_gold(figure: Figure, left: float, width: float, height: float) -> None:
+    side = 0.13
+    figure.add_artist(
+        Rectangle(
+            (left / width, 0.13 / height),
+            side / width,
+            side / height,
+            fill=False,
+            edgecolor=INK,
+            linewidth=1.6,
+            transform=figure.transFigure,
+        )
+    )
+    figure.text(
+        (left + side + 0.08) / width,
+        (0.13 + side / 2) / height,
+        "gold alignment",
+        fontsize=8.5,
+        color=MUTED,
+        va="center_baseline",
+    )

@@ -1,0 +1,170 @@
+"""Heatmaps: every word labelled and legible from 2 to 80 words, weights and gold where they are."""
+
+import numpy as np
+import pytest
+import torch
+from matplotlib import _pylab_helpers
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from course_lib.errors import CourseError
+from course_lib.figures.alt import describe_heatmap
+from course_lib.figures.heatmap import heatmap
+from course_lib.figures.style import INK, MUTED, WEIGHTS
+from tests.figures.boxes import assert_legible, drawn_texts
+from tests.figures.test_style import contrast
+
+LETTERS = list("abcdefghijklmnopqrstuvwxyzäöüß")
+
+
+def words(rng: np.random.Generator, count: int) -> list[str]:
+    return ["".join(rng.choice(LETTERS, rng.integers(1, 16))) for _ in range(count)]
+
+
+def weights(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+    return rng.dirichlet(np.full(columns, 0.3), rows)
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns"), [(2, 2), (1, 3), (8, 8), (20, 20), (20, 7), (60, 60), (80, 80), (5, 80)]
+)
+def test_all_words_are_there_and_none_touches_another(rows: int, columns: int) -> None:
+    rng = np.random.default_rng(rows * 100 + columns)
+    source, target = words(rng, columns), words(rng, rows)
+    figure = heatmap(
+        weights(rng, rows, columns), source, target, links={(0, 0)}, title="Ein Satz, zwei Sprachen"
+    )
+    axes = figure.axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == source
+    assert [label.get_text() for label in axes.get_yticklabels()] == target
+    assert_legible(figure)
+    smallest = min(text.get_fontsize() for text in drawn_texts(figure))
+    assert smallest >= 7
+
+
+def test_long_compounds_and_awkward_tokens_fit() -> None:
+    compound = "donaudampfschifffahrtsgesellschaftskapitän"
+    figure = heatmap(
+        np.full((3, 4), 0.25), ["$", "_^{", "\\alpha", compound], [compound, "</s>", "$x$"]
+    )
+    assert_legible(figure)
+
+
+def test_rows_are_target_words_and_columns_source_words() -> None:
+    alpha = np.zeros((2, 3))
+    alpha[1, 2] = 1.0
+    figure = heatmap(alpha, ["a", "b", "c"], ["x", "y"])
+    image = figure.axes[0].images[0]
+    assert np.array_equal(image.get_array(), alpha)
+    left, right, bottom, top = image.get_extent()
+    assert (left, right) == (-0.5, 2.5)
+    assert bottom > top  # the first target word on top
+    assert figure.axes[0].xaxis.get_ticks_position() == "top"
+    assert image.get_clim() == (0.0, 1.0)  # comparable between heatmaps
+    assert figure.axes[1].get_ylabel() == "weight α"
+
+
+def test_cells_are_squares() -> None:
+    rng = np.random.default_rng(0)
+    for rows, columns in [(3, 9), (40, 12)]:
+        figure = heatmap(weights(rng, rows, columns), words(rng, columns), words(rng, rows))
+        box = figure.axes[0].get_window_extent()
+        assert box.width / columns == pytest.approx(box.height / rows)
+
+
+def test_the_end_marks_are_added_where_alpha_has_them() -> None:
+    alpha = np.full((3, 3), 1 / 3)
+    figure = heatmap(alpha, ["a", "b"], ["x", "y"])
+    for labels in (figure.axes[0].get_xticklabels(), figure.axes[0].get_yticklabels()):
+        assert labels[-1].get_text() == "</s>"
+        assert to_rgb(labels[-1].get_color()) == to_rgb(MUTED)
+        assert to_rgb(labels[0].get_color()) == to_rgb(INK)
+
+
+def test_values_stand_in_small_heatmaps_only() -> None:
+    rng = np.random.default_rng(1)
+    alpha = np.linspace(0, 1, 64).reshape(8, 8)  # legible on every weight
+    figure = heatmap(alpha, words(rng, 8), words(rng, 8))
+    found = {text.get_gid(): text for text in figure.axes[0].texts if text.get_gid()}
+    assert len(found) == 64
+    for (i, j), weight in np.ndenumerate(alpha):
+        text = found[f"value-{i}-{j}"]
+        assert text.get_text() == f"{weight:.2f}"
+        assert contrast(text.get_color(), WEIGHTS(weight)[:3]) >= 4.5
+    larger = heatmap(weights(rng, 9, 8), words(rng, 8), words(rng, 9))
+    assert not any(text.get_gid() for text in larger.axes[0].texts)
+
+
+def test_gold_links_are_outlined_in_their_cells() -> None:
+    links = {(0, 1), (2, 0), (2, 1)}  # (source, target)
+    figure = heatmap(np.full((2, 3), 1 / 3), ["a", "b", "c"], ["x", "y"], links=links)
+    squares = [p for p in figure.axes[0].patches if str(p.get_gid()).startswith("gold-")]
+    centres = {
+        (p.get_x() + p.get_width() / 2, p.get_y() + p.get_height() / 2)
+        for p in squares
+        if isinstance(p, Rectangle)
+    }
+    assert centres == links
+    assert "gold alignment" in [text.get_text() for text in drawn_texts(figure)]
+    plain = heatmap(np.full((2, 3), 1 / 3), ["a", "b", "c"], ["x", "y"], links=set())
+    assert "gold alignment" not in [text.get_text() for text in drawn_texts(plain)]
+
+
+def test_lists_arrays_and_tensors_draw_the_same() -> None:
+    rows = [[0.25, 0.75], [1.0, 0.0]]
+    tensor = torch.tensor(rows, requires_grad=True)
+    for alpha in (rows, np.array(rows), np.array(rows, dtype=np.float32), tensor):
+        image = heatmap(alpha, ["a", "b"], ["x", "y"]).axes[0].images[0]
+        assert np.array_equal(image.get_array(), rows)
+
+
+@pytest.mark.parametrize(
+    ("alpha", "links", "message"),
+    [
+        (np.ones((2, 2, 2)), None, "3 dimensions"),
+        (np.ones((5, 2)), None, "5 x 2 for 2 target and 2 source"),
+        (np.full((2, 2), 1.3673), None, "weights, not energies"),
+        (np.full((2, 2), np.nan), None, "weights, not energies"),
+        (np.full((2, 2), 0.5), {(2, 0)}, "2-0 points outside"),
+    ],
+)
+def test_what_cannot_be_drawn_is_said_in_one_line(alpha, links, message: str) -> None:
+    with pytest.raises(CourseError, match=message) as caught:
+        heatmap(alpha, ["a", "b"], ["x", "y"], links=links)
+    assert "\n" not in str(caught.value)
+
+
+def test_no_figure_is_left_open() -> None:
+    """Figures belong to who asked for them; pyplot never hears of them."""
+    assert isinstance(heatmap([[1.0]], ["a"], ["b"]), Figure)
+    assert not _pylab_helpers.Gcf.figs
+
+
+def test_alt_text_tells_the_real_extremes() -> None:
+    alpha = np.array([[0.1, 0.9, 0.0], [0.97, 0.02, 0.01], [0.3, 0.3, 0.4]])
+    text = describe_heatmap(alpha, ["the", "cat"], ["katze", "die"], links={(1, 0), (0, 0), (0, 1)})
+    assert "3 target words (rows) over 3 source words (columns)" in text
+    assert "largest weight is 0.97, of “die” on “the”" in text
+    assert "katze on cat 0.90; die on the 0.97; </s> on </s> 0.40" in text
+    assert "step back to an earlier source word once" in text
+    assert "Of 3 gold links (outlined), 2 are the largest weight of the row." in text
+
+
+def test_alt_text_of_a_long_sentence_stays_short() -> None:
+    rng = np.random.default_rng(2)
+    alpha = np.eye(40) * 0.9 + 0.1 / 40
+    alpha[17] = 1 / 40
+    target = [f"t{k}" for k in range(40)]
+    text = describe_heatmap(alpha, words(rng, 40), target)
+    assert "most evenly spread row is “t17”, whose largest weight is 0.03" in text
+    assert len(text) < 500
+    ordered = describe_heatmap(np.eye(40), words(rng, 40), target)
+    assert "never step back" in ordered
+
+
+def test_alt_text_of_a_row_without_weight() -> None:
+    text = describe_heatmap([[0.0, 1.0], [0.0, 0.0]], ["a", "b"], ["x", "y"], links={(0, 1)})
+    assert "x on b 1.00; y on nothing" in text
+    assert "never step back" in text
+    assert "Of 1 gold link (outlined), 0 are" in text

@@ -1,0 +1,114 @@
+"""Score against length: points at their lengths, counts below, the training range marked."""
+
+import pytest
+
+from course_lib.errors import CourseError
+from course_lib.evaluation.bleu import bleu_by_length
+from course_lib.figures.alt import describe_lengths
+from course_lib.figures.lengths import score_by_length
+from tests.figures.boxes import assert_legible, drawn_texts
+
+Rows = list[dict[str, float]]
+MULTI30K = [(1, 9, 339), (10, 12, 320), (13, 15, 190), (16, 20, 97), (21, 37, 54)]
+SINGLE = [(length, length, 200) for length in range(5, 41, 5)]
+MANY = [(length, length + 1, 1500 - 30 * length) for length in range(2, 40, 2)]
+
+
+def rows(ranges, slope: float, start: float = 50.0) -> Rows:
+    return [
+        {"lower": a, "upper": b, "sentences": n, "bleu_tok": max(start - slope * (a + b) / 2, 0.0)}
+        for a, b, n in ranges
+    ]
+
+
+def both(ranges) -> dict[str, Rows]:
+    return {"rnnencdec": rows(ranges, 1.1), "rnnsearch": rows(ranges, 0.4)}
+
+
+@pytest.mark.parametrize("ranges", [MULTI30K, SINGLE, MANY, MULTI30K[:1]])
+@pytest.mark.parametrize("training", [None, (4, 20), (1, 100), (30, 50)])
+def test_labels_never_touch_and_no_model_is_missing(ranges, training) -> None:
+    figure = score_by_length(both(ranges), training)
+    assert_legible(figure)
+    labels = {text.get_text() for text in drawn_texts(figure) if text.get_gid() == "label"}
+    assert labels == {"RNNencdec", "RNNsearch"}
+
+
+def test_points_stand_in_the_middle_of_their_range() -> None:
+    results = both(MULTI30K)
+    figure = score_by_length(results)
+    lines = {line.get_gid(): line for line in figure.axes[1].lines}
+    for model in results:
+        line = lines[f"score-{model}"]
+        assert list(line.get_xdata()) == [5, 11, 14, 18, 29]
+        assert list(line.get_ydata()) == [row["bleu_tok"] for row in results[model]]
+    assert figure.axes[1].get_ylim()[0] == 0  # a gap is as large as it looks
+
+
+def test_sentence_counts_are_written() -> None:
+    figure = score_by_length(both(MULTI30K))
+    counts = [text.get_text() for text in figure.axes[0].texts if text.get_gid() == "count"]
+    assert counts == ["339", "320", "190", "97", "54"]
+    assert [bar.get_height() for bar in figure.axes[0].patches] == [339, 320, 190, 97, 54]
+
+
+def test_unseen_lengths_are_shaded_up_to_the_boundary() -> None:
+    def edges(training) -> tuple[list[float], int]:
+        axes = score_by_length(both(SINGLE), training).axes[1]
+        marks = [line.get_xdata()[0] for line in axes.lines if line.get_gid() == "boundary"]
+        return marks, sum(patch.get_gid() == "unseen" for patch in axes.patches)
+
+    assert edges((4, 20)) == ([20.5], 1)
+    assert edges((10, 20)) == ([9.5, 20.5], 2)
+    assert edges((1, 40)) == ([], 0)
+    assert edges(None) == ([], 0)
+
+
+def test_the_training_range_is_named() -> None:
+    texts = [text.get_text() for text in drawn_texts(score_by_length(both(SINGLE), (4, 20)))]
+    assert "seen in training: 4 to 20 words" in texts
+    assert "never seen" in texts
+
+
+def test_it_draws_what_the_evaluation_returns() -> None:
+    references = [["w"] * (3 + k % 25) for k in range(60)]
+    lengths = [len(reference) for reference in references]
+    results = {"rnnsearch": bleu_by_length(references, references, lengths)}
+    assert_legible(score_by_length(results))
+    assert "100.0" in describe_lengths(results)
+
+
+def test_another_score_can_be_drawn() -> None:
+    results = {"rnnsearch": [{"lower": 5, "upper": 5, "sentences": 9, "accuracy": 98.0}]}
+    figure = score_by_length(results, key="accuracy", label="words right (%)")
+    assert figure.axes[1].get_ylabel() == "words right (%)"
+    text = describe_lengths(results, key="accuracy", label="words right (%)")
+    assert "words right (%) against source length" in text
+    assert "RNNsearch: 98.0 at 5 words" in text
+
+
+@pytest.mark.parametrize(
+    ("results", "message"),
+    [
+        ({}, "no scores by length"),
+        ({"rnnsearch": []}, "no scores by length"),
+        ({"rnnsearch": rows(SINGLE, 1), "rnnencdec": rows(MANY, 1)}, "not scored on the same"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(results, message: str) -> None:
+    with pytest.raises(CourseError, match=message):
+        score_by_length(results)
+
+
+def test_alt_text_tells_ends_extremes_and_the_widest_gap() -> None:
+    results = both(MULTI30K)
+    results["rnnsearch"][1]["bleu_tok"] = 49.0
+    text = describe_lengths(results, (2, 24))
+    assert "from 1 to 9 words to 21 to 37 words" in text
+    assert "54 to 339 sentences a point" in text
+    assert "Training sentences had 2 to 24 words" in text
+    assert "RNNencdec: 44.5 at 1 to 9 words, 18.1 at 21 to 37 words." in text
+    assert "highest 49.0 at 10 to 12 words" in text
+    assert "The gap is widest at 21 to 37 words: RNNsearch is ahead by 20.3." in text
+    same = {"rnnencdec": rows(SINGLE, 1), "rnnsearch": rows(SINGLE, 1)}
+    assert "The two do not differ." in describe_lengths(same)
