@@ -16,6 +16,9 @@ from course_lib.files import write_atomically
 from course_lib.models import count_parameters
 from course_lib.training.run_directory import RESULT, Run, load_run, read_metrics, read_result
 
+DECIDING = ("corpora", "models", "search", "evaluation", "training")
+"""The folders of course_lib whose code decides a run's numbers."""
+
 PACKAGES = ("torch", "sacrebleu", "sacremoses", "accelerate", "safetensors")
 
 
@@ -84,7 +87,7 @@ def device_name() -> str:
 
 
 def git_commit() -> str | None:
-    """The commit of the library that ran, with `-dirty` where files were changed since; or None."""
+    """The commit of the library that ran, or None; `-dirty` if what decides numbers was changed."""
     folder = Path(__file__).parent.parent
     try:
         answers = [
@@ -93,7 +96,7 @@ def git_commit() -> str | None:
             ).stdout.strip()
             for words in (
                 ["rev-parse", "HEAD"],
-                ["status", "--porcelain", "--untracked-files=no", "--", "."],
+                ["status", "--porcelain", "--untracked-files=no", "--", *DECIDING],
             )
         ]
     except (OSError, subprocess.CalledProcessError):
