@@ -29,8 +29,9 @@ def main() -> None:
         status = app(standalone_mode=False)
     except typer.TyperException as error:
         # Without a command the help has been printed and there is no message.
-        if message := error.format_message().rstrip("."):
-            typer.echo(f"course: {message}. See `course --help`.", err=True)
+        if message := error.format_message():
+            stop = "" if message.endswith((".", "?")) else "."
+            typer.echo(f"course: {message}{stop} See `course --help`.", err=True)
         sys.exit(2)
     except CourseError as error:
         typer.echo(f"course: {error}", err=True)

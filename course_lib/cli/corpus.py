@@ -78,13 +78,15 @@ def show(
     n: Annotated[int, typer.Option("--n", min=1, help="How many sentence pairs.")] = 5,
 ) -> None:
     """Show the first sentence pairs of a split as the models see them, and as people read them."""
-    corpus = load_corpus(name, pair)
+    # A generated split starts the same however long it is: no more is made than will be shown.
+    few = {"train": n, "val": n, "test": n} if describe(name).generated else {}
+    corpus = load_corpus(name, pair, **few)
     if split not in corpus.splits:
         raise CourseError(
             f"{name} has no split {split!r}. Choose one of {', '.join(corpus.splits)}."
         )
     sizes = ", ".join(f"{part} {len(content):,}" for part, content in corpus.splits.items())
-    typer.echo(f"{corpus.name} {corpus.pair}: {sizes} pairs")
+    typer.echo(f"{corpus.name} {corpus.pair}: {describe(name).size if few else f'{sizes} pairs'}")
     for position in range(min(n, len(corpus.splits[split]))):
         typer.echo(_pair_as_text(corpus, split, position))
 
