@@ -22,7 +22,7 @@ c.ClearSolutions.text_stub = "YOUR ANSWER HERE"
 
 # The grading profile.
 c.OverwriteCells.add_missing_cells = True
-c.Execute.timeout = 20  # seconds a cell
+c.Execute.timeout = 30  # seconds a cell
 c.ExecutePreprocessor.shutdown_kernel = "immediate"
 c.LimitOutput.max_lines = 1000
 c.LimitOutput.max_traceback = 100

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from course_lib.grading.validation import Finding
     from course_lib.grading.worker import Outcome
 
-DEMO_CELL_SECONDS = 5
-
 
 class Sandbox(StrEnum):
     """Where students' code runs."""
@@ -111,6 +109,7 @@ def grade(
     from course_lib.grading import reports
     from course_lib.grading import sandbox as box
     from course_lib.grading.classroom import grade_class
+    from course_lib.grading.project import project_root
 
     if sandbox is Sandbox.bwrap:
         box.require()
@@ -125,12 +124,12 @@ def grade(
     if demo:
         submitted, declared = _demonstration(name)
     result = grade_class(
+        project_root(),
         name,
         submitted=submitted,
         jobs=jobs,
         boxed=sandbox is Sandbox.bwrap,
         scheduler=scheduler,
-        cell_seconds=DEMO_CELL_SECONDS if demo else None,
         progress=_progress,
     )
     if export is not None:

@@ -14,7 +14,7 @@ from distributed import Client, LocalCluster, as_completed
 from nbgrader.api import Gradebook, MissingEntry
 
 from course_lib.errors import CourseError
-from course_lib.grading.project import nbgrader_messages, project_root
+from course_lib.grading.project import nbgrader_messages
 from course_lib.grading.release import generate
 from course_lib.grading.submissions import find_students
 from course_lib.grading.worker import Job, Outcome, db_url, grade_one
@@ -79,37 +79,36 @@ class ClassReport:
 
 
 def grade_class(
+    root: Path,
     name: str,
     *,
     submitted: Path | None = None,
     jobs: int = 2,
     boxed: bool = True,
     scheduler: str | None = None,
-    cell_seconds: int | None = None,
     progress: Callable[[Iterator[Outcome], int], Iterator[Outcome]] = lambda outcomes, _: outcomes,
 ) -> ClassReport:
     """Grade everything handed in for an assignment.
 
     Args:
+        root: the course's folder.
         name: the assignment.
         submitted: STUDENT/NAME/NAME.ipynb lie here; `submitted` in the course's folder if None.
             Gradebook, graded notebooks and feedback are written beside this folder.
         jobs: processes on this machine, if no scheduler is given.
         boxed: whether each kernel runs in the sandbox.
         scheduler: address of a Dask scheduler; its workers must see the same files.
-        cell_seconds: a time limit a cell, in place of the configured one.
         progress: wraps the outcomes as they come in (with their number), for a progress bar.
 
     Raises:
         CourseError: nothing is submitted, or the assignment or the scheduler cannot be used.
     """
-    root = project_root()
     submitted = (submitted or root / "submitted").resolve()
     place = submitted.parent
     students = find_students(submitted, name)
     released = generate(root, name, db_url(place))[f"{name}.ipynb"].decode()
     tasks = [
-        Job(root, place, submitted / student / name, student, name, released, boxed, cell_seconds)
+        Job(root, place, submitted / student / name, student, name, released, boxed)
         for student in students
     ]
     with _client(jobs, scheduler) as client:
@@ -125,7 +124,7 @@ def _client(jobs: int, scheduler: str | None) -> Iterator[Client]:
     """Workers with one thread each: nbgrader changes the working directory while it grades."""
     if scheduler is not None:
         try:
-            client = Client(scheduler, timeout=10)
+            client = Client(scheduler, timeout=5)
         except (OSError, ValueError) as error:
             raise CourseError(
                 f"No Dask scheduler answers at {scheduler}. Check the address and that it runs."

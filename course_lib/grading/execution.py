@@ -94,7 +94,9 @@ class ContainedExecute(Execute):
         """Whether a known-wrong answer is still refused where the student's code has run."""
         word = secrets.token_hex(8)
         canary = new_code_cell(_CANARY.format(word=word))
+        cell = self.nb.cells[index]
         super().preprocess_cell(canary, resources, index)
+        self.nb.cells[index] = cell  # nbclient puts what it has run in its place
         return any(output.get("evalue") == word for output in canary.outputs)
 
 

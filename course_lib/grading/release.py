@@ -67,7 +67,11 @@ def generate(root: Path, name: str, db_url: str | None = None) -> dict[str, byte
             shutil.copyfile(extra, target)
         config = load_config(root)
         config.CourseDirectory.root = str(stage)
-        config.CourseDirectory.db_url = db_url or f"sqlite:///{stage / 'gradebook.db'}"
+        if db_url is None:
+            config.GenerateAssignment.no_database = True
+            config.SaveCells.enabled = False
+        else:
+            config.CourseDirectory.db_url = db_url
         course = CourseDirectory(config=config)
         course.assignment_id = name
         with nbgrader_messages() as messages:

@@ -35,7 +35,6 @@ class Job:
         assignment: the assignment's name.
         released: the released notebook, as JSON.
         boxed: whether the kernel runs in the sandbox.
-        cell_seconds: a limit a cell in place of the configured one.
     """
 
     root: Path
@@ -45,7 +44,6 @@ class Job:
     assignment: str
     released: str
     boxed: bool
-    cell_seconds: int | None = None
 
 
 @dataclass(frozen=True)
@@ -121,8 +119,6 @@ def _config(job: Job, folder: Path, data_files: dict[str, Path]) -> Config:
         ClearHiddenTests,
         *GenerateFeedback.preprocessors.default()[1:],
     ]
-    if job.cell_seconds is not None:
-        config.Execute.timeout = job.cell_seconds
     if job.boxed:
         kernel = folder / "k"
         kernel.mkdir()
