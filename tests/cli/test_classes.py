@@ -1,0 +1,108 @@
+"""`course release`, `validate`, `submit` and `grade` as a person meets them."""
+
+import shutil
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from course_lib.cli import main
+from course_lib.grading.project import project_root
+
+NAME = "attention_by_hand"
+ROOT = project_root(Path(__file__).parent)
+EXERCISE = ROOT / "exercises" / NAME / f"{NAME}.ipynb"
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def course(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs `course ARGUMENTS` in this process: exit status, what was printed, what was said."""
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        monkeypatch.setattr("sys.argv", ["course", *arguments])
+        with pytest.raises(SystemExit) as left:
+            main()
+        printed = capsys.readouterr()
+        return int(left.value.code or 0), printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture
+def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the course's assignments, and the current folder in it."""
+    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    for folder in ("solutions", "exercises"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def one_line(error: str) -> bool:
+    return error.startswith("course: ") and error.count("\n") == 1
+
+
+def test_release_check_tells_a_difference_and_release_removes_it(course: Run, copy: Path) -> None:
+    assert course("release", "--check", NAME)[0] == 0
+    notebook = copy / "exercises" / NAME / f"{NAME}.ipynb"
+    notebook.write_text(notebook.read_text().replace("pencil", "abacus"))
+    status, out, err = course("release", "--check", NAME)
+    assert status == 1
+    assert f"different: exercises/{NAME}/{NAME}.ipynb" in out
+    assert "course release" in err
+    assert course("release", NAME)[0] == 0
+    assert notebook.read_bytes() == EXERCISE.read_bytes()
+
+
+def test_mistakes_are_one_line_and_status_2(
+    course: Run, copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for arguments in (
+        ("release", "nope"),
+        ("validate", "nope.ipynb"),
+        ("submit", "nope"),
+        ("grade", NAME),
+        ("grade", NAME, "--demo", "--scheduler", "tcp://127.0.0.1:1"),
+    ):
+        status, _, err = course(*arguments)
+        said = [line for line in err.splitlines(keepends=True) if line.startswith("course: ")]
+        assert status == 2, arguments
+        assert len(said) == 1, err
+        assert "Traceback" not in err
+    monkeypatch.setenv("PATH", "/nonexistent")
+    status, _, err = course("grade", NAME)
+    assert status == 2
+    assert one_line(err)
+    assert "apt install bubblewrap" in err
+
+
+def test_outside_of_a_course_it_says_where_to_go(
+    course: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, _, err = course("release")
+    assert status == 2
+    assert "Change into the course's folder" in err
+
+
+def test_without_a_sandbox_it_says_what_that_means(course: Run, copy: Path) -> None:
+    _, _, err = course("grade", NAME, "--sandbox", "none")
+    assert "change other students' marks" in err.replace("\n", " ")
+
+
+def test_an_unfinished_notebook_fails_its_tests_and_can_still_be_handed_in(
+    course: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(EXERCISE, tmp_path)
+    status, out, _ = course("submit", NAME)
+    assert status == 1
+    assert "energies is still None" in out
+    assert "10 of 10 tests do not pass yet" in out
+    assert f"Packed {NAME}.zip" in out
+    with zipfile.ZipFile(f"{NAME}.zip") as archive:
+        assert archive.namelist() == [f"{NAME}.ipynb"]
+        assert archive.read(f"{NAME}.ipynb") == EXERCISE.read_bytes()

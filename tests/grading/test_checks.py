@@ -1,0 +1,149 @@
+"""What the test cells are written with: every kind of answer is taken, and messages say enough."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from IPython.core.interactiveshell import InteractiveShell
+
+from course_lib.grading import checks
+from course_lib.grading.checks import Refused
+
+
+@settings(deadline=None)  # the machine may be busy
+@given(arrays(np.float64, (2, 3), elements=st.floats(-1e3, 1e3)))
+def test_the_same_numbers_are_the_same_answer_whatever_holds_them(values: np.ndarray) -> None:
+    plain = values.tolist()
+    kinds = [
+        values,
+        plain,
+        tuple(map(tuple, plain)),
+        torch.tensor(plain, dtype=torch.float64, requires_grad=True),
+        [torch.tensor(row, dtype=torch.float64) for row in plain],
+        [[np.float64(number) for number in row] for row in plain],
+    ]
+    for kind in kinds:
+        numbers = checks.numbers(kind, (2, 3), "answer")
+        assert numbers == plain
+        assert all(type(number) is float for row in numbers for number in row)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, "still None"),
+        ([1, 2], "holds 2 numbers; expected 3"),
+        ([1, 367, 1, 367, 1, 810], "Decimal points, not commas"),
+        (0.5, "a single number; expected 3"),
+        ([[1, 2, 3]], "a table of shape (1, 3)"),
+        ([1, [2, 3], 4], "ragged"),
+        (["1", "2", "3"], "without quotation marks"),
+        ([True, False, True], "True or False"),
+        ([1, 2, math.nan], "NaN or infinity"),
+        ([1, 2, math.inf], "NaN or infinity"),
+        ({1, 2, 3}, "of the kind set"),
+        ([1, 2, 3j], "of the kind complex"),
+        (lambda: 1, "of the kind function"),
+    ],
+)
+def test_what_is_no_answer_is_refused_in_plain_words(answer: object, said: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        checks.numbers(answer, (3,), "energies")
+    assert said in str(refusal.value)
+    assert str(refusal.value).startswith("energies")
+    assert checks.numbers_or_none(answer, (3,)) is None
+
+
+def test_a_wrong_shape_is_told_with_the_names_of_the_axes() -> None:
+    with pytest.raises(
+        Refused, match=r"alpha has the shape \(3, 2\); expected \(2, 3\) = \(B, T_x"
+    ):
+        checks.numbers(torch.zeros(3, 2), (2, 3), "alpha", axes=("B", "T_x"))
+
+
+def test_the_tolerance_is_the_stated_one() -> None:
+    checks.close([1.0019, 2], [1.0, 2.0], "answer", hint="")
+    with pytest.raises(Refused, match="three decimals"):
+        checks.close([1.0021, 2], [1.0, 2.0], "answer", hint="")
+    with pytest.raises(Refused, match=r"not right \(number 1 of 2\)\. Look again"):
+        checks.close([1.5, 2], [1.0, 2.0], "answer", hint="Look again.")
+
+
+def test_an_answer_may_follow_from_an_earlier_one_but_not_mix_two() -> None:
+    accepted = [[0.2, 0.8], [0.5, 0.5]]
+    for answer in accepted:
+        checks.close_to_any(answer, accepted, "weights", hint="")
+    with pytest.raises(Refused):
+        checks.close_to_any([0.2, 0.5], accepted, "weights", hint="")
+
+
+def test_patched_comparisons_have_no_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "allclose", lambda *_, **__: True)
+    monkeypatch.setattr(torch, "isclose", lambda *_, **__: torch.tensor(True))
+    monkeypatch.setattr(np, "allclose", lambda *_, **__: True)
+    with pytest.raises(Refused):
+        checks.close(torch.tensor([1.0]), torch.tensor([2.0]), "answer", hint="")
+
+
+@pytest.mark.parametrize("answer", [3, 3.0, "3", "h_3", " H3 ", [3], torch.tensor(3), np.int64(3)])
+def test_a_choice_may_be_written_in_many_ways(answer: object) -> None:
+    assert checks.choice(answer, (1, 2, 3), "winner") == 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, "still None"),
+        (0, "counts from 1"),
+        (4, "none of the choices"),
+        (2.5, "none of the choices"),
+        ("third", "is no number"),
+        ([1, 2], "is no number"),
+    ],
+)
+def test_what_is_no_choice_is_refused(answer: object, said: str) -> None:
+    with pytest.raises(Refused, match=said):
+        checks.choice(answer, (1, 2, 3), "winner")
+
+
+def test_a_students_function_is_called_for_them() -> None:
+    names = ("context", "alpha")
+
+    def attend(x: int) -> object:
+        return x, x + 1
+
+    def forgets(x: int) -> object:
+        return None
+
+    def returns_one(x: int) -> object:
+        return torch.zeros(2)
+
+    def breaks(x: int) -> object:
+        raise ValueError("no such axis\nand more")
+
+    assert checks.results(attend, names, 1) == (1, 2)
+    for function, said in [
+        (forgets, "returned nothing: end it with `return context, alpha`"),
+        (returns_one, "has to return 2 results"),
+        (breaks, "breaks stopped with ValueError: no such axis"),
+        (3, "keep the `def` line"),
+    ]:
+        with pytest.raises(Refused, match=said):
+            checks.results(function, names, 1)
+
+
+def test_a_notebook_shows_the_sentence_and_no_code_of_the_test(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shell = InteractiveShell()
+    shell.run_cell(
+        "from course_lib.grading import checks\nsecret = 1.3673\n"
+        "checks.close([1.0], [secret], 'energies', hint='Mind the signs.')"
+    )
+    shown = capsys.readouterr()
+    assert "Not yet: energies is not right. Mind the signs." in shown.out + shown.err
+    assert "secret" not in shown.out + shown.err

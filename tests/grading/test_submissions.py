@@ -1,0 +1,189 @@
+"""Whatever a student's folder holds, nbgrader sees one well-formed notebook."""
+
+import copy
+import json
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from course_lib.errors import CourseError
+from course_lib.grading.project import project_root
+from course_lib.grading.submissions import find_students, repair, stage
+
+NAME = "attention_by_hand"
+ROOT = project_root(Path(__file__).parent)
+RELEASED = nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
+
+
+def ids(notebook: NotebookNode) -> list[str]:
+    found = (cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells)
+    return [grade_id for grade_id in found if grade_id]
+
+
+def cell_of(notebook: NotebookNode, grade_id: str) -> NotebookNode:
+    return next(
+        cell
+        for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id
+    )
+
+
+def submission() -> NotebookNode:
+    notebook = copy.deepcopy(RELEASED)
+    cell_of(notebook, "winner_answer").source = "winner = 2"
+    return notebook
+
+
+def test_an_honest_submission_is_left_as_it_is() -> None:
+    repaired, remarks = repair(submission(), RELEASED)
+    assert remarks == []
+    assert repaired == submission()
+
+
+@pytest.mark.parametrize("grade_id", ids(RELEASED))
+def test_any_deleted_cell_comes_back_in_its_place(grade_id: str) -> None:
+    notebook = submission()
+    notebook.cells.remove(cell_of(notebook, grade_id))
+    repaired, remarks = repair(notebook, RELEASED)
+    assert ids(repaired) == ids(RELEASED)
+    assert cell_of(repaired, grade_id).source == cell_of(RELEASED, grade_id).source
+    assert remarks == [f"The cell {grade_id} was missing; it was put back as released."]
+
+
+def test_all_cells_come_back_to_an_empty_notebook() -> None:
+    repaired, _ = repair(nbformat.v4.new_notebook(), RELEASED)
+    assert ids(repaired) == ids(RELEASED)
+
+
+def test_the_first_of_two_copies_counts() -> None:
+    notebook = submission()
+    place = notebook.cells.index(cell_of(notebook, "winner_answer"))
+    again = copy.deepcopy(notebook.cells[place])
+    again.source = "winner = 3"
+    notebook.cells.append(again)
+    repaired, remarks = repair(notebook, RELEASED)
+    assert ids(repaired) == ids(RELEASED)
+    assert cell_of(repaired, "winner_answer").source == "winner = 2"
+    assert len(remarks) == 1
+
+
+def test_tests_points_and_locks_are_the_released_ones() -> None:
+    notebook = submission()
+    test = cell_of(notebook, "winner")
+    test.source = "pass"
+    test.metadata.nbgrader.points = 1000
+    test.metadata.nbgrader.solution = True
+    notebook.cells[0].metadata["nbgrader"] = {"grade_id": "invented", "grade": True, "points": 50}
+    notebook.cells[1].metadata["nbgrader"] = ["no", "dictionary"]
+    repaired, remarks = repair(notebook, RELEASED)
+    assert cell_of(repaired, "winner") == cell_of(RELEASED, "winner")
+    assert ids(repaired) == ids(RELEASED)
+    assert remarks == ["The cell winner had been changed; the original was used."]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A student's empty folder."""
+    handed_in = tmp_path / "submitted" / "ada" / NAME
+    handed_in.mkdir(parents=True)
+    return handed_in
+
+
+def staged(folder: Path, tmp_path: Path) -> tuple[bool, list[str], NotebookNode]:
+    target = tmp_path / "staged"
+    result = stage(folder, NAME, RELEASED, target)
+    notebook = nbformat.read(target / f"{NAME}.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    assert ids(notebook) == ids(RELEASED)
+    return result.notebook_found, result.remarks, notebook
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"\xff\xfe\x00",
+        b"[]",
+        b'{"cells": 3}',
+        b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "x"}]}',
+        b"<html>",
+    ],
+)
+def test_a_damaged_notebook_is_graded_as_the_blank_one_with_the_reason(
+    folder: Path, tmp_path: Path, content: bytes
+) -> None:
+    (folder / f"{NAME}.ipynb").write_bytes(content)
+    found, remarks, notebook = staged(folder, tmp_path)
+    assert not found
+    assert "cannot be read as a notebook" in remarks[0]
+    assert remarks[0] in notebook.cells[0].source
+
+
+def test_a_missing_notebook_is_graded_as_the_blank_one(folder: Path, tmp_path: Path) -> None:
+    found, remarks, _ = staged(folder, tmp_path)
+    assert not found
+    assert remarks == [
+        f"There is no {NAME}.ipynb, nor any other notebook. Hand in one notebook of that name."
+    ]
+
+
+def test_a_notebook_under_another_name_is_taken_if_it_is_the_only_one(
+    folder: Path, tmp_path: Path
+) -> None:
+    nbformat.write(submission(), folder / f"{NAME} (1).ipynb")
+    found, remarks, notebook = staged(folder, tmp_path)
+    assert found
+    assert "should be" in remarks[0]
+    assert cell_of(notebook, "winner_answer").source == "winner = 2"
+
+
+def test_two_notebooks_under_other_names_are_not_guessed_at(folder: Path, tmp_path: Path) -> None:
+    for number in (1, 2):
+        nbformat.write(submission(), folder / f"draft{number}.ipynb")
+    found, remarks, _ = staged(folder, tmp_path)
+    assert not found
+    assert "but 2 others" in remarks[0]
+
+
+def test_links_are_not_followed(folder: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "gradebook.db"
+    secret.write_text("marks")
+    nbformat.write(submission(), folder / f"{NAME}.ipynb")
+    (folder / "data.txt").write_text("mine")
+    (folder / "borrowed.txt").symlink_to(secret)
+    (folder / "everything").symlink_to(tmp_path)
+    staged(folder, tmp_path)
+    names = sorted(path.name for path in (tmp_path / "staged").rglob("*"))
+    assert names == [f"{NAME}.ipynb", "data.txt"]
+
+
+def test_a_link_is_no_notebook(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.ipynb"
+    nbformat.write(submission(), other)
+    (folder / f"{NAME}.ipynb").symlink_to(other)
+    found, remarks, _ = staged(folder, tmp_path)
+    assert not found
+    assert "not a plain file" in remarks[0]
+
+
+def test_old_notebooks_without_cell_ids_are_taken(folder: Path, tmp_path: Path) -> None:
+    old = json.loads(nbformat.writes(submission()))
+    old["nbformat_minor"] = 2
+    for cell in old["cells"]:
+        del cell["id"]
+    (folder / f"{NAME}.ipynb").write_text(json.dumps(old))
+    found, remarks, _ = staged(folder, tmp_path)
+    assert found
+    assert remarks == []
+
+
+def test_who_has_handed_in_is_read_from_the_folders(tmp_path: Path) -> None:
+    for student, what in (("bea", NAME), ("ada", NAME), ("cem", "another"), (".trash", NAME)):
+        (tmp_path / student / what).mkdir(parents=True)
+    (tmp_path / "readme.txt").write_text("")
+    assert find_students(tmp_path, NAME) == ["ada", "bea"]
+    with pytest.raises(CourseError, match="Nothing is submitted for"):
+        find_students(tmp_path / "nowhere", NAME)
