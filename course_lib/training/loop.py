@@ -67,8 +67,10 @@ def train(
         CourseError: `out` holds another run, or the loss is no longer a number.
     """
     out = Path(out)
-    accelerator = Accelerator(mixed_precision=config.recipe.precision)
     recipe = config.recipe
+    accelerator = Accelerator(
+        mixed_precision="no" if recipe.precision == "fp32" else recipe.precision
+    )
     words = make_vocabularies(config, corpus)
     model_config = config.model_config(*map(len, words))
     if (out / CONFIG).exists():

@@ -11,7 +11,7 @@ from course_lib.errors import CourseError
 
 OPTIMISERS = ("adam", "adadelta")
 SCHEDULES = ("linear", "constant")
-PRECISIONS = ("auto", "no", "bf16", "fp16")
+PRECISIONS = ("auto", "fp32", "bf16", "fp16")
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Recipe:
     label_smoothing: float = 0.1
     patience: int = 3  # validations without a better loss before stopping early
     checkpoint_steps: int = 200
-    precision: str = "auto"  # accelerate's mixed precision; auto: bf16 where the hardware has it
+    precision: str = "auto"  # of the matrix products; auto: bf16 where the chip has it, else fp32
 
     def __post_init__(self) -> None:
         for name, allowed in (
@@ -65,7 +65,7 @@ RECIPES: dict[str, Recipe] = {
         schedule="constant",
         warmup=0,
         label_smoothing=0.0,
-        precision="no",
+        precision="fp32",
     ),
 }
 """Recipes by preset. `paper` is Appendix B: Adadelta with rho 0.95 and epsilon 1e-6, clip 1."""
@@ -77,7 +77,7 @@ def recipe_for(preset: str, **changes: Any) -> Recipe:
         raise CourseError(f"There is no preset {preset!r}. Choose {', '.join(RECIPES)}.")
     recipe = replace(RECIPES[preset], **changes)
     if recipe.precision == "auto":
-        recipe = replace(recipe, precision="bf16" if has_fast_bf16() else "no")
+        recipe = replace(recipe, precision="bf16" if has_fast_bf16() else "fp32")
     return recipe
 
 

@@ -40,7 +40,7 @@ TINY = {
     "checkpoint_steps": 3,
     "epochs": 3,
     "dropout": 0.2,
-    "precision": "no",
+    "precision": "fp32",
     "corpus.train": 160,
     "corpus.val": 20,
     "corpus.test": 20,

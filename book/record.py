@@ -1,0 +1,76 @@
+"""Record what the book reads of a comparison: results, a few translations with their attention.
+
+    python book/record.py runs/compare-cpu [--tag TAG]
+
+Writes book/results/CORPUS-PAIR-MODEL-PRESET[-TAG]-seedN.json for each run below the directory
+and, for RNNsearch, examples of the test set with their weights (...-examples.json) and the
+README's picture.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+
+from course_lib.corpora import load_corpus
+from course_lib.figures.heatmap import heatmap
+from course_lib.files import write_atomically
+from course_lib.search import translate
+from course_lib.training import load_run, read_result, recorded_name
+
+BOOK = Path(__file__).parent
+EXAMPLES = (0, 5, 17, 85, 400)
+"""Positions in the test split, chosen before any translation was seen."""
+
+
+def record(directory: Path, tag: str) -> None:
+    """Copy every result below `directory`, and decode the examples of RNNsearch."""
+    for path in sorted(directory.glob("*/result.json")):
+        result = read_result(path)
+        name = recorded_name(result, tag)
+        write_atomically(BOOK / "results" / name, path.read_text())
+        print(f"wrote results/{name}")
+        if result["model"] == "rnnsearch":
+            examples = decode_examples(path.parent, next(iter(result["scores"])))
+            text = json.dumps(examples, ensure_ascii=False, indent=1)
+            write_atomically(
+                BOOK / "results" / name.replace(".json", "-examples.json"), text + "\n"
+            )
+            draw_readme_picture(examples[0])
+
+
+def decode_examples(path: Path, split: str) -> list[dict[str, object]]:
+    """Source, reference, translation (beam 12) and weights, rounded to four digits."""
+    run = load_run(path)
+    corpus = load_corpus(run.config.corpus, run.config.pair, **run.config.corpus_options)
+    part = corpus.splits[split]
+    sources = [part.source[i] for i in EXAMPLES]
+    found = translate(run.model, [run.source_vocabulary.encode(s) for s in sources], k=12)
+    return [
+        {
+            "split": split,
+            "position": i,
+            "source": [*source, "</s>"],
+            "reference": part.target[i],
+            "translation": [*run.target_vocabulary.decode(hypothesis.tokens), "</s>"],
+            "alpha": [] if hypothesis.alpha is None else hypothesis.alpha.numpy().round(4).tolist(),
+        }
+        for i, source, hypothesis in zip(EXAMPLES, sources, found, strict=True)
+    ]
+
+
+def draw_readme_picture(example: dict[str, object]) -> None:
+    """The first example as a heatmap."""
+    figure = heatmap(
+        np.array(example["alpha"]), list(example["source"]), list(example["translation"])
+    )
+    figure.savefig(BOOK / "images" / "readme-heatmap.png", dpi=160)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--tag", default="")
+    arguments = parser.parse_args()
+    record(arguments.directory, arguments.tag)
