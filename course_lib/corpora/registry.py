@@ -8,6 +8,8 @@ from typing import Any
 
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.multi30k import PAIRS, multi30k
+from course_lib.corpora.strings import copy_corpus, reverse_corpus, verb_final_corpus
+from course_lib.corpora.toy import toy_corpus
 from course_lib.errors import CourseError
 
 TOKENS = ("tokens",)
@@ -36,6 +38,42 @@ class Description:
 CORPORA = {
     description.name: description
     for description in (
+        Description(
+            name="toy",
+            what="a synchronous English-German grammar with gold word alignments",
+            pairs=("en-de", "de-en"),
+            size="endless, of any length; nothing to download",
+            terms=OWN_TERMS,
+            generated=True,
+            load=toy_corpus,
+        ),
+        Description(
+            name="copy",
+            what="token strings to be written down again",
+            pairs=TOKENS,
+            size="endless, of any length; nothing to download",
+            terms=OWN_TERMS,
+            generated=True,
+            load=copy_corpus,
+        ),
+        Description(
+            name="reverse",
+            what="token strings to be written down backwards",
+            pairs=TOKENS,
+            size="endless, of any length; nothing to download",
+            terms=OWN_TERMS,
+            generated=True,
+            load=reverse_corpus,
+        ),
+        Description(
+            name="verbs",
+            what="token strings whose verbs move to the end of the clause",
+            pairs=TOKENS,
+            size="endless, of any length; nothing to download",
+            terms=OWN_TERMS,
+            generated=True,
+            load=verb_final_corpus,
+        ),
         Description(
             name="multi30k",
             what="descriptions of photographs, translated by people (Elliott et al., 2016)",
