@@ -120,6 +120,19 @@ def test_a_phone_needs_no_sideways_scrolling(visited: Visit) -> None:
     assert width <= PHONE["width"]
 
 
+def test_paper_has_no_folds(visited: Visit) -> None:
+    page = visited.page
+    page.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = false)")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.locator("details:not([open])").count() == 0
+    # What fades in is printed as it is in its first frame: invisible.
+    fading = "element => getComputedStyle(element).animationName"
+    shown = page.locator("article details > :not(summary)")
+    assert set(shown.evaluate_all(f"all => all.map({fading})")) <= {"none"}
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details[open]").count() == 0
+
+
 def test_role_colours_reach_the_formulas(context: BrowserContext, site: Path) -> None:
     seen = visit(context, site / "book" / "notation.html")
     colour = seen.page.locator("mjx-container .role-weight").first.evaluate(
