@@ -9,6 +9,7 @@ from matplotlib.ticker import MaxNLocator
 from course_lib.errors import CourseError
 from course_lib.figures.style import (
     MUTED,
+    CourseFigure,
     label_ends,
     label_room,
     line_style,
@@ -39,7 +40,7 @@ def learning_curves(
     rooms = [label_room(names), label_room([f"{text} 00.0" for text in names])]
     panel, left, gap, bottom, top, height = 2.3, 0.5, 0.45, 0.55, 0.62, 3.5
     width = left + 2 * panel + gap + sum(rooms)
-    figure = Figure(figsize=(width, height))
+    figure = CourseFigure(figsize=(width, height))
     tall = (height - bottom - top) / height
     loss, bleu = (
         figure.add_axes((start / width, bottom / height, panel / width, tall))

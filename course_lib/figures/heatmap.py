@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from course_lib.corpora.corpus import Link
 from course_lib.corpora.vocabulary import EOS, MARKS
 from course_lib.errors import CourseError
-from course_lib.figures.style import INK, LINES, MUTED, WEIGHTS, styled, text_width
+from course_lib.figures.style import INK, LINES, MUTED, WEIGHTS, CourseFigure, styled, text_width
 
 END = MARKS[EOS]
 VALUES_UP_TO = 8  # rows and columns: with more, the numbers would be too small to read
@@ -97,7 +97,7 @@ def heatmap(
     width = max(left + n_columns * cell + right, needed)
     height = top + n_rows * cell + bottom
 
-    figure = Figure(figsize=(width, height))
+    figure = CourseFigure(figsize=(width, height))
     box = (left / width, bottom / height, n_columns * cell / width, n_rows * cell / height)
     axes = figure.add_axes(box)
     image = axes.imshow(weights, cmap=WEIGHTS, vmin=0.0, vmax=1.0, aspect="auto")

@@ -12,6 +12,7 @@ from course_lib.figures.style import (
     LINES,
     MUTED,
     SHADE,
+    CourseFigure,
     label_ends,
     label_room,
     line_style,
@@ -50,7 +51,7 @@ def score_by_length(
     right = label_room([style.label for style in styles.values()])
     tall = 2.8
     width, height = left + panel + right, bottom + strip + between + tall + top
-    figure = Figure(figsize=(width, height))
+    figure = CourseFigure(figsize=(width, height))
     counts = figure.add_axes((left / width, bottom / height, panel / width, strip / height))
     axes = figure.add_axes(
         (

@@ -4,12 +4,14 @@ The palette is Okabe and Ito's, legible to colour-blind readers. Figures are whi
 ink, so they look the same on a light and on a dark page; `dark` is for what a page draws by itself.
 """
 
+import io
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from matplotlib import rc_context, rcParams
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
@@ -111,6 +113,16 @@ def apply() -> None:
 def styled() -> Any:
     """The course's look for one `with` block or, as a decorator, for one function."""
     return rc_context(RC)
+
+
+class CourseFigure(Figure):
+    """A figure that a notebook shows by itself, although pyplot has never heard of it."""
+
+    def _repr_png_(self) -> bytes:
+        stream = io.BytesIO()
+        with styled():
+            self.savefig(stream, format="png")
+        return stream.getvalue()
 
 
 def styles_for(models: Iterable[str]) -> dict[str, ModelStyle]:

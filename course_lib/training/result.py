@@ -14,7 +14,14 @@ from course_lib.errors import CourseError
 from course_lib.evaluation.score import score_split
 from course_lib.files import write_atomically
 from course_lib.models import count_parameters
-from course_lib.training.run_directory import RESULT, Run, load_run, read_metrics, read_result
+from course_lib.training.run_directory import (
+    RESULT,
+    Run,
+    load_run,
+    other_data,
+    read_metrics,
+    read_result,
+)
 
 DECIDING = ("corpora", "models", "search", "evaluation", "training")
 """The folders of course_lib whose code decides a run's numbers."""
@@ -34,6 +41,7 @@ def finish_run(path: Path | str, corpus: Corpus, beam: int = 12) -> dict[str, An
         "preset": run.config.preset,
         "seed": run.config.seed,
         "changes": dict(run.config.changes),
+        "model_config": run.model.config.to_dict(),
         "parameters": count_parameters(run.model),
         "train_seconds": metrics[-1]["seconds"],
         "epochs": metrics[-1]["epoch"],
@@ -57,7 +65,7 @@ def finish_run(path: Path | str, corpus: Corpus, beam: int = 12) -> dict[str, An
 
 def score_run(run: Run, corpus: Corpus, split: str, beam: int) -> dict[str, Any]:
     """Score a run on one split, keep the translations, and add the scores to its result.json."""
-    if dict(corpus.sha256) != read_result(run.path)["corpus_sha256"]:
+    if other_data(read_result(run.path)["corpus_sha256"], corpus):
         raise CourseError(
             f"{run.path} was trained on other data than {corpus.name} is here. "
             f"Check it with `course corpus verify {corpus.name}`."

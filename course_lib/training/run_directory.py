@@ -10,6 +10,7 @@ hypotheses.SPLIT.txt   the translations that were scored
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,12 +65,18 @@ def check_same_run(path: Path, config: RunConfig, model: ModelConfig, corpus: Co
     """Refuse to resume a run that another configuration or other data started."""
     before = yaml.safe_load((path / CONFIG).read_text())
     now = yaml.safe_load(config.to_yaml(model, corpus))
-    different = [name for name in now if now[name] != before.get(name)]
+    different = [name for name in now if now[name] != before.get(name) and name != "corpus_sha256"]
+    different += ["data"] * other_data(before["corpus_sha256"], corpus)
     if different:
         raise CourseError(
             f"{path} was started with another {', '.join(different)}. "
             "Resume with the same settings, or train into a new directory."
         )
+
+
+def other_data(recorded: Mapping[str, str], corpus: Corpus) -> bool:
+    """Whether a file that both know has another checksum; more test sets are not other data."""
+    return any(corpus.sha256.get(name, checksum) != checksum for name, checksum in recorded.items())
 
 
 def load_run(path: Path | str, device: str = "cpu") -> Run:

@@ -48,3 +48,8 @@ def test_a_notebook_shows_the_image_with_its_alternative_text() -> None:
     # Twice the pixels of its place on the page, for screens with two a CSS pixel.
     assert width == pytest.approx(2 * figure.get_figwidth() * 100, abs=2)
     assert height == pytest.approx(2 * figure.get_figheight() * 100, abs=2)
+
+
+def test_a_notebook_shows_a_bare_figure_without_pyplot() -> None:
+    figure = heatmap([[0.2, 0.8], [0.5, 0.5]], ["a", "b"], ["x", "y"])
+    assert figure._repr_png_().startswith(b"\x89PNG")

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -215,6 +216,16 @@ def test_a_second_training_never_writes_over_a_first(undisturbed: Path, corpus: 
     other = RunConfig("rnnsearch", "copy", "tokens", "smoke", seed=1, changes=TINY)
     with pytest.raises(CourseError, match="another seed"):
         train(other, corpus, undisturbed, resume=True, quiet=True)
+
+
+def test_other_data_are_refused_and_more_test_sets_are_not(
+    undisturbed: Path, corpus: Corpus
+) -> None:
+    more = replace(corpus, sha256={**corpus.sha256, "test_2017.gz": "0" * 64})
+    train(CONFIG, more, undisturbed, resume=True, quiet=True)
+    other = replace(corpus, sha256={name: "0" * 64 for name in corpus.sha256})
+    with pytest.raises(CourseError, match="another data"):
+        train(CONFIG, other, undisturbed, resume=True, quiet=True)
 
 
 def test_a_damaged_run_is_named_in_one_line(undisturbed: Path, tmp_path: Path) -> None:
