@@ -24,7 +24,8 @@ from course_lib.grading.demonstration import (
     write_class,
 )
 from course_lib.grading.project import nbgrader_messages, project_root
-from course_lib.grading.worker import db_url
+from course_lib.grading.release import generate
+from course_lib.grading.worker import Job, db_url, grade_one
 
 NAME = "attention_by_hand"
 ROOT = project_root(Path(__file__).parent)
@@ -77,12 +78,12 @@ def odd_class(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, dict[str, 
     reference = (made / "reference" / NAME / f"{NAME}.ipynb").read_text()
     folders = {
         name: place / "submitted" / name / NAME
-        for name in ("nothing", "damaged", "renamed [1]", "scissors", "spy")
+        for name in ("nothing", "damaged", "renamed", "scissors", "spy")
     }
     for folder in folders.values():
         folder.mkdir(parents=True)
     (folders["damaged"] / f"{NAME}.ipynb").write_text(reference[: len(reference) // 2])
-    (folders["renamed [1]"] / f"{NAME} (1).ipynb").write_text(reference)
+    (folders["renamed"] / f"{NAME} (1).ipynb").write_text(reference)
 
     cut = nbformat.reads(reference, as_version=4)
     for grade_id in ("energies", "weights", "winner_answer", "function_mask"):
@@ -183,21 +184,20 @@ def test_feedback_has_the_messages_of_hidden_tests_and_not_their_code(
             assert "Keep at least three decimals" in page
 
 
-def test_grading_again_keeps_what_a_person_has_marked(
-    odd_class: tuple[int, dict[str, Any], Path], tmp_path: Path
-) -> None:
-    submitted = tmp_path / "submitted" / "ada" / NAME
-    submitted.mkdir(parents=True)
-    source = odd_class[2] / "made" / "reference" / NAME / f"{NAME}.ipynb"
-    (submitted / source.name).write_bytes(source.read_bytes())
-    first = grade_class(ROOT, NAME, submitted=tmp_path / "submitted", jobs=1)
+def test_grading_again_keeps_what_a_person_has_marked(tmp_path: Path) -> None:
+    write_class(ROOT, NAME, RELEASED, tmp_path / "submitted")
+    generate(ROOT, NAME, db_url(tmp_path))
+    handed_in = tmp_path / "submitted" / "reference" / NAME
+    job = Job(ROOT, tmp_path, handed_in, "ada", NAME, RELEASED, boxed=True)
+    assert grade_one(job).graded
     with nbgrader_messages(), Gradebook(db_url(tmp_path)) as gradebook:
+        before = gradebook.find_submission(NAME, "ada").score
         grade = gradebook.find_grade("why", NAME, NAME, "ada")
         grade.manual_score, grade.needs_manual_grade = 2.0, False
         gradebook.db.commit()
-    second = grade_class(ROOT, NAME, submitted=tmp_path / "submitted", jobs=1)
-    assert second.reports[0].score == first.reports[0].score + 2
-    assert {mark.part for mark in second.reports[0].marks if mark.by_hand} == {"why"}
+    assert grade_one(job).graded
+    with nbgrader_messages(), Gradebook(db_url(tmp_path)) as gradebook:
+        assert gradebook.find_submission(NAME, "ada").score == before + 2
 
 
 def test_submissions_that_cannot_be_read_are_marked_named_and_stop_nobody(
@@ -213,7 +213,7 @@ def test_submissions_that_cannot_be_read_are_marked_named_and_stop_nobody(
         assert one["remarks"]
         assert one["remarks"][0].split("(")[0] in Path(one["feedback"]).read_text()
     assert [one["student"] for one in result["students"] if one["graded"]] == [
-        "renamed [1]",
+        "renamed",
         "scissors",
         "spy",
     ]
@@ -223,8 +223,15 @@ def test_a_notebook_under_another_name_gets_its_marks(
     odd_class: tuple[int, dict[str, Any], Path],
 ) -> None:
     _, result, _ = odd_class
-    assert sum(scores(result, "renamed [1]").values()) == 22
-    assert "should be" in student(result, "renamed [1]")["remarks"][0]
+    assert sum(scores(result, "renamed").values()) == 22
+    assert "should be" in student(result, "renamed")["remarks"][0]
+
+
+def test_a_folder_nbgrader_cannot_name_is_told_apart(tmp_path: Path) -> None:
+    outcome = grade_one(Job(ROOT, tmp_path, tmp_path, "ada [1]", NAME, RELEASED, boxed=True))
+    assert not outcome.graded
+    assert "Rename it" in outcome.remarks[0]
+    assert not (tmp_path / "gradebook.db").exists()
 
 
 def test_deleted_emptied_and_copied_cells_change_no_other_mark(
