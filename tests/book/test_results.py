@@ -1,0 +1,52 @@
+"""The recorded runs that pages read: complete, named after what they hold, and consistent."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from course_lib.models import EncoderDecoder, ModelConfig, count_parameters
+from course_lib.training import recorded_name
+
+RESULTS = Path(__file__).parents[2] / "book" / "results"
+RUNS = sorted(RESULTS.glob("multi30k-*seed[0-9].json"))
+EXAMPLES = sorted(RESULTS.glob("*-examples.json"))
+
+
+def test_both_models_are_recorded() -> None:
+    names = {path.name for path in RUNS}
+    for model in ("rnnencdec", "rnnsearch"):
+        assert f"multi30k-en-de-{model}-cpu-seed0.json" in names
+    assert EXAMPLES
+
+
+@pytest.mark.parametrize("path", RUNS, ids=lambda path: path.stem)
+def test_a_recorded_run_is_complete_and_bears_its_name(path: Path) -> None:
+    result = json.loads(path.read_text())
+    assert path.name == recorded_name(result)
+    assert result["train_seconds"] > 0
+    assert result["git_commit"]
+    assert not result["git_commit"].endswith("-dirty")
+    assert len(result["corpus_sha256"]) == 6
+    assert {"python", "torch", "sacrebleu"} <= result["versions"].keys()
+    model = EncoderDecoder(ModelConfig(**result["model_config"]))
+    assert count_parameters(model) == result["parameters"]
+    assert [record["epoch"] for record in result["metrics"]] == list(range(1, result["epochs"] + 1))
+    scores = result["scores"]["test_2016_flickr"]
+    assert scores["beam"] == 12
+    assert "tok:none" in scores["bleu_tok_signature"]
+    assert "tok:13a" in scores["bleu_detok_signature"]
+    assert sum(row["sentences"] for row in scores["by_length"]) == scores["sentences"] == 1000
+    assert scores["by_length"][0]["bleu_tok"] == scores["short"]["bleu_tok"]
+    assert scores["by_length"][-1]["bleu_tok"] == scores["long"]["bleu_tok"]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_recorded_weights_belong_to_their_words(path: Path) -> None:
+    examples = json.loads(path.read_text())
+    assert 1 <= len(examples) <= 20
+    for example in examples:
+        alpha = np.array(example["alpha"])
+        assert alpha.shape == (len(example["translation"]), len(example["source"]))
+        np.testing.assert_allclose(alpha.sum(axis=1), 1, atol=0.002)
