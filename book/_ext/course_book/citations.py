@@ -36,6 +36,12 @@ class BibliographyStyle(UnsrtStyle):
         title = href[entry_field("url", raw=True), entry_field(which_field)]
         return sentence[title] if as_sentence else title
 
+    def format_btitle(self, e: Entry, which_field: str, as_sentence: bool = True) -> Node:
+        """A book's title, linked in the same way; the name of a series or proceedings is no link."""
+        if which_field != "title":
+            return super().format_btitle(e, which_field, as_sentence)
+        return self.format_title(e, which_field, as_sentence)
+
     def format_web_refs(self, e: Entry) -> str:
         return ""
 

@@ -54,7 +54,7 @@ class Quiz(SphinxDirective):
         text, *reply = item.children
         first = text.children[0] if text.children else None
         match = OPTION.match(first.astext()) if isinstance(first, nodes.Text) else None
-        if match is None:
+        if match is None or first is None:
             raise self.error("each option starts with ( ) or (x)")
         if not reply or not isinstance(reply[0], nodes.paragraph):
             raise self.error(f"the option {text.astext()!r} says nothing back")
