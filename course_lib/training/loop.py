@@ -25,6 +25,7 @@ from course_lib.models import EncoderDecoder, build_model
 from course_lib.search import translate
 from course_lib.training.checkpoint import load_state, save_state, save_weights
 from course_lib.training.estimate import estimate
+from course_lib.training.interrupt import deferred_interrupt
 from course_lib.training.recipe import Recipe, learning_rate_at, make_optimiser
 from course_lib.training.run_config import RunConfig
 from course_lib.training.run_directory import (
@@ -61,7 +62,7 @@ def train(
 
     The best weights by validation loss end in model.safetensors. With `resume` a stopped or killed
     run goes on from its last checkpoint to the numbers it would have reached undisturbed; a
-    finished one is left as it is. Ctrl-C writes a checkpoint first.
+    finished one is left as it is. Ctrl-C writes a checkpoint, then raises KeyboardInterrupt.
 
     Raises:
         CourseError: `out` holds another run, or the loss is no longer a number.
@@ -99,10 +100,15 @@ def train(
 
     trainer, optimiser = accelerator.prepare(model, optimiser)
     started = time.monotonic() - progress.seconds
-    bar = tqdm(
-        total=total_steps, initial=progress.step, unit="batch", disable=quiet, dynamic_ncols=True
-    )
-    try:
+
+    def checkpoint() -> None:
+        progress.seconds = time.monotonic() - started
+        save_state(out / LAST, model, optimiser, vars(progress))
+
+    with (
+        tqdm(total=total_steps, initial=progress.step, unit="batch", disable=quiet) as bar,
+        deferred_interrupt() as stop_asked,
+    ):
         while progress.epoch < recipe.epochs and progress.since_best <= recipe.patience:
             order = bucketed_batches(pairs, recipe.batch_size, config.seed, progress.epoch)
             for index in order[progress.batch :]:
@@ -110,29 +116,20 @@ def train(
                     accelerator, trainer, optimiser, recipe, total_steps, pairs, index, progress
                 )
                 bar.update()
-                if progress.step % recipe.checkpoint_steps == 0:
-                    progress.seconds = time.monotonic() - started
-                    save_state(out / LAST, model, optimiser, vars(progress))
+                if progress.step % recipe.checkpoint_steps == 0 or stop_asked():
+                    checkpoint()
+                if stop_asked():
+                    raise KeyboardInterrupt
             progress.seconds = time.monotonic() - started
             _validate(model, corpus.splits["val"], words, out, progress)
             bar.set_postfix(val_loss=f"{progress.metrics[-1]['val_loss']:.3f}")
-            progress.seconds = time.monotonic() - started
-            progress.epoch, progress.batch, progress.loss, progress.words = (
-                progress.epoch + 1,
-                0,
-                0.0,
-                0,
-            )
-            save_state(out / LAST, model, optimiser, vars(progress))
+            progress.epoch += 1
+            progress.batch = progress.words = 0
+            progress.loss = 0.0
+            checkpoint()
             write_metrics(out, progress.metrics)
         progress.finished = True
-        save_state(out / LAST, model, optimiser, vars(progress))
-    except KeyboardInterrupt:
-        progress.seconds = time.monotonic() - started
-        save_state(out / LAST, model, optimiser, vars(progress))
-        raise
-    finally:
-        bar.close()
+        checkpoint()
     return progress
 
 

@@ -111,7 +111,7 @@ def test_ctrl_c_loses_nothing(
     def interrupted(*arguments) -> None:
         update(*arguments)
         if arguments[-1].step == stop_at:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(loop, "_update", interrupted)
     with pytest.raises(KeyboardInterrupt):
