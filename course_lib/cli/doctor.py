@@ -77,7 +77,7 @@ def examine() -> dict[str, Any]:
     Keys: ok, system, versions, device, memory, disk, corpora, notes, missing.
     """
     missing = [*missing_python(), *missing_packages(), *missing_programs()]
-    report = {
+    report: dict[str, Any] = {
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "versions": versions(),
         "device": device(),
