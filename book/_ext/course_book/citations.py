@@ -37,7 +37,7 @@ class BibliographyStyle(UnsrtStyle):
         return sentence[title] if as_sentence else title
 
     def format_btitle(self, e: Entry, which_field: str, as_sentence: bool = True) -> Node:
-        """A book's title, linked in the same way; the name of a series or proceedings is no link."""
+        """A book's title, linked in the same way; the name of its proceedings is no link."""
         if which_field != "title":
             return super().format_btitle(e, which_field, as_sentence)
         return self.format_title(e, which_field, as_sentence)
