@@ -1,0 +1,58 @@
+"""Tokens right, position by position: for tasks in which exactly one translation is right."""
+
+from collections.abc import Sequence
+
+from course_lib.errors import CourseError
+
+Tokens = Sequence[str]
+
+
+def tokens_right(hypothesis: Tokens, reference: Tokens) -> int:
+    """At how many of the reference's positions the hypothesis has the same token.
+
+    A missing token is wrong, and so is all that stands behind a missing or an additional one, since
+    it has moved by a position. What goes on past the reference's end is not counted.
+    """
+    return sum(word == wanted for word, wanted in zip(hypothesis, reference, strict=False))
+
+
+def accuracy_by_length(
+    hypotheses: Sequence[Tokens], references: Sequence[Tokens], source_lengths: Sequence[int]
+) -> list[dict[str, float | int]]:
+    """Accuracy for each source length, shortest first, as `figures.lengths` draws it.
+
+    One row a length that occurs, under `lower` and `upper` alike: its number of `sentences`;
+    `tokens`, the percentage of all their target positions at which the right token stands; and
+    `exact`, the percentage of sentences without any mistake, a wrong length included.
+
+    Raises
+    ------
+    CourseError
+        When the three lists differ in length, or a reference is empty.
+    """
+    if not len(hypotheses) == len(references) == len(source_lengths):
+        raise CourseError(
+            f"{len(hypotheses)} translations, {len(references)} references and "
+            f"{len(source_lengths)} source lengths. Give one of each for every sentence."
+        )
+    if not all(references):
+        raise CourseError("A reference is empty. Leave out pairs without target words.")
+    rows: list[dict[str, float | int]] = []
+    for length in sorted(set(source_lengths)):
+        pairs = [
+            (list(hypotheses[i]), list(references[i]))
+            for i, source_length in enumerate(source_lengths)
+            if source_length == length
+        ]
+        right = sum(tokens_right(hypothesis, reference) for hypothesis, reference in pairs)
+        exact = sum(hypothesis == reference for hypothesis, reference in pairs)
+        rows.append(
+            {
+                "lower": length,
+                "upper": length,
+                "sentences": len(pairs),
+                "tokens": 100 * right / sum(len(reference) for _, reference in pairs),
+                "exact": 100 * exact / len(pairs),
+            }
+        )
+    return rows

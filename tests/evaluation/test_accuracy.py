@@ -1,0 +1,58 @@
+"""Token accuracy counts positions, and a row never depends on the sentences of another length."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from course_lib.errors import CourseError
+from course_lib.evaluation.accuracy import accuracy_by_length, tokens_right
+
+sentences = st.lists(st.sampled_from("abc"), min_size=1, max_size=6)
+
+
+def test_positions_are_compared_and_not_sets_of_words() -> None:
+    assert tokens_right(["a", "b", "c"], ["a", "b", "c"]) == 3
+    assert tokens_right(["a", "c", "b"], ["a", "b", "c"]) == 1
+    assert tokens_right(["b", "c"], ["a", "b", "c"]) == 0
+    assert tokens_right([], ["a", "b", "c"]) == 0
+
+
+def test_a_translation_that_is_too_long_has_all_tokens_right_but_is_not_exact() -> None:
+    (row,) = accuracy_by_length([["a", "b", "b"]], [["a", "b"]], [2])
+    assert row == {"lower": 2, "upper": 2, "sentences": 1, "tokens": 100.0, "exact": 0.0}
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(sentences, sentences, st.integers(1, 4)), min_size=1, max_size=12))
+def test_every_row_is_the_score_of_its_sentences_alone(
+    cases: list[tuple[list[str], list[str], int]],
+) -> None:
+    hypotheses, references, lengths = (list(column) for column in zip(*cases, strict=True))
+    rows = accuracy_by_length(hypotheses, references, lengths)
+    assert [row["lower"] for row in rows] == sorted(set(lengths))
+    for row in rows:
+        own = [case for case in cases if case[2] == row["lower"]]
+        positions = [
+            k < len(hypothesis) and hypothesis[k] == word
+            for hypothesis, reference, _ in own
+            for k, word in enumerate(reference)
+        ]
+        assert row["upper"] == row["lower"]
+        assert row["sentences"] == len(own)
+        assert row["tokens"] == pytest.approx(100 * sum(positions) / len(positions))
+        assert row["exact"] == pytest.approx(100 * sum(h == r for h, r, _ in own) / len(own))
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(sentences, st.integers(1, 4)), min_size=1, max_size=12))
+def test_the_reference_itself_is_entirely_right(cases: list[tuple[list[str], int]]) -> None:
+    references, lengths = (list(column) for column in zip(*cases, strict=True))
+    for row in accuracy_by_length(references, references, lengths):
+        assert row["tokens"] == row["exact"] == 100
+
+
+def test_lists_that_do_not_belong_together_are_refused() -> None:
+    with pytest.raises(CourseError, match="Give one of each"):
+        accuracy_by_length([["a"]], [["a"], ["b"]], [1, 1])
+    with pytest.raises(CourseError, match="empty"):
+        accuracy_by_length([["a"]], [[]], [1])
