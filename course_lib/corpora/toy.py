@@ -1,0 +1,165 @@
+"""The course's own corpus: an endless stream of English-German sentence pairs with gold alignments.
+
+A synchronous grammar says every sentence in both languages at once, so the alignment is known and
+the translation is a function of the source. The words are in `toy_lexicon`, `toy_verbs` and
+`toy_adverbials`, the two languages' rules in `toy_phrases` and `toy_clauses`, the random choices in
+`toy_plans` and `toy_sentences`.
+
+Every word has a link, but for commas that only one of the languages has.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from random import Random
+
+from course_lib.corpora.corpus import Corpus
+from course_lib.corpora.generated import SentencePair, generated_corpus, seed_number
+from course_lib.corpora.toy_lexicon import cased_words
+from course_lib.corpora.toy_plans import Planner
+from course_lib.corpora.toy_sentences import draw_sentence
+from course_lib.errors import CourseError
+
+PAIRS = ("en-de", "de-en")
+MOST_CLAUSES = 8
+FEWEST_WORDS, MOST_WORDS = 4, 80
+# Mean English words a clause where nothing optional is said, and what full richness adds: measured.
+PLAIN_WORDS, ADDED_WORDS = 5.2, 3.6
+ATTEMPTS = 10_000
+
+
+def detokenize(tokens: list[str], language: str = "de") -> str:
+    """Tokens as text for people: German nouns and names with capitals, punctuation joined.
+
+    >>> detokenize("gestern hat der alte lehrer das museum besucht .".split())
+    'Gestern hat der alte Lehrer das Museum besucht.'
+    """
+    cased = cased_words(language)
+    text = " ".join(cased.get(token, token) for token in tokens)
+    for mark in (" ,", " .", " 's"):
+        text = text.replace(mark, mark[1:])
+    return text[:1].upper() + text[1:]
+
+
+def sentences(
+    seed: int = 0,
+    *,
+    pair: str = "en-de",
+    clauses: tuple[int, int] | None = (1, 2),
+    min_words: int = FEWEST_WORDS,
+    max_words: int = MOST_WORDS,
+) -> Iterator[SentencePair]:
+    """Endless sentence pairs; the same seed gives the same ones on any machine.
+
+    Parameters
+    ----------
+    seed
+        Any whole number.
+    pair
+        "en-de" or "de-en": which language is the source. The sentences are the same.
+    clauses
+        The fewest and the most clauses (1 to 8), every number equally likely. With None the words
+        decide: every length from `min_words` to `max_words` is about equally likely.
+    min_words, max_words
+        Tokens of the English side, full stop and commas counted (4 to 80). Others are left out.
+
+    Raises
+    ------
+    CourseError
+        When the numbers contradict each other or no such sentence exists.
+    """
+    _check(pair, clauses, min_words, max_words)
+    stream = _english_german(Random(seed_number("toy", seed)), clauses, min_words, max_words)
+    if pair == "en-de":
+        return stream
+    return (
+        SentencePair(target, source, frozenset((j, i) for i, j in links))
+        for source, target, links in stream
+    )
+
+
+def _check(pair: str, clauses: tuple[int, int] | None, min_words: int, max_words: int) -> None:
+    if pair not in PAIRS:
+        raise CourseError(f"The toy corpus has no pair {pair!r}. Use en-de or de-en.")
+    if clauses is not None and not 1 <= clauses[0] <= clauses[1] <= MOST_CLAUSES:
+        raise CourseError(
+            f"A toy sentence has 1 to {MOST_CLAUSES} clauses, not {clauses[0]} to {clauses[1]}. "
+            "Give the smaller number first, within these."
+        )
+    if not FEWEST_WORDS <= min_words <= max_words <= MOST_WORDS:
+        raise CourseError(
+            f"A toy sentence has {FEWEST_WORDS} to {MOST_WORDS} words, not {min_words} to "
+            f"{max_words}. Give min_words and max_words within these."
+        )
+
+
+def _english_german(
+    rng: Random, clauses: tuple[int, int] | None, min_words: int, max_words: int
+) -> Iterator[SentencePair]:
+    failures = 0
+    while failures < ATTEMPTS:
+        target = min_words + int(rng.random() * (max_words - min_words + 1))
+        # A sentence may miss its target by a little: lengths stay even, and few draws are wasted.
+        slack = target // 10 if clauses is None else MOST_WORDS
+        for _ in range(ATTEMPTS):
+            richness, number = _shape(rng, clauses, target, max_words)
+            source, german, links = draw_sentence(Planner(rng, richness), number)
+            length = len(source)
+            if min_words <= length <= max_words and abs(length - target) <= slack:
+                failures = 0
+                yield SentencePair(source, german, links)
+                break
+            failures += 1
+    raise CourseError(
+        f"No toy sentence of {clauses} clauses has {min_words} to {max_words} words. "
+        "Ask for other clauses or words."
+    )
+
+
+def _shape(
+    rng: Random, clauses: tuple[int, int] | None, target: int, max_words: int
+) -> tuple[float, int]:
+    """How rich the clauses are and how many; poor where room is little, to waste few draws."""
+    richness = rng.random()
+    if clauses is not None:
+        number = clauses[0] + int(rng.random() * (clauses[1] - clauses[0] + 1))
+        return richness * _room(max_words / number), number
+    if target > MOST_CLAUSES * PLAIN_WORDS:
+        needed = (target / MOST_CLAUSES - PLAIN_WORDS) / ADDED_WORDS
+        richness = min(1.0, max(richness, needed))
+    richness *= _room(target)
+    words = PLAIN_WORDS + ADDED_WORDS * richness
+    return richness, min(MOST_CLAUSES, max(1, round(target / words)))
+
+
+def _room(words: float) -> float:
+    """From 0, for a clause of the fewest words, to 1."""
+    return min(1.0, max(0.0, (words - FEWEST_WORDS) / (PLAIN_WORDS + ADDED_WORDS)))
+
+
+def toy_corpus(
+    pair: str = "en-de",
+    *,
+    seed: int = 0,
+    clauses: tuple[int, int] | None = (1, 2),
+    min_words: int = FEWEST_WORDS,
+    max_words: int = MOST_WORDS,
+    train: int = 20_000,
+    val: int = 500,
+    test: int = 1_000,
+) -> Corpus:
+    """The toy corpus with gold alignments: `train`, `val` and `test` distinct sentence pairs.
+
+    A sentence's split is a hash of its English side, so no two splits share a sentence, whatever
+    the seeds. `clauses`, `min_words` and `max_words` are those of `sentences`.
+    """
+    stream = sentences(seed, clauses=clauses, min_words=min_words, max_words=max_words)
+    _check(pair, clauses, min_words, max_words)
+    return generated_corpus(
+        "toy",
+        pair,
+        stream,
+        {"train": train, "val": val, "test": test},
+        {"seed": seed, "clauses": clauses, "min_words": min_words, "max_words": max_words},
+        partial(detokenize, language=pair[-2:]),
+        swap=pair == "de-en",
+    )

@@ -1,0 +1,242 @@
+"""The toy corpus as a stream: seeded, disjoint, linked, any length, one translation only."""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+from itertools import islice, pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from course_lib.corpora import load_corpus
+from course_lib.corpora.generated import SentencePair, split_of
+from course_lib.corpora.toy import detokenize, sentences, toy_corpus
+from course_lib.corpora.toy_lexicon import NOUNS, cased_words
+from course_lib.corpora.toy_verbs import (
+    BE,
+    FUTURE,
+    GERMAN_AUXILIARIES,
+    HAVE,
+    MODALS,
+    PAST_MODALS,
+    VERBS,
+)
+from course_lib.errors import CourseError
+
+SUBORDINATORS = {"weil", "obwohl", "wenn", "falls", "während", "bevor", "sobald", "damit", "dass"}
+RELATIVES = {"der", "die", "das", "den", "dem", "denen"}
+FINITE = {
+    *(verb.prefix + form for verb in VERBS for form in verb.finite),
+    *(form for verb in (BE, HAVE, *VERBS) for form in verb.german_past or ()),
+    *(form for forms in GERMAN_AUXILIARIES.values() for form in forms),
+    *(form for modal in (FUTURE, *MODALS, *PAST_MODALS) for form in modal.german),
+}
+
+
+def some(stream_seed: int, count: int, clauses: tuple[int, int]) -> list[SentencePair]:
+    return list(islice(sentences(stream_seed, clauses=clauses), count))
+
+
+@given(seed=st.integers(), clauses=st.integers(1, 8))
+@settings(max_examples=30, deadline=None)
+def test_links_are_inside_and_leave_out_nothing_but_commas(seed: int, clauses: int) -> None:
+    for source, target, links in some(seed, 4, (clauses, clauses)):
+        assert all(0 <= i < len(source) and 0 <= j < len(target) for i, j in links)
+        linked_source, linked_target = {i for i, _ in links}, {j for _, j in links}
+        assert {source[i] for i in set(range(len(source))) - linked_source} <= {","}
+        assert {target[j] for j in set(range(len(target))) - linked_target} <= {","}
+
+
+@given(seed=st.integers(), clauses=st.integers(1, 8))
+@settings(max_examples=30, deadline=None)
+def test_punctuation_stands_where_it_may(seed: int, clauses: int) -> None:
+    for source, target, links in some(seed, 4, (clauses, clauses)):
+        for side in (source, target):
+            assert side.count(".") == 1
+            assert side[-1] == "."
+            assert not {(",", ","), (",", ".")} & set(pairwise(side))
+            assert side[0] != ","
+            assert side == [token.lower() for token in side]
+        assert (len(source) - 1, len(target) - 1) in links
+
+
+def test_subordinate_clauses_end_in_their_finite_verb() -> None:
+    checked = 0
+    for _, target, _ in some(5, 400, (2, 3)):
+        for start, word in enumerate(target):
+            if word not in SUBORDINATORS:
+                continue
+            end = next(k for k in range(start, len(target)) if target[k] in (",", "."))
+            described = target[end] == "," and target[end + 1] in RELATIVES
+            if not described and "zu" not in target[start:end]:
+                joined = target[end - 1].replace("zu", "", 1)
+                assert target[end - 1] in FINITE or joined in FINITE, " ".join(target)
+                checked += 1
+    assert checked > 50
+
+
+def test_translation_is_a_function_in_both_directions() -> None:
+    german: dict[str, str] = {}
+    english: dict[str, str] = {}
+    repeated = 0
+    for options in ({"clauses": (1, 1), "max_words": 6}, {"clauses": (2, 2), "max_words": 9}):
+        clauses, longest = options["clauses"], options["max_words"]
+        assert isinstance(clauses, tuple)
+        assert isinstance(longest, int)
+        stream = sentences(7, clauses=clauses, max_words=longest)
+        for source, target, _ in islice(stream, 5_000):
+            one, other = " ".join(source), " ".join(target)
+            repeated += one in german
+            assert german.setdefault(one, other) == other
+            assert english.setdefault(other, one) == one
+    assert repeated > 100
+
+
+def test_words_enough_on_each_side() -> None:
+    source: set[str] = set()
+    target: set[str] = set()
+    for pair in some(1, 4_000, (1, 2)):
+        source.update(pair.source)
+        target.update(pair.target)
+    assert len(source) >= 300
+    assert len(target) >= 300
+
+
+def test_lexicon_gives_every_word_one_translation() -> None:
+    # "know", "stop" and "laugh" differ by what follows them; nothing else is said twice.
+    nouns = [noun.english for noun in NOUNS]
+    assert len(set(nouns)) == len(nouns)
+    assert len({noun.german for noun in NOUNS}) == len(nouns)
+    said = Counter(
+        (verb.english, verb.particle, verb.preposition)
+        for verb in VERBS
+        if verb.english not in ("know", "stop")
+    )
+    assert max(said.values()) == 1
+    pronounced = Counter((verb.prefix, verb.infinitive, verb.german_preposition) for verb in VERBS)
+    assert max(pronounced.values()) == 1
+
+
+@pytest.mark.parametrize("words", [(4, 4), (5, 12), (30, 34), (76, 80)])
+def test_lengths_stay_in_the_range_asked_for(words: tuple[int, int]) -> None:
+    fewest, most = words
+    stream = sentences(2, clauses=None, min_words=fewest, max_words=most)
+    assert all(fewest <= len(pair.source) <= most for pair in islice(stream, 20))
+
+
+def test_every_length_from_4_to_80_words_comes_about_equally_often() -> None:
+    lengths = [len(pair.source) for pair in islice(sentences(3, clauses=None), 700)]
+    assert min(lengths) <= 6
+    assert max(lengths) >= 77
+    parts = Counter((length - 4) // 11 for length in lengths)
+    assert set(parts) == set(range(7))
+    assert min(parts.values()) > 50
+
+
+def test_number_of_clauses_is_the_number_of_verbs() -> None:
+    one = [len(pair.source) for pair in some(4, 300, (1, 1))]
+    eight = [len(pair.source) for pair in some(4, 100, (8, 8))]
+    assert sum(one) / len(one) < 12
+    assert sum(eight) / len(eight) > 40
+
+
+def test_german_english_is_english_german_swapped() -> None:
+    sizes = {"train": 60, "val": 8, "test": 8}
+    there, back = toy_corpus("en-de", **sizes), toy_corpus("de-en", **sizes)
+    for name in sizes:
+        assert there.splits[name].source == back.splits[name].target
+        assert there.splits[name].target == back.splits[name].source
+        there_links, back_links = there.splits[name].links, back.splits[name].links
+        assert there_links is not None
+        assert back_links == [frozenset((j, i) for i, j in links) for links in there_links]
+    assert there.sha256 != back.sha256
+    stream = zip(sentences(9), sentences(9, pair="de-en"), strict=False)
+    for forth, reverse in islice(stream, 50):
+        assert (forth.source, forth.target) == (reverse.target, reverse.source)
+
+
+def test_splits_share_no_source_whatever_the_seeds() -> None:
+    corpora = [toy_corpus(seed=seed, train=600, val=60, test=60) for seed in (0, 1)]
+    for pair_of in ("source", "target"):
+        by_split: dict[str, set[str]] = {"train": set(), "val": set(), "test": set()}
+        for corpus in corpora:
+            for name, split in corpus.splits.items():
+                by_split[name] |= {" ".join(tokens) for tokens in getattr(split, pair_of)}
+        assert not by_split["train"] & by_split["val"]
+        assert not by_split["train"] & by_split["test"]
+        assert not by_split["val"] & by_split["test"]
+    split = corpora[0].splits["test"]
+    assert {split_of(tokens) for tokens in split.source} == {"test"}
+    assert len({" ".join(tokens) for tokens in split.source}) == len(split)
+
+
+def test_asking_for_more_keeps_the_first_ones() -> None:
+    small = toy_corpus(train=50, val=5, test=5)
+    large = toy_corpus(train=90, val=5, test=9)
+    assert large.splits["train"].source[:50] == small.splits["train"].source
+    assert large.splits["val"].source == small.splits["val"].source
+    assert large.splits["test"].source[:5] == small.splits["test"].source
+
+
+def test_same_seed_same_sentences_in_another_process() -> None:
+    program = (
+        "from course_lib.corpora.toy import toy_corpus\n"
+        "from course_lib.corpora.strings import verb_final_corpus\n"
+        "sizes = dict(train=200, val=20, test=20)\n"
+        "print(toy_corpus(seed=3, **sizes).sha256, verb_final_corpus(seed=3, **sizes).sha256)\n"
+    )
+    printed = [
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for hash_seed in ("1", "2")
+    ]
+    assert printed[0] == printed[1]
+    assert "generator" in printed[0]
+
+
+def test_text_for_people_has_capitals_and_no_space_before_punctuation() -> None:
+    german = "gestern , am montag , hat annas onkel das buch gelesen ."
+    english = "on monday i met anna 's uncle ."
+    assert detokenize(german.split(" ")) == "Gestern, am Montag, hat Annas Onkel das Buch gelesen."
+    assert detokenize(english.split(" "), "en") == "On Monday I met Anna's uncle."
+    split = toy_corpus(train=5, val=1, test=1).splits["train"]
+    assert split.reference == [detokenize(tokens) for tokens in split.target]
+
+
+def test_no_german_word_is_a_noun_in_one_place_and_something_else_in_another() -> None:
+    # Otherwise the text for people would capitalise it in both.
+    others = {
+        *FINITE,
+        *(verb.prefix + verb.infinitive for verb in VERBS),
+        *(verb.participle for verb in VERBS),
+    }
+    assert not set(cased_words("de")) & others
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"pair": "en-fr"},
+        {"clauses": (0, 2)},
+        {"clauses": (3, 2)},
+        {"clauses": (1, 9)},
+        {"min_words": 3},
+        {"max_words": 81},
+        {"min_words": 20, "max_words": 10},
+        {"train": -1},
+        {"clauses": (1, 1), "min_words": 70},
+    ],
+)
+def test_mistakes_are_one_line_with_a_remedy(options: dict[str, Any]) -> None:
+    arguments: dict[str, Any] = {"train": 1, "val": 0, "test": 0, **options}
+    with pytest.raises(CourseError) as error:
+        load_corpus("toy", **arguments)
+    assert "\n" not in str(error.value)

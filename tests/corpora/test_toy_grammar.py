@@ -1,0 +1,538 @@
+"""German as a teacher would write it: sentences, links and declensions worked out by hand."""
+
+from itertools import chain
+
+import pytest
+
+from course_lib.corpora.toy_adverbials import (
+    BY_VEHICLE,
+    FREQUENCY,
+    MANNER,
+    OPINION,
+    TIME,
+    TOWARDS_HOME,
+)
+from course_lib.corpora.toy_clauses import Attached, Clause, Predicate
+from course_lib.corpora.toy_lexicon import (
+    ADJECTIVES,
+    FEMININE,
+    NAMES,
+    NEUTER,
+    NOUNS,
+    Adjective,
+    Noun,
+)
+from course_lib.corpora.toy_phrases import (
+    ACCUSATIVE,
+    ALL,
+    BARE,
+    DATIVE,
+    DEFINITE,
+    HE_FORMS,
+    HER,
+    I_FORMS,
+    MY,
+    NOMINATIVE,
+    OUR,
+    QUANTITIES,
+    SHE_FORMS,
+    THE,
+    THEY_FORMS,
+    THIS,
+    WE_FORMS,
+    A,
+    Adverbial,
+    Determiner,
+    NounPhrase,
+    Pair,
+    Phrase,
+    Pronoun,
+    RelativePronoun,
+    german_phrase,
+    name_possessive,
+)
+from course_lib.corpora.toy_selection import pronoun_for
+from course_lib.corpora.toy_sentences import Group, speak
+from course_lib.corpora.toy_verbs import BE, MODALS, PAST_MODALS, VERBS, Modal, Verb
+
+
+def noun(english: str) -> Noun:
+    return next(one for one in (*NOUNS, *NAMES) if " ".join(one.english) == english)
+
+
+def adjective(english: str) -> Adjective:
+    return next(one for one in ADJECTIVES if one.english == english)
+
+
+def verb(english: str, frame: str = "") -> Verb:
+    def name(one: Verb) -> str:
+        return " ".join(part for part in (one.english, one.particle, one.preposition) if part)
+
+    return next(one for one in VERBS if name(one) == english and frame in ("", one.frame))
+
+
+def modal(words: str) -> Modal:
+    return next(one for one in (*MODALS, *PAST_MODALS) if " ".join(one.english[1]) == words)
+
+
+def phrase(
+    english: str, determiner: Determiner = THE, *adjectives: str, plural: bool = False
+) -> NounPhrase:
+    told = tuple((adjective(one), False) for one in adjectives)
+    return NounPhrase(determiner, noun(english), plural, told)
+
+
+def fixed(english: str) -> Adverbial:
+    tables = (*TIME.values(), FREQUENCY, MANNER, OPINION, BY_VEHICLE)
+    return Adverbial(next(one for one in chain(*tables) if " ".join(one.english) == english))
+
+
+def to(english: str, determiner: Determiner = THE) -> Adverbial:
+    towards = noun(english).german_to
+    case = DATIVE if towards == "zu" else ACCUSATIVE
+    return Adverbial(english=("to",), german=towards, case=case, phrase=phrase(english, determiner))
+
+
+def at(english: str, *adjectives: str) -> Adverbial:
+    place = noun(english)
+    where = phrase(english, THE, *adjectives)
+    return Adverbial(english=(place.english_at,), german=place.german_at, phrase=where)
+
+
+def fronted(clause: Clause) -> Clause:
+    clause.front = clause.time or clause.place
+    return clause
+
+
+def because(clause: Clause) -> Attached:
+    return Attached(("because",), ("weil",), clause)
+
+
+def described(head: NounPhrase, clause: Clause) -> NounPhrase:
+    head.relative = clause
+    return head
+
+
+def said(*clauses: Clause) -> tuple[str, str, str]:
+    """English, German and the links of main clauses joined by "and", links as sorted `i-j`."""
+    nobody: Phrase = Pronoun(I_FORMS)
+    groups = [Group(clause, nobody, "p", 1) for clause in clauses]
+    english, german, links = speak(groups, [False] * (len(groups) - 1))
+    return " ".join(english), " ".join(german), " ".join(f"{i}-{j}" for i, j in sorted(links))
+
+
+def relative_sentence() -> Clause:
+    man = phrase("man")
+    pronoun = RelativePronoun(man)
+    inner = Clause(Pronoun(WE_FORMS), verb("help"), "past", object=pronoun)
+    return Clause(described(man, inner), verb("sing"))
+
+
+def extraposed_sentence() -> Clause:
+    lamp = phrase("lamp")
+    inner = Clause(RelativePronoun(lamp), BE, predicate=Predicate(adjective("old")))
+    return Clause(phrase("teacher"), verb("turn off"), object=described(lamp, inner))
+
+
+SENTENCES = {
+    "V2 after a fronted adverb, perfect with the participle last": (
+        fronted(
+            Clause(
+                phrase("teacher", THE, "old"),
+                verb("visit"),
+                "past",
+                object=phrase("museum"),
+                time=fixed("yesterday"),
+            )
+        ),
+        "yesterday the old teacher visited the museum .",
+        "gestern hat der alte lehrer das museum besucht .",
+        "0-0 1-2 2-3 3-4 4-1 4-7 5-5 6-6 7-8",
+    ),
+    "perfect with sein": (
+        Clause(phrase("guest"), verb("run"), "past", complement=to("garden")),
+        "the guest ran to the garden .",
+        "der gast ist in den garten gelaufen .",
+        "0-0 1-1 2-2 2-6 3-3 4-4 5-5 6-7",
+    ),
+    "verb-final clause, prefix joined to its verb": (
+        Clause(
+            phrase("woman"),
+            verb("laugh", "intr"),
+            after=because(Clause(phrase("boy"), verb("call"), object=Pronoun(SHE_FORMS))),
+        ),
+        "the woman laughs because the boy calls her .",
+        "die frau lacht , weil der junge sie anruft .",
+        "0-0 1-1 2-2 3-4 4-5 5-6 6-8 7-7 8-9",
+    ),
+    "fronted clause, then the verb": (
+        Clause(
+            Pronoun(HE_FORMS),
+            verb("sleep"),
+            before=because(Clause(phrase("man"), BE, predicate=Predicate(adjective("tired")))),
+        ),
+        "because the man is tired , he sleeps .",
+        "weil der mann müde ist , schläft er .",
+        "0-0 1-1 2-2 3-4 4-3 5-5 6-7 7-6 8-8",
+    ),
+    "separable verb": (
+        Clause(phrase("peter", BARE), verb("pick up"), object=phrase("child")),
+        "peter picks up the child .",
+        "peter holt das kind ab .",
+        "0-0 1-1 2-4 3-2 4-3 5-5",
+    ),
+    "separable verb around a pronoun": (
+        Clause(phrase("peter", BARE), verb("pick up"), object=Pronoun(SHE_FORMS)),
+        "peter picks her up .",
+        "peter holt sie ab .",
+        "0-0 1-1 2-2 3-3 4-4",
+    ),
+    "separable participle": (
+        Clause(phrase("peter", BARE), verb("pick up"), "past", object=phrase("child")),
+        "peter picked up the child .",
+        "peter hat das kind abgeholt .",
+        "0-0 1-1 1-4 2-4 3-2 4-3 5-5",
+    ),
+    "one English word, two German ones": (
+        Clause(Pronoun(I_FORMS), verb("call"), object=phrase("doctor")),
+        "i call the doctor .",
+        "ich rufe den arzt an .",
+        "0-0 1-1 1-4 2-2 3-3 4-5",
+    ),
+    "infinitive with zu inside a separable verb": (
+        Clause(
+            phrase("boy"),
+            verb("try", "zu"),
+            after=Attached((), (), Clause(None, verb("call"), "zu", object=phrase("doctor"))),
+        ),
+        "the boy tries to call the doctor .",
+        "der junge versucht , den arzt anzurufen .",
+        "0-0 1-1 2-2 3-6 4-6 5-4 6-5 7-7",
+    ),
+    "um ... zu": (
+        Clause(
+            Pronoun(WE_FORMS),
+            verb("work"),
+            after=Attached(
+                ("in", "order"), ("um",), Clause(None, verb("buy"), "zu", object=phrase("car", A))
+            ),
+        ),
+        "we work in order to buy a car .",
+        "wir arbeiten , um ein auto zu kaufen .",
+        "0-0 1-1 2-3 3-3 4-6 5-7 6-4 7-5 8-8",
+    ),
+    "ohne ... zu": (
+        Clause(
+            phrase("anna", BARE),
+            verb("drive"),
+            complement=Adverbial(TOWARDS_HOME),
+            after=Attached(
+                ("without",),
+                ("ohne",),
+                Clause(None, verb("wait for"), "ing", object=phrase("uncle")),
+            ),
+        ),
+        "anna drives home without waiting for the uncle .",
+        "anna fährt nach hause , ohne auf den onkel zu warten .",
+        "0-0 1-1 2-2 2-3 3-5 4-9 4-10 5-6 6-7 7-8 8-11",
+    ),
+    "contraction zum and compound noun": (
+        Clause(Pronoun(WE_FORMS), verb("go"), complement=to("train station")),
+        "we go to the train station .",
+        "wir gehen zum bahnhof .",
+        "0-0 1-1 2-2 3-2 4-3 5-3 6-4",
+    ),
+    "contraction zur": (
+        Clause(Pronoun(THEY_FORMS), verb("go"), complement=to("school")),
+        "they go to the school .",
+        "sie gehen zur schule .",
+        "0-0 1-1 2-2 3-2 4-3 5-4",
+    ),
+    "contraction ins, transport by two words for one": (
+        Clause(
+            Pronoun(SHE_FORMS), verb("drive"), complement=to("village"), manner=fixed("by train")
+        ),
+        "she drives to the village by train .",
+        "sie fährt mit dem zug ins dorf .",
+        "0-0 1-1 2-5 3-5 4-6 5-2 5-3 6-4 7-7",
+    ),
+    "contractions im and am, V2 after a place": (
+        fronted(
+            Clause(
+                phrase("child", THE, plural=True), verb("play", "intr"), place=at("park", "quiet")
+            )
+        ),
+        "in the quiet park the children play .",
+        "im ruhigen park spielen die kinder .",
+        "0-0 1-0 2-1 3-2 4-4 5-5 6-3 7-6",
+    ),
+    "contraction vom": (
+        Clause(Pronoun(I_FORMS), verb("dream of"), object=phrase("lake")),
+        "i dream of the lake .",
+        "ich träume vom see .",
+        "0-0 1-1 2-2 3-2 4-3 5-4",
+    ),
+    "compounds": (
+        Clause(Pronoun(I_FORMS), verb("buy"), object=phrase("coffee cup", A, "blue")),
+        "i buy a blue coffee cup .",
+        "ich kaufe eine blaue kaffeetasse .",
+        "0-0 1-1 2-2 3-3 4-4 5-4 6-5",
+    ),
+    "two English words, one German verb": (
+        Clause(phrase("girl"), verb("look for"), object=phrase("student")),
+        "the girl looks for the student .",
+        "das mädchen sucht den studenten .",
+        "0-0 1-1 2-2 3-2 4-3 5-4 6-5",
+    ),
+    "progressive": (
+        Clause(
+            phrase("child"),
+            verb("read"),
+            "progressive",
+            object=phrase("book"),
+            time=fixed("right now"),
+        ),
+        "the child is reading the book right now .",
+        "das kind liest gerade das buch .",
+        "0-0 1-1 2-2 3-2 4-4 5-5 6-3 7-3 8-6",
+    ),
+    "kein": (
+        Clause(phrase("girl"), verb("drink"), negated=True, object=phrase("milk", BARE, "cold")),
+        "the girl does not drink cold milk .",
+        "das mädchen trinkt keine kalte milch .",
+        "0-0 1-1 2-2 3-3 4-2 5-4 6-5 7-6",
+    ),
+    "kein for not a": (
+        Clause(phrase("girl"), verb("buy"), "past", negated=True, object=phrase("hat", A)),
+        "the girl did not buy a hat .",
+        "das mädchen hat keinen hut gekauft .",
+        "0-0 1-1 2-2 3-3 4-5 5-3 6-4 7-6",
+    ),
+    "nicht after a definite object": (
+        Clause(phrase("farmer"), verb("see"), negated=True, object=phrase("bear")),
+        "the farmer does not see the bear .",
+        "der bauer sieht den bären nicht .",
+        "0-0 1-1 2-2 3-5 4-2 5-3 6-4 7-6",
+    ),
+    "nicht before a direction": (
+        Clause(phrase("king"), verb("go"), negated=True, complement=to("market")),
+        "the king does not go to the market .",
+        "der könig geht nicht auf den markt .",
+        "0-0 1-1 2-2 3-3 4-2 5-4 6-5 7-6 8-7",
+    ),
+    "cannot": (
+        Clause(
+            phrase("king"), verb("swim"), modal=modal("can"), negated=True, time=fixed("at night")
+        ),
+        "the king cannot swim at night .",
+        "der könig kann in der nacht nicht schwimmen .",
+        "0-0 1-1 2-2 2-6 3-7 4-3 4-4 5-5 6-8",
+    ),
+    "modal with the infinitive last, dative verb, weak noun": (
+        Clause(
+            phrase("neighbour", OUR),
+            verb("help"),
+            modal=modal("wants to"),
+            object=phrase("student"),
+        ),
+        "our neighbour wants to help the student .",
+        "unser nachbar will dem studenten helfen .",
+        "0-0 1-1 2-2 3-2 4-5 5-3 6-4 7-6",
+    ),
+    "two objects": (
+        Clause(
+            phrase("anna", BARE),
+            verb("give"),
+            "past",
+            recipient=phrase("child", MY, plural=True),
+            object=phrase("novel", A),
+        ),
+        "anna gave my children a novel .",
+        "anna hat meinen kindern einen roman gegeben .",
+        "0-0 1-1 1-6 2-2 3-3 4-4 5-5 6-7",
+    ),
+    "relative clause in the dative": (
+        relative_sentence(),
+        "the man whom we helped sings .",
+        "der mann , dem wir geholfen haben , singt .",
+        "0-0 1-1 2-3 3-4 4-5 4-6 5-8 6-9",
+    ),
+    "relative clause behind the prefix": (
+        extraposed_sentence(),
+        "the teacher turns off the lamp which is old .",
+        "der lehrer schaltet die lampe aus , die alt ist .",
+        "0-0 1-1 2-2 3-5 4-3 5-4 6-7 7-9 8-8 9-10",
+    ),
+    "three words in another order": (
+        Clause(Pronoun(HE_FORMS), verb("arrive"), "past", time=fixed("two days ago")),
+        "he arrived two days ago .",
+        "er ist vor zwei tagen angekommen .",
+        "0-0 1-1 1-5 2-3 3-4 4-2 5-6",
+    ),
+    "possessive name, comparison": (
+        Clause(
+            NounPhrase(name_possessive(noun("anna")), noun("dog"), False),
+            BE,
+            predicate=Predicate(adjective("beautiful"), than=phrase("horse", THIS)),
+        ),
+        "anna 's dog is more beautiful than this horse .",
+        "annas hund ist schöner als dieses pferd .",
+        "0-0 1-0 2-1 3-2 4-3 5-3 6-4 7-5 8-6 9-7",
+    ),
+    "never before the participle, always before the object": (
+        Clause(
+            Pair(phrase("aunt"), phrase("uncle", HER)),
+            verb("visit"),
+            "past",
+            object=phrase("city"),
+            frequency=fixed("never"),
+        ),
+        "the aunt and her uncle never visited the city .",
+        "die tante und ihr onkel haben die stadt nie besucht .",
+        "0-0 1-1 2-2 3-3 4-4 5-8 6-5 6-9 7-6 8-7 9-10",
+    ),
+    "always": (
+        Clause(Pronoun(SHE_FORMS), verb("wash"), object=phrase("car"), frequency=fixed("always")),
+        "she always washes the car .",
+        "sie wäscht immer das auto .",
+        "0-0 1-2 2-1 3-3 4-4 5-5",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_sentence_and_links_worked_out_by_hand(name: str) -> None:
+    clause, english, german, links = SENTENCES[name]
+    assert said(clause) == (english, german, links)
+
+
+@pytest.mark.parametrize(
+    ("thing", "german"),
+    [
+        ("computer", "der computer ist neu , obwohl er billig ist ."),
+        ("lamp", "die lampe ist neu , obwohl sie billig ist ."),
+        ("radio", "das radio ist neu , obwohl es billig ist ."),
+    ],
+)
+def test_it_takes_the_gender_of_what_it_stands_for(thing: str, german: str) -> None:
+    subject = phrase(thing)
+    it = pronoun_for(subject)
+    inner = Clause(it, BE, predicate=Predicate(adjective("cheap")))
+    main = Clause(subject, BE, predicate=Predicate(adjective("new")))
+    main.after = Attached(("although",), ("obwohl",), inner)
+    english, translated, _ = said(main)
+    assert english == f"the {thing} is new although it is cheap ."
+    assert translated == german
+
+
+def test_unsaid_subject_and_and() -> None:
+    subject = phrase("man")
+    book = phrase("letter", A)
+    first = Clause(subject, verb("write"), "past", object=book)
+    second = Clause(subject, verb("read"), "past", object=pronoun_for(book), elided=True)
+    assert said(first, second) == (
+        "the man wrote a letter and read it .",
+        "der mann hat einen brief geschrieben und hat ihn gelesen .",
+        "0-0 1-1 2-2 2-5 3-3 4-4 5-6 6-7 6-9 7-8 8-10",
+    )
+
+
+# From a school grammar: nominative, accusative, dative; singular, then plural.
+DECLINED = {
+    "teacher": ("der lehrer", "den lehrer", "dem lehrer", "die lehrer", "den lehrern"),
+    "woman": ("die frau", "die frau", "der frau", "die frauen", "den frauen"),
+    "child": ("das kind", "das kind", "dem kind", "die kinder", "den kindern"),
+    "boy": ("der junge", "den jungen", "dem jungen", "die jungen", "den jungen"),
+    "student": ("der student", "den studenten", "dem studenten", "die studenten", "den studenten"),
+    "neighbour": ("der nachbar", "den nachbarn", "dem nachbarn", "die nachbarn", "den nachbarn"),
+    "farmer": ("der bauer", "den bauern", "dem bauern", "die bauern", "den bauern"),
+    "bear": ("der bär", "den bären", "dem bären", "die bären", "den bären"),
+    "doctor": ("der arzt", "den arzt", "dem arzt", "die ärzte", "den ärzten"),
+    "girl": ("das mädchen", "das mädchen", "dem mädchen", "die mädchen", "den mädchen"),
+    "daughter": ("die tochter", "die tochter", "der tochter", "die töchter", "den töchtern"),
+    "queen": ("die königin", "die königin", "der königin", "die königinnen", "den königinnen"),
+    "car": ("das auto", "das auto", "dem auto", "die autos", "den autos"),
+    "apple": ("der apfel", "den apfel", "dem apfel", "die äpfel", "den äpfeln"),
+    "house": ("das haus", "das haus", "dem haus", "die häuser", "den häusern"),
+    "museum": ("das museum", "das museum", "dem museum", "die museen", "den museen"),
+    "newspaper": ("die zeitung", "die zeitung", "der zeitung", "die zeitungen", "den zeitungen"),
+    "train": ("der zug", "den zug", "dem zug", "die züge", "den zügen"),
+}
+
+
+def german(described_phrase: NounPhrase, case: int) -> str:
+    return " ".join(word for word, _ in german_phrase(described_phrase, case))
+
+
+@pytest.mark.parametrize("english", DECLINED)
+def test_nouns_and_articles_agree_in_gender_number_and_case(english: str) -> None:
+    nominative, accusative, dative, plural, dative_plural = DECLINED[english]
+    cases = (NOMINATIVE, ACCUSATIVE, DATIVE)
+    singular_forms = tuple(german(phrase(english), case) for case in cases)
+    plural_forms = tuple(german(phrase(english, plural=True), case) for case in cases)
+    assert singular_forms == (nominative, accusative, dative)
+    assert plural_forms == (plural, plural, dative_plural)
+
+
+@pytest.mark.parametrize(
+    ("determiner", "plural", "expected"),
+    [
+        (THE, False, ("der alte hund", "den alten hund", "dem alten hund")),
+        (A, False, ("ein alter hund", "einen alten hund", "einem alten hund")),
+        (MY, True, ("meine alten hunde", "meine alten hunde", "meinen alten hunden")),
+        (THIS, False, ("dieser alte hund", "diesen alten hund", "diesem alten hund")),
+        (ALL, True, ("alle alten hunde", "alle alten hunde", "allen alten hunden")),
+        (BARE, True, ("alte hunde", "alte hunde", "alten hunden")),
+        (QUANTITIES[0], True, ("zwei alte hunde", "zwei alte hunde", "zwei alten hunden")),
+        (QUANTITIES[5], True, ("viele alte hunde", "viele alte hunde", "vielen alten hunden")),
+    ],
+)
+def test_masculine_adjectives_weak_mixed_and_strong(
+    determiner: Determiner, plural: bool, expected: tuple[str, ...]
+) -> None:
+    dog = phrase("dog", determiner, "old", plural=plural)
+    assert tuple(german(dog, case) for case in (NOMINATIVE, ACCUSATIVE, DATIVE)) == expected
+
+
+@pytest.mark.parametrize(
+    ("english", "determiner", "expected"),
+    [
+        ("cat", THE, ("die alte katze", "die alte katze", "der alten katze")),
+        ("cat", A, ("eine alte katze", "eine alte katze", "einer alten katze")),
+        ("horse", THE, ("das alte pferd", "das alte pferd", "dem alten pferd")),
+        ("horse", A, ("ein altes pferd", "ein altes pferd", "einem alten pferd")),
+        ("soup", A, ("eine alte suppe", "eine alte suppe", "einer alten suppe")),
+        ("bread", BARE, ("altes brot", "altes brot", "altem brot")),
+        ("milk", BARE, ("alte milch", "alte milch", "alter milch")),
+        ("tea", BARE, ("alter tee", "alten tee", "altem tee")),
+    ],
+)
+def test_feminine_and_neuter_adjectives(
+    english: str, determiner: Determiner, expected: tuple[str, ...]
+) -> None:
+    declined = phrase(english, determiner, "old")
+    assert tuple(german(declined, case) for case in (NOMINATIVE, ACCUSATIVE, DATIVE)) == expected
+
+
+@pytest.mark.parametrize(
+    ("english", "expected"),
+    [("expensive", "ein teurer hund"), ("dark", "ein dunkler hund"), ("tired", "ein müder hund")],
+)
+def test_adjectives_that_change_before_an_ending(english: str, expected: str) -> None:
+    assert german(phrase("dog", A, english), NOMINATIVE) == expected
+
+
+def test_every_noun_has_an_article_of_its_gender_and_a_dative_plural_in_n_or_s() -> None:
+    for one in NOUNS:
+        singular = NounPhrase(THE, one)
+        assert german(singular, NOMINATIVE) == f"{DEFINITE[NOMINATIVE][one.gender]} {one.german}"
+        if one.german_plural:
+            assert german(NounPhrase(THE, one, True), DATIVE)[-1] in "ns"
+
+
+def test_gender_follows_the_endings_that_decide_it() -> None:
+    for one in NOUNS:
+        if one.german.endswith(("ung", "in", "thek", "ine")):
+            assert one.gender == FEMININE, one.german
+        if one.german.endswith(("um", "mädchen", "märchen", "zimmer")):
+            assert one.gender == NEUTER, one.german
