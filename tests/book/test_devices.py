@@ -61,7 +61,8 @@ def test_a_quiz_replies_to_every_option(tmp_path: Path) -> None:
     group = only(page, "[role=group]")
     assert only(page, f"#{group['aria-labelledby']}").get_text() == "Which state asks?"
     options = group.select("details")
-    assert [option.summary.get_text() for option in options] == ["The new one", "The previous one"]
+    names = [option.summary.get_text() for option in options]
+    assert names == ["Answer 1: The new one", "Answer 2: The previous one"]
     replies = [option.p.get_text() for option in options]
     assert replies == ["Not quite. It is not there yet.", "Right. Before the update."]
     assert not any(option.has_attr("open") for option in options)

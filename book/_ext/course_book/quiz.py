@@ -40,8 +40,11 @@ class Quiz(SphinxDirective):
         question += nodes.paragraph("", "", *inline, classes=["quiz-question"], ids=[label])
         question += stem
         folds, right = [], 0
-        for item in options.children:
+        for number, item in enumerate(options.children, start=1):
             node, is_right = self.option(item)
+            # An option that is only a formula has no words for a screen reader to call it by.
+            name = nodes.inline("", f"Answer {number}: ", classes=["visually-hidden"])
+            node.children[0].insert(0, name)
             folds.append(node)
             right += is_right
         if right != 1 or len(folds) < 2:
