@@ -71,7 +71,8 @@ class AdditiveContext(nn.Module):
         """
         assert memory.keys is not None
         # e_ij = v_a' tanh(W_a s_{i-1} + U_a h_j)
-        energies = self.v_a(torch.tanh(self.W_a(query)[:, None] + memory.keys)).squeeze(-1)
+        hidden = torch.tanh(self.W_a(query)[:, None] + memory.keys)
+        energies = self.v_a(hidden).squeeze(-1)
         alpha = masked_softmax(energies, memory.mask)
         # c_i = sum_j alpha_ij h_j
         return torch.bmm(alpha[:, None], memory.values).squeeze(1), alpha
