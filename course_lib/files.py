@@ -5,6 +5,9 @@ import os
 import tempfile
 from pathlib import Path
 
+TEMPORARY = ".half"
+"""How the name of a file that is being written ends."""
+
 
 def write_atomically(path: Path | str, data: bytes | str) -> None:
     """Write `data` to `path` at once: a reader, or a kill at any moment, sees all or nothing of it.
@@ -15,7 +18,7 @@ def write_atomically(path: Path | str, data: bytes | str) -> None:
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     payload = data.encode() if isinstance(data, str) else data
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=TEMPORARY)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(payload)
@@ -27,6 +30,12 @@ def write_atomically(path: Path | str, data: bytes | str) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Delete the temporary files of writes that were killed; nobody else may be writing there."""
+    for leftover in folder.glob(f".*{TEMPORARY}"):
+        leftover.unlink(missing_ok=True)
 
 
 def sha256_of(path: Path | str) -> str:

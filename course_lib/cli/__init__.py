@@ -3,6 +3,7 @@
 Exit status: 0 done, 1 it ran and found something wrong, 2 it could not run.
 """
 
+import io
 import sys
 
 import typer
@@ -25,6 +26,8 @@ runs.register(app)
 
 def main() -> None:
     """Run the command line; a user's mistake is one line on standard error, never a traceback."""
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors="strict")
     try:
         status = app(standalone_mode=False)
     except typer.TyperException as error:
@@ -35,6 +38,10 @@ def main() -> None:
         sys.exit(2)
     except CourseError as error:
         typer.echo(f"course: {error}", err=True)
+        sys.exit(2)
+    except OSError as error:
+        remedy = "Check the path, its permissions and the space left on the disk."
+        typer.echo(f"course: {error.strerror or error}: {error.filename}. {remedy}", err=True)
         sys.exit(2)
     except (KeyboardInterrupt, typer.Abort):
         status = 130

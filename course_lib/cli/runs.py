@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from course_lib.errors import CourseError
+
 Out = Annotated[Path, typer.Option("--out", help="Directory to write.")]
 CorpusName = Annotated[str, typer.Option("--corpus", help="See `course corpus list`.")]
 Pair = Annotated[str, typer.Option(help="Language pair, source first.")]
@@ -94,7 +96,10 @@ def translate(
     loaded = load_run(run)
     source_language, _, target_language = loaded.config.pair.partition("-")
     in_words = tokenized or not target_language  # token strings have no language
-    lines = [line.rstrip("\n") for line in sys.stdin]
+    try:
+        lines = [line.rstrip("\n") for line in sys.stdin]
+    except UnicodeDecodeError as error:
+        raise CourseError("The input is not UTF-8. Convert it first, as with iconv.") from error
     sentences = [line.split() if in_words else tokenize(line, source_language) for line in lines]
     found = search(loaded.model, [loaded.source_vocabulary.encode(s) for s in sentences], k=beam)
     for sentence, hypothesis in zip(sentences, found, strict=True):
@@ -115,7 +120,7 @@ def score(
     loaded = load_run(run)
     config = loaded.config
     data = load_corpus(config.corpus, config.pair, **config.corpus_options)
-    scores = score_run(loaded, data, split, beam)["scores"][split]
+    scores = score_run(loaded, data, split, beam)
     if as_json:
         typer.echo(json.dumps(scores, indent=1))
         return

@@ -107,6 +107,7 @@ def load_corpus(name: str, pair: str = "en-de", **options: Any) -> Corpus:
             f"The corpus {name} has no option {unknown[0]!r}. "
             f"Choose among {', '.join(description.options)}."
         )
+    _check_options(description, options)
     if description.pairs == TOKENS and pair in ("en-de", *TOKENS):
         return description.load(**options)
     if pair not in description.pairs:
@@ -114,6 +115,26 @@ def load_corpus(name: str, pair: str = "en-de", **options: Any) -> Corpus:
             f"The corpus {name} has no pair {pair!r}. Choose one of {', '.join(description.pairs)}."
         )
     return description.load(pair, **options)
+
+
+def _check_options(description: Description, options: dict[str, Any]) -> None:
+    """Refuse values of another kind than an option's default, and splits without a sentence."""
+    parameters = inspect.signature(description.load).parameters
+    for option, value in options.items():
+        default = parameters[option].default
+        if isinstance(default, int):
+            fits, wanted = type(value) is int, "a whole number"
+            if option in ("train", "val", "test"):
+                fits, wanted = fits and value >= 1, "a whole number above 0"
+        elif isinstance(default, tuple):
+            fits = value is None or (
+                isinstance(value, tuple | list) and all(type(part) is int for part in value)
+            )
+            wanted = f"{len(default)} whole numbers, as in [{', '.join(map(str, default))}]"
+        else:
+            continue
+        if not fits:
+            raise CourseError(f"corpus.{option}={value!r} does not fit. Give {wanted}.")
 
 
 def inconsistencies(corpus: Corpus) -> list[str]:

@@ -1,7 +1,8 @@
 """What decides a model: one flat record, and the sizes the course uses."""
 
+import math
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any
+from typing import Any, get_args
 
 from course_lib.errors import CourseError
 
@@ -27,6 +28,7 @@ class ModelConfig:
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
+        check_types(self)
         for name, allowed in CHOICES.items():
             if getattr(self, name) not in allowed:
                 raise CourseError(
@@ -42,6 +44,20 @@ class ModelConfig:
     def to_dict(self) -> dict[str, Any]:
         """The record as plain values, for a run's config.yaml."""
         return asdict(self)
+
+
+KINDS = {int: "a whole number", float: "a number", str: "a word", type(None): "null"}
+
+
+def check_types(record: Any) -> None:
+    """Refuse a value of another kind than its field's; NaN and infinity are no numbers."""
+    for field in fields(record):
+        value = getattr(record, field.name)
+        kinds = get_args(field.type) or (field.type,)
+        fits = type(value) in kinds or (float in kinds and type(value) is int)
+        if not fits or (isinstance(value, float) and not math.isfinite(value)):
+            wanted = " or ".join(KINDS[kind] for kind in kinds)
+            raise CourseError(f"{field.name}={value!r} does not fit. Give {wanted}.")
 
 
 CHOICES = {

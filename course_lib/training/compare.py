@@ -19,10 +19,16 @@ def compare(configs: dict[str, RunConfig], corpus: Corpus, out: Path, beam: int)
     results = {}
     for model, config in configs.items():
         train(config, corpus, out / model, resume=True)
-        if not (out / model / RESULT).exists() or not read_result(out / model)["scores"]:
+        if not _finished(out / model, corpus):
             finish_run(out / model, corpus, beam)
         results[model] = read_result(out / model)
     return results
+
+
+def _finished(run: Path, corpus: Corpus) -> bool:
+    """Whether every test split has its scores."""
+    tests = {split for split in corpus.splits if split.startswith("test")}
+    return (run / RESULT).exists() and tests <= read_result(run)["scores"].keys()
 
 
 def compared_configs(**shared: Any) -> dict[str, RunConfig]:

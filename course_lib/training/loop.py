@@ -21,6 +21,7 @@ from course_lib.corpora.corpus import Corpus, Split
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.evaluation.bleu import bleu_tok
+from course_lib.files import remove_leftovers
 from course_lib.models import EncoderDecoder, build_model
 from course_lib.search import translate
 from course_lib.training.checkpoint import load_state, save_state, save_weights
@@ -68,25 +69,31 @@ def train(
         CourseError: `out` holds another run, or the loss is no longer a number.
     """
     out = Path(out)
+    if out.exists() and not out.is_dir():
+        raise CourseError(f"{out} is a file. Choose another --out.")
     recipe = config.recipe
     accelerator = Accelerator(
         mixed_precision="no" if recipe.precision == "fp32" else recipe.precision
     )
     words = make_vocabularies(config, corpus)
     model_config = config.model_config(*map(len, words))
-    if (out / CONFIG).exists():
+    started_before = (out / CONFIG).exists()
+    if started_before:
         if not resume:
             raise CourseError(
                 f"{out} already holds a run. Continue it with --resume, or choose another --out."
             )
         check_same_run(out, config, model_config, corpus)
-    else:
-        start_run(out, config, model_config, corpus, list(words))
 
     set_seed(config.seed)
     model = build_model(model_config, config.seed).to(accelerator.device)
     optimiser = make_optimiser(model.parameters(), recipe)
     pairs = encode_pairs(corpus.splits["train"], words, recipe.max_length)
+    if not pairs or not len(corpus.splits["val"]):
+        raise CourseError(
+            f"{corpus.name} has no sentence to train on or none to validate with. "
+            "Ask for more with --set corpus.train=... or --set corpus.val=..."
+        )
     progress = Progress()
     if (out / LAST).exists():
         progress = Progress(**load_state(out / LAST, model, optimiser))
@@ -98,6 +105,9 @@ def train(
         forecast = estimate(accelerator, model, pairs, config, progress.step)
         print(f"{config.model} on {corpus.name} {corpus.pair}: {forecast}.", flush=True)
 
+    if not started_before:
+        start_run(out, config, model_config, corpus, list(words))
+    remove_leftovers(out)
     trainer, optimiser = accelerator.prepare(model, optimiser)
     started = time.monotonic() - progress.seconds
 
@@ -109,7 +119,7 @@ def train(
         tqdm(total=total_steps, initial=progress.step, unit="batch", disable=quiet) as bar,
         deferred_interrupt() as stop_asked,
     ):
-        while progress.epoch < recipe.epochs and progress.since_best <= recipe.patience:
+        while progress.epoch < recipe.epochs and progress.since_best < recipe.patience:
             order = bucketed_batches(pairs, recipe.batch_size, config.seed, progress.epoch)
             for index in order[progress.batch :]:
                 _update(
@@ -128,6 +138,8 @@ def train(
             progress.loss = 0.0
             checkpoint()
             write_metrics(out, progress.metrics)
+            if stop_asked():
+                raise KeyboardInterrupt
         progress.finished = True
         checkpoint()
     return progress

@@ -8,9 +8,14 @@ import torch
 from torch import nn
 
 from course_lib.errors import CourseError
+from course_lib.models.config import check_types
 
 OPTIMISERS = ("adam", "adadelta")
 SCHEDULES = ("linear", "constant")
+POSITIVE = (
+    *("epochs", "batch_size", "min_frequency", "max_words", "max_length"),
+    *("patience", "checkpoint_steps"),
+)
 PRECISIONS = ("auto", "fp32", "bf16", "fp16")
 
 
@@ -34,6 +39,7 @@ class Recipe:
     precision: str = "auto"  # of the matrix products; auto: bf16 where the chip has it, else fp32
 
     def __post_init__(self) -> None:
+        check_types(self)
         for name, allowed in (
             ("optimiser", OPTIMISERS),
             ("schedule", SCHEDULES),
@@ -43,11 +49,14 @@ class Recipe:
                 raise CourseError(
                     f"{name}={getattr(self, name)!r} is not known. Choose {' or '.join(allowed)}."
                 )
-        for name in ("epochs", "batch_size", "min_frequency", "max_length", "checkpoint_steps"):
-            if getattr(self, name) < 1:
-                raise CourseError(f"{name}={getattr(self, name)} must be at least 1.")
-        if self.learning_rate <= 0 or self.clip <= 0:
-            raise CourseError("learning_rate and clip must be greater than 0.")
+        for name in POSITIVE:
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise CourseError(f"{name}={value} must be at least 1.")
+        if self.learning_rate <= 0 or self.clip <= 0 or self.warmup < 0:
+            raise CourseError("learning_rate and clip must be above 0, warmup 0 or more.")
+        if not 0 <= self.label_smoothing < 1:
+            raise CourseError("label_smoothing must be at least 0 and below 1.")
 
 
 RECIPES: dict[str, Recipe] = {

@@ -59,12 +59,16 @@ def finish_run(path: Path | str, corpus: Corpus, beam: int = 12) -> dict[str, An
     write_atomically(run.path / RESULT, json.dumps(result, indent=1) + "\n")
     for split in corpus.splits:
         if split.startswith("test"):
-            result = score_run(run, corpus, split, beam)
-    return result
+            score_run(run, corpus, split, beam)
+    return read_result(run.path)
 
 
 def score_run(run: Run, corpus: Corpus, split: str, beam: int) -> dict[str, Any]:
-    """Score a run on one split, keep the translations, and add the scores to its result.json."""
+    """Score a run on one split; the scores, as result.json keeps them.
+
+    They are written down, and the translations with them, unless the run has been scored on this
+    split with another beam: a record is not replaced by a trial.
+    """
     if other_data(read_result(run.path)["corpus_sha256"], corpus):
         raise CourseError(
             f"{run.path} was trained on other data than {corpus.name} is here. "
@@ -73,12 +77,14 @@ def score_run(run: Run, corpus: Corpus, split: str, beam: int) -> dict[str, Any]
     scores, hypotheses = score_split(
         run.model, run.source_vocabulary, run.target_vocabulary, corpus, split, beam
     )
+    result = read_result(run.path)
+    if result["scores"].get(split, scores)["beam"] != beam:
+        return scores
     lines = "".join(" ".join(tokens) + "\n" for tokens in hypotheses)
     write_atomically(run.path / f"hypotheses.{split}.txt", lines)
-    result = read_result(run.path)
     result["scores"][split] = scores
     write_atomically(run.path / RESULT, json.dumps(result, indent=1) + "\n")
-    return result
+    return scores
 
 
 def device_name() -> str:

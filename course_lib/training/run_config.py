@@ -12,7 +12,8 @@ from course_lib.errors import CourseError
 from course_lib.models import ModelConfig, model_config
 from course_lib.training.recipe import Recipe, recipe_for
 
-VOCABULARY_SIZES = ("source_vocabulary", "target_vocabulary")
+NOT_SETTABLE = {"source_vocabulary", "target_vocabulary", "context"}
+"""The corpus decides the first two, and the model's name the third."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class RunConfig:
     changes: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        known = {f.name for f in (*fields(ModelConfig), *fields(Recipe))} - {*VOCABULARY_SIZES}
+        known = {f.name for f in (*fields(ModelConfig), *fields(Recipe))} - NOT_SETTABLE
         for name in self.changes:
             if name not in known and not name.startswith("corpus."):
                 raise CourseError(

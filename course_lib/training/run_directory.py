@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import torch
 import yaml
 
 from course_lib.corpora.corpus import Corpus
@@ -79,8 +80,12 @@ def other_data(recorded: Mapping[str, str], corpus: Corpus) -> bool:
     return any(corpus.sha256.get(name, checksum) != checksum for name, checksum in recorded.items())
 
 
-def load_run(path: Path | str, device: str = "cpu") -> Run:
-    """The best model of a run directory, in evaluation mode. Nothing is unpickled."""
+def load_run(path: Path | str, device: str | None = None) -> Run:
+    """The best model of a run directory, in evaluation mode. Nothing is unpickled.
+
+    Without `device` it goes to the graphics card if there is one.
+    """
+    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     path = Path(path)
     if not (path / CONFIG).exists():
         raise CourseError(
@@ -111,7 +116,7 @@ def read_metrics(path: Path | str) -> list[dict[str, Any]]:
     file = Path(path) / METRICS
     if not file.exists():
         return []
-    return [json.loads(line) for line in file.read_text().splitlines()]
+    return [_parsed(line, file) for line in file.read_text().splitlines()]
 
 
 def write_metrics(path: Path, records: list[dict[str, Any]]) -> None:
@@ -127,8 +132,15 @@ def read_result(path: Path | str) -> dict[str, Any]:
         raise CourseError(
             f"{file} is missing. Train the run to its end with `course train --resume`."
         )
-    result: dict[str, Any] = json.loads(file.read_text())
-    return result
+    return _parsed(file.read_text(), file)
+
+
+def _parsed(text: str, file: Path) -> dict[str, Any]:
+    try:
+        parsed: dict[str, Any] = json.loads(text)
+    except ValueError as error:
+        raise CourseError(f"{file} is damaged. Restore it from a copy, or train again.") from error
+    return parsed
 
 
 def _vocabulary_text(words: list[Vocabulary]) -> str:

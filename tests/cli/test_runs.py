@@ -95,6 +95,21 @@ def test_compare_prints_the_models_side_by_side(
         (["train", "--model", "rnn", *COPY, "--out", "x"], "rnnsearch"),
         (["train", "--model", "rnnsearch", *COPY, "--out", "x", "--set", "width=3"], "hidden"),
         (["train", "--model", "rnnsearch", "--corpus", "bible", "--out", "x"], "multi30k"),
+        *(
+            (["train", "--model", "rnnsearch", *COPY, "--out", "x", "--set", setting], remedy)
+            for setting, remedy in (
+                ("hidden=abc", "a whole number"),
+                ("hidden=128.5", "a whole number"),
+                ("epochs=true", "a whole number"),
+                ("learning_rate=.nan", "a number"),
+                ("dropout=abc", "a number"),
+                ("label_smoothing=3", "below 1"),
+                ("patience=-1", "at least 1"),
+                ("context=fixed", "hidden"),
+                ("corpus.train=abc", "corpus.train"),
+                ("corpus.train=0", "corpus.train"),
+            )
+        ),
         (["translate", "nowhere"], "course train"),
         (["score", "nowhere", "--split", "test"], "course train"),
     ],

@@ -33,13 +33,17 @@ RELEASED = (ROOT / "exercises" / NAME / f"{NAME}.ipynb").read_text()
 LEFT_BEHIND = "86399.25"  # seconds that nobody else would sleep
 
 SPY = """
-import os, pathlib, socket, subprocess
+import os, pathlib, socket, subprocess, sys
 found = []
 for folder in ("{course}", "{place}"):
     for name in ("solutions", "gradebook.db", "submitted", "autograded", "tests", ".git"):
         if os.path.exists(os.path.join(folder, name)):
             found.append(name)
-found += [str(path) for path in pathlib.Path("/tmp").rglob("*.ipynb")]
+found += [
+    str(path)
+    for path in pathlib.Path("/tmp").rglob("*.ipynb")
+    if not path.is_relative_to(sys.prefix)  # packages bring notebooks, wherever they are installed
+]
 found += [name for name in os.environ if "SECRET" in name]
 try:
     socket.create_connection(("192.0.2.1", 80), 1)
