@@ -3,7 +3,7 @@
     python book/record_bottleneck.py
 
 Longer than on the page with three sizes of the one vector, and once with an encoder that reads both
-ways. About six minutes of training on a quiet core. Writes
+ways. About seven minutes of training on a quiet core. Writes
 book/results/verbs-tokens-rnnencdec-cpu-TAG-seed0.json: each run's result.json and, under
 `accuracy`, its tokens right by source length.
 """
