@@ -2,7 +2,6 @@
 
 import json
 import platform
-import subprocess
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from course_lib.errors import CourseError
 from course_lib.evaluation.score import score_split
 from course_lib.files import write_atomically
 from course_lib.models import count_parameters
+from course_lib.training.provenance import device_name, git_commit
 from course_lib.training.run_directory import (
     RESULT,
     Run,
@@ -21,10 +21,8 @@ from course_lib.training.run_directory import (
     other_data,
     read_metrics,
     read_result,
+    trained_by,
 )
-
-DECIDING = ("corpora", "models", "search", "evaluation", "training")
-"""The folders of course_lib whose code decides a run's numbers."""
 
 PACKAGES = ("torch", "sacrebleu", "sacremoses", "accelerate", "safetensors")
 
@@ -51,7 +49,8 @@ def finish_run(path: Path | str, corpus: Corpus, beam: int = 12) -> dict[str, An
         "device": device_name(),
         "threads": torch.get_num_threads(),
         "versions": {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}},
-        "git_commit": git_commit(),
+        "git_commit": trained_by(path),
+        "scored_by": git_commit(),
         "corpus_sha256": dict(corpus.sha256),
         "metrics": metrics,
         "scores": {},
@@ -85,34 +84,3 @@ def score_run(run: Run, corpus: Corpus, split: str, beam: int) -> dict[str, Any]
     result["scores"][split] = scores
     write_atomically(run.path / RESULT, json.dumps(result, indent=1) + "\n")
     return scores
-
-
-def device_name() -> str:
-    """The processor or graphics card that torch computes on."""
-    if torch.cuda.is_available():
-        return torch.cuda.get_device_name()
-    try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return f"{line.partition(':')[2].strip()} (CPU)"
-    except OSError:
-        pass
-    return f"{platform.processor() or platform.machine()} (CPU)"
-
-
-def git_commit() -> str | None:
-    """The commit of the library that ran, or None; `-dirty` if what decides numbers was changed."""
-    folder = Path(__file__).parent.parent
-    try:
-        answers = [
-            subprocess.run(
-                ["git", *words], cwd=folder, capture_output=True, text=True, check=True
-            ).stdout.strip()
-            for words in (
-                ["rev-parse", "HEAD"],
-                ["status", "--porcelain", "--untracked-files=no", "--", *DECIDING],
-            )
-        ]
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return answers[0] + ("-dirty" if answers[1] else "")

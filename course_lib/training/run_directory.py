@@ -24,6 +24,7 @@ from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 from course_lib.models import EncoderDecoder, ModelConfig, build_model
 from course_lib.training.checkpoint import load_weights
+from course_lib.training.provenance import git_commit
 from course_lib.training.run_config import RunConfig
 
 CONFIG = "config.yaml"
@@ -57,9 +58,10 @@ def make_vocabularies(config: RunConfig, corpus: Corpus) -> tuple[Vocabulary, Vo
 def start_run(
     path: Path, config: RunConfig, model: ModelConfig, corpus: Corpus, words: list[Vocabulary]
 ) -> None:
-    """Write what is known before training: configuration and vocabularies."""
+    """Write what is known before training: configuration, vocabularies, and the code's commit."""
     write_atomically(path / VOCABULARY, _vocabulary_text(words))
-    write_atomically(path / CONFIG, config.to_yaml(model, corpus))
+    text = config.to_yaml(model, corpus) + yaml.safe_dump({"git_commit": git_commit()})
+    write_atomically(path / CONFIG, text)
 
 
 def check_same_run(path: Path, config: RunConfig, model: ModelConfig, corpus: Corpus) -> None:
@@ -73,6 +75,12 @@ def check_same_run(path: Path, config: RunConfig, model: ModelConfig, corpus: Co
             f"{path} was started with another {', '.join(different)}. "
             "Resume with the same settings, or train into a new directory."
         )
+
+
+def trained_by(path: Path | str) -> str | None:
+    """The commit at which the run was started; whoever scores it later may be at another."""
+    commit: str | None = yaml.safe_load((Path(path) / CONFIG).read_text()).get("git_commit")
+    return commit
 
 
 def other_data(recorded: Mapping[str, str], corpus: Corpus) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import yaml
 
 from course_lib.corpora import load_corpus
 from course_lib.corpora.corpus import Corpus
@@ -79,6 +80,8 @@ def test_a_run_learns_and_can_be_read_back(undisturbed: Path, corpus: Corpus) ->
     assert result == read_result(undisturbed)
     assert result["best_val_loss"] == min(losses)
     assert result["scores"]["test"]["sentences"] == 20
+    commit = yaml.safe_load((undisturbed / "config.yaml").read_text())["git_commit"]
+    assert result["git_commit"] == commit  # what trained it, whoever scores it later
     hypotheses = (undisturbed / "hypotheses.test.txt").read_text().splitlines()
     run = load_run(undisturbed)
     encoded = [run.source_vocabulary.encode(x) for x in corpus.splits["test"].source]

@@ -1,0 +1,41 @@
+"""Which code and which machine a run's numbers come from."""
+
+import platform
+import subprocess
+from pathlib import Path
+
+import torch
+
+DECIDING = ("corpora", "models", "search", "evaluation", "training")
+"""The folders of course_lib whose code decides a run's numbers."""
+
+
+def device_name() -> str:
+    """The processor or graphics card that torch computes on."""
+    if torch.cuda.is_available():
+        return torch.cuda.get_device_name()
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return f"{line.partition(':')[2].strip()} (CPU)"
+    except OSError:
+        pass
+    return f"{platform.processor() or platform.machine()} (CPU)"
+
+
+def git_commit() -> str | None:
+    """The commit of the library that ran, or None; `-dirty` if what decides numbers was changed."""
+    folder = Path(__file__).parent.parent
+    try:
+        answers = [
+            subprocess.run(
+                ["git", *words], cwd=folder, capture_output=True, text=True, check=True
+            ).stdout.strip()
+            for words in (
+                ["rev-parse", "HEAD"],
+                ["status", "--porcelain", "--untracked-files=no", "--", *DECIDING],
+            )
+        ]
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return answers[0] + ("-dirty" if answers[1] else "")
