@@ -1,7 +1,7 @@
 """What decides a model: one flat record, and the sizes the course uses."""
 
 import math
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields
 from typing import Any, get_args
 
 from course_lib.errors import CourseError
@@ -11,19 +11,30 @@ from course_lib.errors import CourseError
 class ModelConfig:
     """Sizes and choices of an encoder-decoder; letters are the paper's (Appendix A).
 
-    The two models of the course differ in `context` alone: "additive" makes RNNsearch, "fixed"
-    makes RNNencdec with the same encoder. The paper's own RNNencdec also has `encoder="forward"`.
+    The defaults are RNNsearch, and each choice is one value away from it. RNNencdec differs in
+    `context` alone, which is "fixed"; the paper's own RNNencdec also has `encoder="forward"`.
     """
 
     source_vocabulary: int  # K_x, marks included
     target_vocabulary: int  # K_y, marks included
     embedding: int = 256  # m
     hidden: int = 256  # n, of each encoder direction and of the decoder
-    alignment: int = 256  # n', hidden units of the additive score
-    readout: int = 256  # l, maxout units before the vocabulary
-    context: str = "additive"  # additive | fixed
-    encoder: str = "bidirectional"  # bidirectional | forward
-    unit: str = "torch"  # paper: reset before the product | torch: after it, as torch.nn.GRU
+    alignment: int = 256  # n', hidden units of the scores additive and concat
+    readout: int = 256  # l, units of t_i, before the vocabulary
+    # Where c_i comes from: a score, the last forward state, or nowhere but s_0.
+    context: str = "additive"  # additive | concat | general | dot | scaled-dot | fixed | initial
+    scope: str = "global"  # global | local-m | local-p: the source words a step may look at
+    window: int = 10  # D: a local scope reaches D words to either side
+    order: str = "before"  # attention before the update, with s_{i-1} | after: with s_i
+    input_feeding: bool = False  # the unit also reads t_{i-1}; only where attention comes after
+    # t_i from the state, y_{i-1} and c_i; attentional: from state and c_i alone.
+    output: str = "maxout"  # maxout | tanh | linear | attentional
+    reads: str = "previous"  # the state in t_i: previous, s_{i-1} | current, s_i
+    encoder: str = "bidirectional"  # bidirectional | forward | self-attention
+    reverse_source: bool = False  # read the source words last to first
+    unit: str = "torch"  # torch | paper: reset after, before the product | tanh | lstm
+    layers: int = 1  # of units, or of self-attention, in the encoder; of units in the decoder
+    heads: int = 4  # of a self-attentive encoder
     initialisation: str = "modern"  # modern | paper
     dropout: float = 0.0
 
@@ -40,13 +51,60 @@ class ModelConfig:
                 raise CourseError(f"{field.name}={value} must be at least 1.")
         if not 0 <= self.dropout < 1:
             raise CourseError(f"dropout={self.dropout} must be at least 0 and below 1.")
+        self._check_combination()
+
+    def _check_combination(self) -> None:
+        """Refuse what cannot be computed, or would quietly ignore a choice."""
+        attends = self.context in SCORES
+        if self.scope != "global" and not attends:
+            raise CourseError(
+                f"scope={self.scope} narrows what attention looks at, and context={self.context} "
+                f"does not look. Set the context to one of {', '.join(SCORES)}."
+            )
+        if self.input_feeding and self.order == "before":
+            raise CourseError(
+                "input_feeding=true hands the last t_i to the next update, and order=before does "
+                "not have it in time for the look. Set order=after with it."
+            )
+        if self.context == "fixed" and self.encoder == "self-attention":
+            raise CourseError(
+                "context=fixed is the last forward state, which encoder=self-attention does not "
+                "have. Choose another encoder, or context=initial."
+            )
+        if self.context in ("dot", "scaled-dot") and self.annotation_size != self.hidden:
+            raise CourseError(unequal_sizes(self.hidden, self.annotation_size))
+
+    @property
+    def annotation_size(self) -> int:
+        """Numbers in an annotation: n for a forward encoder, else 2n."""
+        return self.hidden * (1 if self.encoder == "forward" else 2)
+
+    @property
+    def summary_size(self) -> int:
+        """Numbers in the summary of a sentence that s_0 is made from."""
+        return self.hidden * (2 if self.encoder == "self-attention" else 1)
 
     def to_dict(self) -> dict[str, Any]:
         """The record as plain values, for a run's config.yaml."""
         return asdict(self)
 
 
-KINDS = {int: "a whole number", float: "a number", str: "a word", type(None): "null"}
+def unequal_sizes(query_size: int, key_size: int) -> str:
+    """What to tell somebody who asks for the dot product of unequal vectors."""
+    return (
+        f"A dot product needs a query and keys of one size; these have {query_size} and "
+        f"{key_size} numbers. Choose the context general, concat or additive, which put a matrix "
+        "between the two, or encoder=forward, whose annotations are as wide as the state."
+    )
+
+
+KINDS = {
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    str: "a word",
+    type(None): "null",
+}
 
 
 def check_types(record: Any) -> None:
@@ -60,15 +118,44 @@ def check_types(record: Any) -> None:
             raise CourseError(f"{field.name}={value!r} does not fit. Give {wanted}.")
 
 
+SCORES = ("additive", "concat", "general", "dot", "scaled-dot")
+"""The contexts that attend, by their score; `course_lib.models.scores` has each."""
+
 CHOICES = {
-    "context": ("additive", "fixed"),
-    "encoder": ("bidirectional", "forward"),
-    "unit": ("paper", "torch"),
+    "context": (*SCORES, "fixed", "initial"),
+    "scope": ("global", "local-m", "local-p"),
+    "order": ("before", "after"),
+    "output": ("maxout", "tanh", "linear", "attentional"),
+    "reads": ("previous", "current"),
+    "encoder": ("bidirectional", "forward", "self-attention"),
+    "unit": ("torch", "paper", "tanh", "lstm"),
     "initialisation": ("modern", "paper"),
 }
 
-MODELS = {"rnnsearch": "additive", "rnnencdec": "fixed"}
-"""The course's two models, as the one thing that differs between them."""
+MODELS: dict[str, dict[str, Any]] = {
+    "rnnsearch": {"context": "additive"},
+    "rnnencdec": {"context": "fixed"},
+    "sutskever": {
+        "context": "initial",
+        "encoder": "forward",
+        "unit": "lstm",
+        "reverse_source": True,
+    },
+    "luong": {
+        "context": "general",
+        "encoder": "forward",
+        "unit": "lstm",
+        "order": "after",
+        "output": "attentional",
+        "reads": "current",
+        "input_feeding": True,
+    },
+}
+"""The models that have a name, as what each sets against the defaults.
+
+`sutskever` and `luong` are those of Sutskever et al. (2014) and the global model of Luong et al.
+(2015), with one layer where the papers have four; `layers=4` gives them back.
+"""
 
 SIZES: dict[str, dict[str, Any]] = {
     "smoke": {"embedding": 32, "hidden": 32, "alignment": 32, "readout": 32},
@@ -98,9 +185,21 @@ def model_config(
         raise CourseError(f"There is no model {model!r}. Choose {' or '.join(MODELS)}.")
     if preset not in SIZES:
         raise CourseError(f"There is no preset {preset!r}. Choose {', '.join(SIZES)}.")
-    config = ModelConfig(
-        source_vocabulary, target_vocabulary, context=MODELS[model], **SIZES[preset]
-    )
+    if not attends(model) and "context" in changes:
+        raise CourseError(
+            f"{model} has its context by definition. Set the context of rnnsearch or luong."
+        )
+    if attends(model) and changes.get("context", SCORES[0]) not in SCORES:
+        raise CourseError(
+            f"{model} attends, and context={changes['context']} does not. Choose one of "
+            f"{', '.join(SCORES)}, or --model rnnencdec or sutskever."
+        )
+    settings = {**SIZES[preset], **MODELS[model]}
     if preset == "paper" and model == "rnnencdec":
-        config = replace(config, encoder="forward")
-    return replace(config, **changes)
+        settings["encoder"] = "forward"
+    return ModelConfig(source_vocabulary, target_vocabulary, **{**settings, **changes})
+
+
+def attends(model: str) -> bool:
+    """Whether a named model has attention, and so an alignment to look at."""
+    return MODELS[model]["context"] in SCORES

@@ -1,7 +1,7 @@
 """Where the context comes from: the one object in which RNNencdec and RNNsearch differ.
 
 memory = context.prepare(annotations, mask)   # once a sentence
-c, alpha = context(query, memory)             # once a step
+c, alpha = context(query, memory, step)       # once a step
 """
 
 from typing import NamedTuple
@@ -11,13 +11,16 @@ from torch import Tensor, nn
 
 from course_lib.models.config import ModelConfig
 from course_lib.models.encoder import last_real
+from course_lib.models.scores import Score, build_score, masked_softmax
 
 
 class Memory(NamedTuple):
     """What the decoder may look at, prepared once a sentence.
 
-    keys: (B, T_x, n'), what a query is scored against; None where nothing is scored.
-    values: (B, T_x, 2n), what is averaged; for the fixed context its one vector, (B, n).
+    keys: (B, T_x, n'), what a query is scored against; None where
+        nothing is scored.
+    values: (B, T_x, 2n), what is averaged; for the fixed context its
+        one vector, (B, n).
     mask: (B, T_x), True at real words.
     """
 
@@ -32,63 +35,134 @@ class Memory(NamedTuple):
 
 
 class FixedContext(nn.Module):
-    """RNNencdec: "fix c_i to the last forward state" (the paper, Section 3.2.2).
+    """RNNencdec: "fix c_i to the last forward state" (Section 3.2.2).
 
-    The same vector at every step, whatever the query; there are no weights, so alpha is None.
+    The same vector at every step, whatever the query; there are no
+    weights, so alpha is None.
     """
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, size: int) -> None:
         super().__init__()
-        self.size = config.hidden
+        self.size = size
 
     def prepare(self, annotations: Tensor, mask: Tensor) -> Memory:
-        """Keep the forward half of the last real annotation: (B, T_x, 2n) to (B, n) values."""
-        return Memory(None, last_real(annotations[..., : self.size], mask), mask)
+        """Keep the forward half of the last real annotation.
 
-    def forward(self, query: Tensor, memory: Memory) -> tuple[Tensor, None]:
+        (B, T_x, 2n) annotations to (B, n) values.
+        """
+        forward_states = annotations[..., : self.size]
+        return Memory(None, last_real(forward_states, mask), mask)
+
+    def forward(self, query: Tensor, memory: Memory, step: int = 0) -> tuple[Tensor, None]:
         """The sentence's one vector, (B, n), and no weights."""
         return memory.values, None
 
 
-class AdditiveContext(nn.Module):
-    """RNNsearch: score, normalise, aggregate (the paper, Section 3.1 and Appendix A.1.2)."""
+class InitialContext(nn.Module):
+    """No context: the sentence reaches the decoder through s_0 alone (Sutskever et al., 2014)."""
 
-    def __init__(self, config: ModelConfig, annotation_size: int) -> None:
-        super().__init__()
-        self.size = annotation_size
-        self.W_a = nn.Linear(config.hidden, config.alignment, bias=False)
-        self.U_a = nn.Linear(annotation_size, config.alignment, bias=False)
-        self.v_a = nn.Linear(config.alignment, 1, bias=False)
+    size = 0
 
     def prepare(self, annotations: Tensor, mask: Tensor) -> Memory:
-        """Project the keys U_a h_j, the same at every step: (B, T_x, 2n) to (B, T_x, n')."""
-        return Memory(self.U_a(annotations), annotations, mask)
+        """Keep nothing: (B, 0) values."""
+        return Memory(None, annotations[:, 0, :0], mask)
 
-    def forward(self, query: Tensor, memory: Memory) -> tuple[Tensor, Tensor]:
-        """Context c_i, (B, 2n), and weights alpha_i, (B, T_x), for the (B, n) query s_{i-1}.
+    def forward(self, query: Tensor, memory: Memory, step: int = 0) -> tuple[Tensor, None]:
+        """A context of no numbers, (B, 0), and no weights."""
+        return memory.values, None
 
-        A row without a single real word gets alpha = 0 and c = 0.
+
+class AttentionContext(nn.Module):
+    """RNNsearch: score, normalise, aggregate (the paper, Section 3.1).
+
+    `score` says how well a query fits a key; `window`, where there is
+    one, which words may be looked at.
+    """
+
+    def __init__(self, score: Score, size: int, window: nn.Module | None = None) -> None:
+        super().__init__()
+        self.score = score
+        self.size = size
+        self.window = window
+
+    def prepare(self, annotations: Tensor, mask: Tensor) -> Memory:
+        """What is the same at every step: the keys, (B, T_x, n')."""
+        return Memory(self.score.keys(annotations), annotations, mask)
+
+    def forward(self, query: Tensor, memory: Memory, step: int = 0) -> tuple[Tensor, Tensor]:
+        """One look back, at target position `step` (from 0).
+
+        Context c_i, (B, 2n), and weights alpha_i, (B, T_x), for the
+        (B, n) query. A row without a word to look at gets 0 and 0.
         """
-        assert memory.keys is not None
-        # e_ij = v_a' tanh(W_a s_{i-1} + U_a h_j)
-        hidden = torch.tanh(self.W_a(query)[:, None] + memory.keys)
-        energies = self.v_a(hidden).squeeze(-1)
-        alpha = masked_softmax(energies, memory.mask)
+        # e_ij = a(s_{i-1}, h_j)
+        energies = self.score(query, memory.keys)
+        # alpha_ij = exp(e_ij) / sum_k exp(e_ik)
+        if self.window is None:
+            alpha = masked_softmax(energies, memory.mask)
+        else:
+            visible, focus = self.window(query, memory.mask, step)
+            alpha = masked_softmax(energies, visible) * focus
         # c_i = sum_j alpha_ij h_j
         return torch.bmm(alpha[:, None], memory.values).squeeze(1), alpha
 
 
-def masked_softmax(energies: Tensor, mask: Tensor) -> Tensor:
-    """Softmax over the last axis where `mask` is True, exactly 0 elsewhere.
+class MonotonicWindow(nn.Module):
+    """local-m: only words within D of the target position (Luong et al., 2015, Section 3.2).
 
-    A row that is masked everywhere becomes zeros, not NaN, and sends no NaN back.
+    Target word i looks at source words i - D to i + D. Past the end of a source sentence that is
+    much shorter than its translation there is nothing left to look at.
     """
-    lowest = torch.finfo(energies.dtype).min
-    return torch.softmax(energies.masked_fill(~mask, lowest), dim=-1) * mask
+
+    def __init__(self, half_width: int) -> None:
+        super().__init__()
+        self.half_width = half_width
+
+    def forward(self, query: Tensor, mask: Tensor, step: int) -> tuple[Tensor, Tensor]:
+        """Which words are visible, (B, T_x), and by what their weights are multiplied: 1."""
+        j = torch.arange(mask.shape[1], device=mask.device)
+        return mask & ((j - step).abs() <= self.half_width), query.new_ones(())
 
 
-def build_context(config: ModelConfig, annotation_size: int) -> FixedContext | AdditiveContext:
-    """The context that `config.context` names."""
+class PredictiveWindow(nn.Module):
+    """local-p: the query says where to look (Luong et al., 2015, equations 9 and 10).
+
+    The centre is p_i = T_x sigma(v_p' tanh(W_p s)), T_x the number of real words. Weights within D
+    of it are multiplied by a Gaussian around it with standard deviation D / 2, and not normalised
+    again: they add up to at most 1.
+    """
+
+    def __init__(self, half_width: int, query_size: int) -> None:
+        super().__init__()
+        self.half_width = half_width
+        self.W_p = nn.Linear(query_size, query_size, bias=False)
+        self.v_p = nn.Linear(query_size, 1, bias=False)
+
+    def forward(self, query: Tensor, mask: Tensor, step: int) -> tuple[Tensor, Tensor]:
+        """Which words are visible, (B, T_x), and the Gaussian, (B, T_x)."""
+        j = torch.arange(mask.shape[1], device=mask.device)
+        length = mask.sum(dim=1, keepdim=True)
+        centre = length * torch.sigmoid(self.v_p(torch.tanh(self.W_p(query))))
+        distance = j - centre
+        sigma = self.half_width / 2
+        gaussian = torch.exp(-distance.square() / (2 * sigma**2))
+        return mask & (distance.abs() <= self.half_width), gaussian
+
+
+Context = FixedContext | InitialContext | AttentionContext
+
+
+def build_context(config: ModelConfig) -> Context:
+    """The context that `config.context` and `config.scope` name."""
+    n = config.hidden
     if config.context == "fixed":
-        return FixedContext(config)
-    return AdditiveContext(config, annotation_size)
+        return FixedContext(n)
+    if config.context == "initial":
+        return InitialContext()
+    score = build_score(config.context, n, config.annotation_size, config.alignment)
+    window: nn.Module | None = None
+    if config.scope == "local-m":
+        window = MonotonicWindow(config.window)
+    elif config.scope == "local-p":
+        window = PredictiveWindow(config.window, n)
+    return AttentionContext(score, config.annotation_size, window)

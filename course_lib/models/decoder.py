@@ -6,77 +6,195 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.corpora.vocabulary import PAD
-from course_lib.models.cells import UNITS
+from course_lib.models.cells import UNITS, Unit
 from course_lib.models.config import ModelConfig
 from course_lib.models.contexts import Memory, build_context
 
 
 class DecoderState(NamedTuple):
-    """What one step hands to the next: the state s_{i-1}, (B, n), and the sentence's memory."""
+    """What one step hands to the next.
+
+    s: (B, S), the states of all layers, the top one last; with one
+        layer of gated units it is s_{i-1} and S = n.
+    memory: the sentence, as the context prepared it.
+    step: how many words have been written.
+    fed: (B, l), t_{i-1}, where the unit reads it (input feeding).
+    """
 
     s: Tensor
     memory: Memory
+    step: int = 0
+    fed: Tensor | None = None
 
-    def select(self, index: Tensor) -> "DecoderState":
-        """State and memory of the rows at `index`."""
-        return DecoderState(self.s[index], self.memory.select(index))
+    def select(self, index: Tensor, memory: Memory | None = None) -> "DecoderState":
+        """State and memory of the rows at `index`; a `memory` given is taken as it is."""
+        return DecoderState(
+            self.s[index],
+            self.memory.select(index) if memory is None else memory,
+            self.step,
+            None if self.fed is None else self.fed[index],
+        )
+
+
+class ReadoutInputs(NamedTuple):
+    """What t_i is made from, for one step or (stacked) for a sentence.
+
+    s: (..., n), the state s_{i-1}, or s_i where `reads` is current.
+    embedded: (..., m), the previous word E y_{i-1}.
+    c: (..., size), the context c_i.
+    """
+
+    s: Tensor
+    embedded: Tensor
+    c: Tensor
 
 
 class Decoder(nn.Module):
     """The paper's decoder (Appendix A.2.2): attend with s_{i-1}, read out from s_{i-1}, update.
+
+    With `order="after"` it is Luong's (2015, Section 3): update, then attend with s_i.
 
     Three things are computed outside the loop over target words because they do not depend on the
     state: the keys (in the context's `prepare`), the input products W E y, and the readout with its
     product over the vocabulary.
     """
 
-    def __init__(self, config: ModelConfig, annotation_size: int) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        n, m, maxout = config.hidden, config.embedding, 2 * config.readout
+        self.config = config
+        n, m = config.hidden, config.embedding
+        wide = config.readout * (2 if config.output == "maxout" else 1)
+        unit = UNITS[config.unit]
         self.E = nn.Embedding(config.target_vocabulary, m, padding_idx=PAD)
-        self.context = build_context(config, annotation_size)
-        self.W_s = nn.Linear(n, n)
-        self.unit = UNITS[config.unit](m, n)
-        self.C = nn.Linear(self.context.size, 3 * n, bias=False)
-        self.U_o = nn.Linear(n, maxout, bias=False)
-        self.V_o = nn.Linear(m, maxout)
-        self.C_o = nn.Linear(self.context.size, maxout, bias=False)
+        self.context = build_context(config)
+        self.unit = unit(m, n)
+        self.upper = nn.ModuleList(unit(n, n) for _ in range(config.layers - 1))
+        self.W_s = nn.Linear(config.summary_size, config.layers * self.unit.state_size)
+        if config.order == "before":
+            self.C = matrix(self.context.size, self.unit.W.out_features)
+        if config.input_feeding:
+            self.F = matrix(config.readout, self.unit.W.out_features)
+        self.U_o = matrix(n, wide)
+        if config.output != "attentional":
+            self.V_o = nn.Linear(m, wide)
+        self.C_o = matrix(self.context.size, wide)
         self.W_o = nn.Linear(config.readout, config.target_vocabulary)
         self.dropout = nn.Dropout(config.dropout)
 
     def start(self, annotations: Tensor, summary: Tensor, mask: Tensor) -> DecoderState:
         """s_0 = tanh(W_s summary) and the memory, both once a sentence."""
-        return DecoderState(torch.tanh(self.W_s(summary)), self.context.prepare(annotations, mask))
+        s = torch.tanh(self.W_s(summary))
+        memory = self.context.prepare(annotations, mask)
+        fed = s.new_zeros(len(s), self.config.readout) if self.config.input_feeding else None
+        return DecoderState(s, memory, 0, fed)
 
-    def unroll(self, target_in: Tensor, start: DecoderState) -> tuple[Tensor, Tensor, Tensor]:
+    def advance(
+        self, embedded: Tensor, product: Tensor, state: DecoderState
+    ) -> tuple[ReadoutInputs, Tensor | None, DecoderState]:
+        """One step up to the readout: look back and update, in the configured order.
+
+        Args:
+            embedded: (B, m), the previous word E y_{i-1}.
+            product: its product W E y_{i-1} for the unit.
+            state: s_{i-1} and the memory.
+
+        Returns:
+            what the readout needs, alpha_i (B, T_x) or None, the next
+            state.
+        """
+        s_prev, memory, step, fed = state
+        if self.config.order == "before":
+            c, alpha = self.context(self.top(s_prev), memory, step)
+            s = self.update(product + self.C(c), s_prev)
+        else:
+            s = self.update(product if fed is None else product + self.F(fed), s_prev)
+            c, alpha = self.context(self.top(s), memory, step)
+        read = s_prev if self.config.reads == "previous" else s
+        inputs = ReadoutInputs(self.top(read), embedded, c)
+        if fed is not None:
+            fed = self.deep_output(inputs)
+        return inputs, alpha, DecoderState(s, memory, step + 1, fed)
+
+    def update(self, product: Tensor, s_prev: Tensor) -> Tensor:
+        """All layers' next states, (B, S): each layer above the first reads the one below it."""
+        if not self.upper:
+            return self.unit(product, s_prev)
+        lowest, *others = s_prev.split(self.unit.state_size, dim=-1)
+        states = [self.unit(product, lowest)]
+        for unit, s in zip(self.upper, others, strict=True):
+            assert isinstance(unit, Unit)
+            below = self.dropout(self.top(states[-1]))
+            states.append(unit(unit.project(below), s))
+        return torch.cat(states, dim=-1)
+
+    def top(self, s: Tensor) -> Tensor:
+        """What is seen of the states: the top layer's, without its cell; (B, S) to (B, n)."""
+        return s[..., -self.config.hidden :]
+
+    def unroll(self, target_in: Tensor, state: DecoderState) -> tuple[ReadoutInputs, Tensor | None]:
         """All steps under teacher forcing.
 
         Args:
-            target_in: (B, T_y), the words given: begin mark, y_1, ..., y_{T_y - 1}.
-            start: the state before the first word.
+            target_in: (B, T_y), the words given: begin mark, y_1, ...
+            state: the one before the first word.
 
         Returns:
-            s_prev (B, T_y, n), embedded (B, T_y, m), contexts (B, T_y, size): the readout's inputs.
+            what the readout needs, stacked (B, T_y, ...), and the
+            weights, (B, T_y, T_x) or None.
         """
         embedded = self.dropout(self.E(target_in))
-        products = self.unit.project(embedded).unbind(dim=1)
-        s, memory = start
-        states, contexts = [], []
-        for product in products:
-            c, _ = self.context(s, memory)
-            states.append(s)
-            contexts.append(c)
-            s = self.unit(product + self.C(c), s)
-        return torch.stack(states, dim=1), embedded, torch.stack(contexts, dim=1)
+        products = self.unit.project(embedded)
+        steps: list[ReadoutInputs] = []
+        alphas: list[Tensor | None] = []
+        for i in range(target_in.shape[1]):
+            inputs, alpha, state = self.advance(embedded[:, i], products[:, i], state)
+            steps.append(inputs)
+            alphas.append(alpha)
+        return stacked(steps), stack_weights(alphas)
 
-    def readout(self, s_prev: Tensor, embedded: Tensor, c: Tensor) -> Tensor:
-        """Logits over the target vocabulary: (..., n), (..., m), (..., size) to (..., K_y).
+    def unroll_sampled(
+        self, target_in: Tensor, state: DecoderState, given: float
+    ) -> tuple[ReadoutInputs, Tensor | None]:
+        """All steps, each previous word the true one with probability `given`, else the model's.
 
-        t~_i = U_o s_{i-1} + V_o E y_{i-1} + C_o c_i, and t_i keeps the larger of each pair.
+        The model's word is drawn from its own distribution (scheduled sampling: S. Bengio et al.,
+        2015, Section 2.4); no gradient goes through the draw. Arguments and results are those of
+        `unroll`, which this equals for `given=1`.
         """
-        t = self.U_o(s_prev) + self.V_o(embedded) + self.C_o(c)
-        t = torch.maximum(t[..., 0::2], t[..., 1::2])
-        return self.W_o(self.dropout(t))
+        y = target_in[:, 0]
+        steps: list[ReadoutInputs] = []
+        alphas: list[Tensor | None] = []
+        for i in range(target_in.shape[1]):
+            if i:
+                with torch.no_grad():
+                    probabilities = torch.softmax(self.readout(steps[-1]).float(), dim=-1)
+                    drawn = torch.multinomial(probabilities, 1).squeeze(1)
+                true = torch.rand(len(y), device=y.device) < given
+                y = torch.where(true, target_in[:, i], drawn)
+            embedded = self.dropout(self.E(y))
+            inputs, alpha, state = self.advance(embedded, self.unit.project(embedded), state)
+            steps.append(inputs)
+            alphas.append(alpha)
+        return stacked(steps), stack_weights(alphas)
+
+    def deep_output(self, inputs: ReadoutInputs) -> Tensor:
+        """t_i, (..., l), from t~_i = U_o s + V_o E y_{i-1} + C_o c_i.
+
+        maxout keeps the larger of each pair (the paper); tanh and
+        linear say what they do. attentional is Luong's attentional
+        vector tanh(W_c [c_i; s_i]), W_c = [C_o U_o] (2015, equation 5).
+        """
+        t = self.U_o(inputs.s) + self.C_o(inputs.c)
+        if self.config.output == "attentional":
+            return torch.tanh(t)
+        t = t + self.V_o(inputs.embedded)
+        if self.config.output == "maxout":
+            return torch.maximum(t[..., 0::2], t[..., 1::2])
+        return torch.tanh(t) if self.config.output == "tanh" else t
+
+    def readout(self, inputs: ReadoutInputs) -> Tensor:
+        """Logits over the target vocabulary, (..., K_y): W_o t_i + b."""
+        return self.W_o(self.dropout(self.deep_output(inputs)))
 
     def step(
         self, y_prev: Tensor, state: DecoderState
@@ -84,11 +202,33 @@ class Decoder(nn.Module):
         """One step of a search: the (B,) previous words and the state before them.
 
         Returns:
-            log-probabilities of the next word (B, K_y), alpha (B, T_x) or None, the next state.
+            log-probabilities of the next word (B, K_y), alpha (B, T_x)
+            or None, the next state.
         """
-        s, memory = state
         embedded = self.E(y_prev)
-        c, alpha = self.context(s, memory)
-        log_probs = torch.log_softmax(self.readout(s, embedded, c), dim=-1)
-        s = self.unit(self.unit.project(embedded) + self.C(c), s)
-        return log_probs, alpha, DecoderState(s, memory)
+        inputs, alpha, state = self.advance(embedded, self.unit.project(embedded), state)
+        return torch.log_softmax(self.readout(inputs), dim=-1), alpha, state
+
+
+class Nothing(nn.Module):
+    """The product of a context of no numbers: 0."""
+
+    def forward(self, c: Tensor) -> Tensor:
+        """A single 0, to be added to anything."""
+        return c.new_zeros(())
+
+
+def matrix(inputs: int, outputs: int) -> nn.Module:
+    """A product without bias."""
+    return nn.Linear(inputs, outputs, bias=False) if inputs else Nothing()
+
+
+def stacked(steps: list[ReadoutInputs]) -> ReadoutInputs:
+    """The inputs of all steps along a second axis: (B, T_y, ...)."""
+    return ReadoutInputs(*(torch.stack(values, dim=1) for values in zip(*steps, strict=True)))
+
+
+def stack_weights(alphas: list[Tensor | None]) -> Tensor | None:
+    """The weights of all steps, (B, T_y, T_x), or None without attention."""
+    weights = [alpha for alpha in alphas if alpha is not None]
+    return torch.stack(weights, dim=1) if weights else None

@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-RECURRENT = (".U_gates.weight", ".U.weight", ".weight_hh_l0", ".weight_hh_l0_reverse")
+RECURRENT = (".U_gates.weight", ".U.weight")
 ALIGNMENT = (".W_a.weight", ".U_a.weight")
 
 
@@ -11,10 +11,14 @@ def initialise(model: nn.Module, scheme: str) -> None:
 
     `paper` (Appendix B.1): recurrent matrices U orthogonal, W_a and U_a from N(0, 0.001^2), v_a and
     all biases 0, everything else from N(0, 0.01^2). `modern`: recurrent matrices orthogonal, the
-    others Glorot uniform, biases 0, embeddings from N(0, 0.1^2). The padding row stays 0.
+    others Glorot uniform, biases 0, embeddings from N(0, 0.1^2). The padding row stays 0, and layer
+    norms stay as they are.
     """
+    norms = {id(p) for m in model.modules() if isinstance(m, nn.LayerNorm) for p in m.parameters()}
     for name, parameter in model.named_parameters():
-        if name.endswith(RECURRENT):
+        if id(parameter) in norms:
+            continue
+        if name.endswith(RECURRENT) or ".weight_hh_l" in name:
             _orthogonal_blocks(parameter)
         elif parameter.dim() == 1:
             nn.init.zeros_(parameter)

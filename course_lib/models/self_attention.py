@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.errors import CourseError
+from course_lib.models.scores import masked_softmax
 
 
 def scaled_dot_product_attention(
@@ -34,8 +35,7 @@ def scaled_dot_product_attention(
     # e_ij = q_i' k_j / sqrt(d_k)
     energies = query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
     # alpha_ij = exp(e_ij) / sum_k exp(e_ik), and exactly 0 where masked
-    lowest = torch.finfo(energies.dtype).min
-    alpha = torch.softmax(energies.masked_fill(~mask, lowest), dim=-1) * mask
+    alpha = masked_softmax(energies, mask)
     # c_i = sum_j alpha_ij v_j
     return alpha @ value, alpha
 

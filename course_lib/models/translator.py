@@ -6,19 +6,19 @@ from torch.nn import functional
 
 from course_lib.corpora.batches import Batch
 from course_lib.models.config import ModelConfig
-from course_lib.models.decoder import Decoder, DecoderState
+from course_lib.models.decoder import Decoder, DecoderState, ReadoutInputs
 from course_lib.models.encoder import Encoder
 from course_lib.models.initialisation import initialise
 
 
 class EncoderDecoder(nn.Module):
-    """RNNsearch or RNNencdec, as `config.context` says."""
+    """RNNsearch, RNNencdec or a relative of theirs, as the configuration says."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
         self.encoder = Encoder(config)
-        self.decoder = Decoder(config, self.encoder.annotation_size)
+        self.decoder = Decoder(config)
 
     def start(self, source: Tensor, lengths: Tensor, mask: Tensor) -> DecoderState:
         """Read the sentences once: (B, T_x) word numbers to the state before the first word."""
@@ -31,19 +31,29 @@ class EncoderDecoder(nn.Module):
         """One search step; see `Decoder.step`."""
         return self.decoder.step(y_prev, state)
 
-    def forward(self, batch: Batch, label_smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, batch: Batch, label_smoothing: float = 0.0, given: float | None = None
+    ) -> tuple[Tensor, Tensor]:
         """What training calls: `loss`, through whatever precision wraps the model."""
-        return self.loss(batch, label_smoothing)
+        return self.loss(batch, label_smoothing, given)
 
-    def loss(self, batch: Batch, label_smoothing: float = 0.0) -> tuple[Tensor, Tensor]:
+    def loss(
+        self, batch: Batch, label_smoothing: float = 0.0, given: float | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Summed cross-entropy in nats over the real target positions, and their number.
 
         Padded positions are dropped before the readout, so no product over the vocabulary is spent
-        on them.
+        on them. `given` is the share of true words among those the decoder is given, the rest being
+        its own (see `Decoder.unroll_sampled`); None is teacher forcing by the fast path.
         """
         start = self.start(batch.source, batch.source_lengths, batch.source_mask)
-        inputs = self.decoder.unroll(batch.target_in, start)
-        logits = self.decoder.readout(*(values[batch.target_mask] for values in inputs))
+        if given is None:
+            inputs, _ = self.decoder.unroll(batch.target_in, start)
+        else:
+            inputs, _ = self.decoder.unroll_sampled(batch.target_in, start, given)
+        logits = self.decoder.readout(
+            ReadoutInputs(*(values[batch.target_mask] for values in inputs))
+        )
         loss = functional.cross_entropy(
             # In half precision the sum over the vocabulary would lose the small probabilities.
             logits.to(torch.promote_types(logits.dtype, torch.float32)),
@@ -57,10 +67,23 @@ class EncoderDecoder(nn.Module):
     def sentence_log_probs(self, batch: Batch) -> Tensor:
         """log p(target | source) of each pair, (B,), in nats, the end mark included."""
         start = self.start(batch.source, batch.source_lengths, batch.source_mask)
-        logits = self.decoder.readout(*self.decoder.unroll(batch.target_in, start))
-        log_probs = torch.log_softmax(logits, dim=-1)
+        inputs, _ = self.decoder.unroll(batch.target_in, start)
+        log_probs = torch.log_softmax(self.decoder.readout(inputs), dim=-1)
         chosen = log_probs.gather(-1, batch.target_out[..., None]).squeeze(-1)
         return (chosen * batch.target_mask).sum(dim=1)
+
+    @torch.no_grad()
+    def alpha(self, batch: Batch) -> Tensor | None:
+        """Where the model looks while the true target words are given (forced decoding).
+
+        Returns:
+            (B, T_y, T_x) weights, a row for each target word and the
+            end mark, zero at padding; None for a model without
+            attention.
+        """
+        start = self.start(batch.source, batch.source_lengths, batch.source_mask)
+        _, alpha = self.decoder.unroll(batch.target_in, start)
+        return None if alpha is None else alpha * batch.target_mask[..., None]
 
 
 def build_model(config: ModelConfig, seed: int = 0) -> EncoderDecoder:

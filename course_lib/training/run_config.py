@@ -12,8 +12,8 @@ from course_lib.errors import CourseError
 from course_lib.models import ModelConfig, model_config
 from course_lib.training.recipe import Recipe, recipe_for
 
-NOT_SETTABLE = {"source_vocabulary", "target_vocabulary", "context"}
-"""The corpus decides the first two, and the model's name the third."""
+NOT_SETTABLE = {"source_vocabulary", "target_vocabulary"}
+"""The corpus decides these."""
 
 
 @dataclass(frozen=True)

@@ -27,18 +27,18 @@ def paper_parameters(model: EncoderDecoder, gradients: bool = False) -> dict[str
         "b_y": tensors["decoder.W_o.bias"],
     }
     if model.config.context == "additive":
-        named["W_a"] = tensors["decoder.context.W_a.weight"]
-        named["U_a"] = tensors["decoder.context.U_a.weight"]
-        named["v_a"] = tensors["decoder.context.v_a.weight"][0]
+        named["W_a"] = tensors["decoder.context.score.W_a.weight"]
+        named["U_a"] = tensors["decoder.context.score.U_a.weight"]
+        named["v_a"] = tensors["decoder.context.score.v_a.weight"][0]
     directions = ["fwd", "bwd"] if model.config.encoder == "bidirectional" else ["fwd"]
     if model.config.unit == "paper":
         for number, of in enumerate(directions):
-            named |= _paper_unit(tensors, f"encoder.rnn.units.{number}", of)
+            named |= _paper_unit(tensors, f"encoder.rnn.units.0.{number}", of)
         named |= _paper_unit(tensors, "decoder.unit", "dec")
         gates = ("_z", "_r", "")
     else:
         for suffix, of in zip(("", "_reverse"), directions, strict=False):
-            weights = [f"encoder.rnn.gru.{kind}_l0{suffix}" for kind in TORCH_GRU]
+            weights = [f"encoder.rnn.units.{kind}_l0{suffix}" for kind in TORCH_GRU]
             named |= _torch_unit(*(tensors[name] for name in weights), of, gradients)
         weights = [f"decoder.unit.{kind}" for kind in ("W.weight", "W.bias", "U.weight", "U.bias")]
         named |= _torch_unit(*(tensors[name] for name in weights), "dec", gradients)

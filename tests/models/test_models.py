@@ -171,11 +171,11 @@ def test_the_papers_initialisation() -> None:
     model = build_model(config)
     U = model.decoder.unit.U.weight
     torch.testing.assert_close(U @ U.T, torch.eye(60), atol=1e-5, rtol=0)
-    for block in model.encoder.rnn.units[1].U_gates.weight.split(60):
+    for block in model.encoder.rnn.units[0][1].U_gates.weight.split(60):
         torch.testing.assert_close(block @ block.T, torch.eye(60), atol=1e-5, rtol=0)
-    assert not model.decoder.context.v_a.weight.any()
+    assert not model.decoder.context.score.v_a.weight.any()
     assert all(not p.any() for name, p in model.named_parameters() if name.endswith("bias"))
-    assert model.decoder.context.U_a.weight.std().item() == pytest.approx(0.001, rel=0.05)
+    assert model.decoder.context.score.U_a.weight.std().item() == pytest.approx(0.001, rel=0.05)
     assert model.decoder.C.weight.std().item() == pytest.approx(0.01, rel=0.05)
     assert model.encoder.E.weight[1:].std().item() == pytest.approx(0.01, rel=0.05)
 
@@ -194,7 +194,8 @@ def test_the_same_seed_draws_the_same_weights_and_leaves_the_generator_alone() -
 
 
 @pytest.mark.parametrize(
-    "change", [{"context": "dot"}, {"hidden": 0}, {"dropout": 1.0}, {"unit": "lstm"}]
+    "change",
+    [{"context": "cosine"}, {"context": "dot"}, {"hidden": 0}, {"dropout": 1.0}, {"unit": "gru"}],
 )
 def test_a_value_that_cannot_be_names_the_choices(change) -> None:
     with pytest.raises(CourseError) as caught:
