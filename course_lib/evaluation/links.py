@@ -1,0 +1,108 @@
+"""Gold word alignments: sure and possible links, and the usual text format for them.
+
+One sentence a line, its links separated by spaces: `i-j` is a sure link between source word i and
+target word j, `ipj` or `i?j` a possible one. A line without links is a sentence without links. The
+difference is Och and Ney's (2003, Section 6): annotators agree on sure links; possible ones are
+links that an alignment may have and need not, as inside idioms and free translations.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from course_lib.corpora.corpus import Link
+from course_lib.errors import CourseError
+from course_lib.files import write_atomically
+
+PATTERN = re.compile(r"(\d+)([-p?])(\d+)", re.ASCII)
+
+
+@dataclass(frozen=True)
+class GoldLinks:
+    """The gold links of one sentence pair. `possible` always contains the sure ones as well."""
+
+    sure: frozenset[Link]
+    possible: frozenset[Link] = frozenset()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "possible", self.possible | self.sure)
+
+
+def parse_links(line: str, first: int = 0) -> GoldLinks:
+    """The links of one line, whose first word has the number `first`: 0, or 1 as in some files.
+
+    Returns positions counted from 0, source first. A link that is there twice counts once, and as a
+    sure one if it ever is. Anything else on the line is a CourseError.
+    """
+    sure: set[Link] = set()
+    possible: set[Link] = set()
+    for word in line.split():
+        match = PATTERN.fullmatch(word)
+        if match is None:
+            raise CourseError(
+                f"{word!r} is not a link. Write sure links as 3-4 and possible ones as 3p4 or 3?4."
+            )
+        link = (int(match[1]) - first, int(match[3]) - first)
+        if min(link) < 0:
+            raise CourseError(
+                f"{word!r} has a position 0, but positions are said to count from {first}. "
+                "Read the file as counted from 0, or correct the link."
+            )
+        (sure if match[2] == "-" else possible).add(link)
+    return GoldLinks(frozenset(sure), frozenset(possible))
+
+
+def format_links(links: GoldLinks | Iterable[Link], first: int = 0) -> str:
+    """One line: the links in order, possible ones with a p; plain links are sure ones."""
+    gold = links if isinstance(links, GoldLinks) else GoldLinks(frozenset(links))
+    return " ".join(
+        f"{i + first}{'-' if (i, j) in gold.sure else 'p'}{j + first}"
+        for i, j in sorted(gold.possible)
+    )
+
+
+def read_links(path: Path | str, first: int = 0) -> list[GoldLinks]:
+    """A file of links, one entry a line; see `parse_links`. Errors name the file and the line."""
+    try:
+        lines = Path(path).read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    except UnicodeDecodeError as error:
+        raise CourseError(
+            f"{path} is not a text file of links. Give one sentence a line, as in `0-0 1p2`."
+        ) from error
+    found = []
+    for number, line in enumerate(lines, 1):
+        try:
+            found.append(parse_links(line, first))
+        except CourseError as error:
+            raise CourseError(f"{path} line {number}: {error}") from error
+    return found
+
+
+def write_links(
+    path: Path | str, sentences: Iterable[GoldLinks | Iterable[Link]], first: int = 0
+) -> None:
+    """Write one line a sentence, in the format that `read_links` reads."""
+    write_atomically(path, "".join(format_links(links, first) + "\n" for links in sentences))
+
+
+def check_links(
+    gold: Sequence[GoldLinks],
+    source: Sequence[Sequence[str]],
+    target: Sequence[Sequence[str]],
+    name: str,
+) -> None:
+    """Refuse gold links that cannot belong to these sentence pairs; `name` is the file's."""
+    if not len(gold) == len(source) == len(target):
+        raise CourseError(
+            f"{name} has links for {len(gold)} sentences, but there are {len(source)} sentence "
+            "pairs. Give one line for each pair, an empty one for a pair without links."
+        )
+    for number, (links, x, y) in enumerate(zip(gold, source, target, strict=True), 1):
+        for i, j in sorted(links.possible):
+            if i >= len(x) or j >= len(y):
+                raise CourseError(
+                    f"{name} line {number}: a link from word {i} to word {j}, counted from 0, in a "
+                    f"pair of {len(x)} and {len(y)} words. Check which side is the source, and "
+                    "whether positions count from 0 or 1."
+                )

@@ -1,0 +1,83 @@
+"""Attention weights of sentence pairs: checking them, and from pieces of words to whole words."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from course_lib.errors import CourseError
+
+Weights = NDArray[np.float64]
+"""(T_y, T_x): a row a target word, a column a source word. The last row and the last column are
+the end marks', unless a function is told that there are none."""
+
+
+def checked_weights(alpha: Any, end_mark: bool = True) -> Weights:
+    """`alpha` as a float64 matrix (T_y, T_x), from a list, an array or a tensor.
+
+    Rows may sum to less than 1, as in local attention near the ends of a sentence.
+
+    Raises
+    ------
+    CourseError
+        When it is no matrix with at least one word on each side, or holds something else than
+        weights from 0 to 1.
+    """
+    if hasattr(alpha, "detach"):
+        alpha = alpha.detach().cpu().double()
+    weights: Weights = np.asarray(alpha, dtype=np.float64)
+    if weights.ndim != 2:
+        raise CourseError(
+            f"alpha has {weights.ndim} dimensions. Give the (T_y, T_x) matrix of one sentence pair."
+        )
+    if min(weights.shape) < 1 + end_mark:
+        raise CourseError(
+            f"alpha is {weights.shape[0]} x {weights.shape[1]}: no word is left on one side. "
+            "Leave out empty sentences."
+        )
+    if np.isnan(weights).any():
+        row, column = np.argwhere(np.isnan(weights))[0]
+        raise CourseError(
+            f"alpha is not a number (NaN) in row {row}, column {column}. Look for a division by a "
+            "sum of zero, or for a training that diverged."
+        )
+    if weights.min() < 0 or weights.max() > 1 + 1e-6:
+        raise CourseError("alpha has values outside 0 to 1. Give weights, not energies.")
+    return weights
+
+
+def merge_pieces(alpha: Any, source_words: Sequence[int], target_words: Sequence[int]) -> Weights:
+    """Weights between pieces of words, (T_y, T_x), as weights between words.
+
+    A word's weight is the sum over its source pieces: it got what its pieces got together. A target
+    word's row is the mean over its target pieces, so that rows still sum to what they did. The end
+    marks stay what they are, the last row and the last column.
+
+    Args:
+        alpha: weights with the end marks' row and column.
+        source_words, target_words: for each piece, without the end mark, the number of its word:
+            0, then for each next piece the same or one more. `tokenizers` has them as `word_ids`.
+    """
+    weights = checked_weights(alpha)
+    rows, columns = _first_pieces(target_words, "target"), _first_pieces(source_words, "source")
+    if weights.shape != (len(target_words) + 1, len(source_words) + 1):
+        raise CourseError(
+            f"alpha is {weights.shape[0]} x {weights.shape[1]} for {len(target_words)} target and "
+            f"{len(source_words)} source pieces. Give one row and column a piece and an end mark."
+        )
+    summed = np.add.reduceat(np.add.reduceat(weights, columns, axis=1), rows, axis=0)
+    pieces = np.diff(rows, append=len(weights))
+    return summed / pieces[:, None]
+
+
+def _first_pieces(words: Sequence[int], side: str) -> NDArray[np.intp]:
+    """Where each word begins among the pieces, and where the end mark stands."""
+    numbers = np.asarray(words, dtype=np.intp)
+    steps = np.diff(numbers)
+    if not len(numbers) or numbers[0] != 0 or ((steps != 0) & (steps != 1)).any():
+        raise CourseError(
+            f"{side}_words does not number words: {list(words)[:8]}. Begin with 0; the next piece "
+            "has the same number, or one more where a word begins."
+        )
+    return np.append(np.flatnonzero(np.diff(numbers, prepend=-1)), len(numbers))

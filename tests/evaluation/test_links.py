@@ -1,0 +1,99 @@
+"""The text format of gold links, sure and possible: what is read, what is written, what is not."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course_lib.corpora.corpus import Link
+from course_lib.errors import CourseError
+from course_lib.evaluation.links import (
+    GoldLinks,
+    check_links,
+    format_links,
+    parse_links,
+    read_links,
+    write_links,
+)
+
+link_sets = st.frozensets(st.tuples(st.integers(0, 120), st.integers(0, 120)), max_size=12)
+golds = st.builds(GoldLinks, link_sets, link_sets)
+
+
+def test_a_line_in_each_notation() -> None:
+    """The same links as the two published conventions write them."""
+    wanted = GoldLinks(frozenset({(0, 0), (10, 9)}), frozenset({(11, 42), (1, 2)}))
+    assert parse_links("0-0 10-9 11p42 1p2") == wanted
+    assert parse_links("10-9 0-0 1?2 11?42\n") == wanted
+    assert parse_links("1-1 11-10 12p43 2p3", first=1) == wanted
+
+
+def test_possible_links_contain_the_sure_ones() -> None:
+    gold = parse_links("0-0 1p1")
+    assert gold.sure == {(0, 0)}
+    assert gold.possible == {(0, 0), (1, 1)}
+
+
+@pytest.mark.parametrize("line", ["2-3 2p3", "2p3 2-3", "2-3 2-3 2?3"])
+def test_a_link_given_twice_counts_once_and_as_sure(line: str) -> None:
+    assert parse_links(line) == GoldLinks(frozenset({(2, 3)}))
+
+
+@pytest.mark.parametrize("line", ["", "   ", "\t"])
+def test_a_line_without_links_is_a_sentence_without_links(line: str) -> None:
+    assert parse_links(line) == GoldLinks(frozenset())
+
+
+@given(st.lists(golds, max_size=5), st.sampled_from([0, 1]))
+def test_what_is_written_is_what_is_read(
+    tmp_path_factory: pytest.TempPathFactory, sentences: list[GoldLinks], first: int
+) -> None:
+    path = tmp_path_factory.mktemp("links") / "gold.txt"
+    write_links(path, [*sentences, GoldLinks(frozenset())], first)
+    assert read_links(path, first) == [*sentences, GoldLinks(frozenset())]
+
+
+@given(link_sets)
+def test_plain_links_are_written_as_sure_ones(links: frozenset[Link]) -> None:
+    assert parse_links(format_links(links)) == GoldLinks(links)
+    assert "p" not in format_links(links)
+
+
+@pytest.mark.parametrize("word", ["2_1", "2--1", "-2-1", "2-", "p3", "2-1-0", "2p1.0", "²-1", "S"])
+def test_what_is_no_link_is_named_with_its_line(tmp_path: Path, word: str) -> None:
+    path = tmp_path / "gold.txt"
+    path.write_text(f"0-0\n1-1 {word}\n", encoding="utf-8")
+    with pytest.raises(CourseError) as caught:
+        read_links(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path} line 2: {word!r} is not a link.")
+    assert "3p4" in message
+    assert "\n" not in message
+
+
+def test_a_file_counted_from_zero_is_not_read_as_counted_from_one(tmp_path: Path) -> None:
+    path = tmp_path / "gold.txt"
+    path.write_text("1-1\n\n0p2\n")
+    assert len(read_links(path)) == 3
+    with pytest.raises(CourseError, match=r"line 3: '0p2' has a position 0.*count from 1"):
+        read_links(path, first=1)
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "gold.txt"
+    path.write_bytes(b"0-0 \xff\n")
+    with pytest.raises(CourseError, match="not a text file of links"):
+        read_links(path)
+
+
+def test_links_must_belong_to_their_sentences() -> None:
+    source, target = [["a", "b"], ["a"]], [["x"], ["x", "y", "z"]]
+    gold = [GoldLinks(frozenset({(1, 0)})), GoldLinks(frozenset(), frozenset({(0, 2)}))]
+    check_links(gold, source, target, "gold.txt")
+    with pytest.raises(CourseError, match="links for 1 sentences, but there are 2"):
+        check_links(gold[:1], source, target, "gold.txt")
+    with pytest.raises(CourseError, match="line 2: a link from word 0 to word 2"):
+        check_links(gold, source, [["x"], ["x", "y"]], "gold.txt")
+    with pytest.raises(CourseError, match="line 1: a link from word 1 to word 0"):
+        check_links(gold, [["a"], ["a"]], target, "gold.txt")

@@ -1,0 +1,77 @@
+"""Two directions combined: between intersection and union, the same whichever way they are read."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course_lib.corpora.corpus import Link
+from course_lib.evaluation.symmetrise import COMBINATIONS, grow_diag, intersection, union
+
+links = st.frozensets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=14)
+
+
+def moses(forward: frozenset[Link], backward: frozenset[Link]) -> set[Link]:
+    """Moses' procedure over the whole grid, with nothing remembered between two looks."""
+    grown = set(forward & backward)
+    changed = True
+    while changed:
+        changed = False
+        for target in range(6):
+            for source in range(6):
+                if (source, target) not in grown:
+                    continue
+                for down, right in (
+                    *((-1, 0), (0, -1), (1, 0), (0, 1)),
+                    *((-1, -1), (-1, 1), (1, -1), (1, 1)),
+                ):
+                    new = (source + right, target + down)
+                    source_free = all(i != new[0] for i, _ in grown)
+                    target_free = all(j != new[1] for _, j in grown)
+                    if new in forward | backward and (source_free or target_free):
+                        grown.add(new)
+                        changed = True
+    return grown
+
+
+def test_by_hand() -> None:
+    """ "went to the zoo" / "ging zum zoo": both find went and zoo, each finds half of "zum"."""
+    forward = frozenset({(0, 0), (1, 1), (3, 2)})
+    backward = frozenset({(0, 0), (2, 1), (3, 2), (3, 0)})
+    assert intersection(forward, backward) == {(0, 0), (3, 2)}
+    assert union(forward, backward) == {(0, 0), (1, 1), (2, 1), (3, 2), (3, 0)}
+    # (3, 0) lies next to nothing that is there.
+    assert grow_diag(forward, backward) == {(0, 0), (1, 1), (2, 1), (3, 2)}
+
+
+def test_a_link_between_two_words_that_have_theirs_is_not_added() -> None:
+    both = frozenset({(0, 0), (1, 1)})
+    assert grow_diag(both | {(0, 1)}, both | {(1, 0)}) == both
+    # One word that is free is enough, the other may have a link.
+    assert grow_diag(both | {(1, 2)}, both) == both | {(1, 2)}
+
+
+def test_without_a_common_link_nothing_grows() -> None:
+    assert grow_diag(frozenset({(0, 0)}), frozenset({(0, 1)})) == frozenset()
+
+
+@given(links, links)
+def test_growing_follows_the_published_procedure(
+    forward: frozenset[Link], backward: frozenset[Link]
+) -> None:
+    assert grow_diag(forward, backward) == moses(forward, backward)
+
+
+@given(links, links)
+def test_every_combination_lies_between_intersection_and_union(
+    forward: frozenset[Link], backward: frozenset[Link]
+) -> None:
+    for combine in COMBINATIONS.values():
+        combined = combine(forward, backward)
+        assert forward & backward <= combined <= forward | backward
+        assert combine(backward, forward) == combined
+
+
+@pytest.mark.parametrize("name", COMBINATIONS)
+def test_equal_alignments_stay_as_they_are(name: str) -> None:
+    both = frozenset({(0, 0), (2, 1), (1, 3)})
+    assert COMBINATIONS[name](both, both) == both
