@@ -1,0 +1,258 @@
+"""Self-attention equals torch's and the paper's equations, and reads words as a set with places."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor, nn
+from torch.nn import functional
+
+from course_lib.errors import CourseError
+from course_lib.models.self_attention import (
+    MultiHeadAttention,
+    SelfAttention,
+    SelfAttentionBlock,
+    scaled_dot_product_attention,
+    sinusoids,
+)
+
+
+def random(*shape: int, seed: int = 0, grad: bool = False) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(shape, dtype=torch.double, generator=generator).requires_grad_(grad)
+
+
+def mask_of(*lengths: int, width: int = 0) -> Tensor:
+    """(B, T): True at the real words of sentences of these lengths."""
+    return torch.arange(max([width, *lengths])) < torch.tensor(lengths)[:, None]
+
+
+def drawn(module: nn.Module, seed: int = 0) -> nn.Module:
+    """The module in float64 with weights large enough for every nonlinearity to matter."""
+    generator = torch.Generator().manual_seed(seed)
+    for parameter in module.double().eval().parameters():
+        parameter.data.normal_(std=0.6, generator=generator)
+    return module
+
+
+def encoder(layers: int = 2, seed: int = 0) -> SelfAttention:
+    module = drawn(SelfAttention(3, 8, layers, heads=2, dropout=0.3), seed)
+    assert isinstance(module, SelfAttention)
+    return module
+
+
+def attention_by_hand(q: np.ndarray, k: np.ndarray, v: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Equation 1 in NumPy, query by query and over the visible keys alone: (T_q, d_v)."""
+    rows = []
+    for query, visible in zip(q, mask, strict=True):
+        exponentials = np.exp(k[visible] @ query / math.sqrt(len(query)))
+        rows.append(exponentials / exponentials.sum() @ v[visible] if visible.any() else 0 * v[0])
+    return np.stack(rows)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_it_is_equation_1(causal: bool) -> None:
+    query, key, value = random(4, 3), random(5, 3, seed=1), random(5, 2, seed=2)
+    mask = torch.ones(4, 5).tril().bool() if causal else mask_of(3, width=5).expand(4, 5)
+    output, alpha = scaled_dot_product_attention(query, key, value, mask)
+    by_hand = attention_by_hand(query.numpy(), key.numpy(), value.numpy(), mask.numpy())
+    np.testing.assert_allclose(output.numpy(), by_hand, atol=1e-14)
+    np.testing.assert_allclose(alpha.sum(dim=-1).numpy(), 1.0, atol=1e-14)
+    assert not alpha[~mask].any()
+
+
+def test_values_and_gradients_are_those_of_torch() -> None:
+    """Equal to torch.nn.functional's, in float64, with padding, heads and a row without words."""
+    mask = mask_of(4, 2, 0)[:, None, None]
+    results = []
+    for attend in (
+        lambda q, k, v: scaled_dot_product_attention(q, k, v, mask)[0],
+        lambda q, k, v: functional.scaled_dot_product_attention(q, k, v, attn_mask=mask),
+    ):
+        inputs = [random(3, 2, length, 5, seed=length, grad=True) for length in (3, 4, 4)]
+        output = attend(*inputs)
+        output.square().sum().backward()
+        results.append([output.detach(), *(tensor.grad for tensor in inputs)])
+    for ours, theirs in zip(*results, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-12, rtol=0)
+
+
+def test_a_query_that_may_look_nowhere_gets_zeros_and_no_nan() -> None:
+    inputs = [random(2, 3, 4, seed=seed, grad=True) for seed in range(3)]
+    output, alpha = scaled_dot_product_attention(*inputs, mask_of(3, 0)[:, None])
+    assert not output[1].any()
+    assert not alpha[1].any()
+    output.square().sum().backward()
+    for tensor in inputs:
+        assert tensor.grad.isfinite().all()
+        assert not tensor.grad[1].any()
+
+
+def test_gradients_are_those_of_finite_differences() -> None:
+    inputs = [random(2, 3, 2, seed=seed, grad=True) for seed in range(3)]
+    mask = mask_of(3, 2)[:, None]
+    assert torch.autograd.gradcheck(
+        lambda q, k, v: scaled_dot_product_attention(q, k, v, mask), inputs
+    )
+    module = encoder()
+    assert torch.autograd.gradcheck(
+        lambda words: module(words, mask_of(3, 1)), random(2, 3, 3, grad=True)
+    )
+
+
+def test_heads_are_those_of_torch_with_the_same_weights() -> None:
+    """Equal to torch.nn.MultiheadAttention: outputs, weights of each head, every gradient."""
+    ours = drawn(MultiHeadAttention(12, 3))
+    theirs = nn.MultiheadAttention(12, 3, bias=False, batch_first=True).double()
+    stacked = torch.cat([ours.W_Q.weight, ours.W_K.weight, ours.W_V.weight])
+    theirs.load_state_dict({"in_proj_weight": stacked, "out_proj.weight": ours.W_O.weight})
+    mask = mask_of(5, 2)
+    results = []
+    for module in (ours, theirs):
+        query, memory = random(2, 4, 12, grad=True), random(2, 5, 12, seed=1, grad=True)
+        if module is ours:
+            output, alpha = ours(query, memory, memory, mask[:, None])
+        else:
+            output, alpha = theirs(
+                query, memory, memory, key_padding_mask=~mask, average_attn_weights=False
+            )
+        (output.square().sum() + alpha.square().sum()).backward()
+        results.append([output, alpha, query.grad, memory.grad])
+    results[0] += [
+        torch.cat([ours.W_Q.weight.grad, ours.W_K.weight.grad, ours.W_V.weight.grad]),
+        ours.W_O.weight.grad,
+    ]
+    results[1] += [theirs.in_proj_weight.grad, theirs.out_proj.weight.grad]
+    for mine, reference in zip(*results, strict=True):
+        torch.testing.assert_close(mine, reference, atol=1e-12, rtol=0)
+
+
+def block_by_hand(weights: dict[str, np.ndarray], x: np.ndarray, heads: int) -> np.ndarray:
+    """One block over one sentence in NumPy, a head and a position at a time: (T, d) to (T, d)."""
+
+    def normed(rows: np.ndarray, name: str) -> np.ndarray:
+        centred = rows - rows.mean(axis=1, keepdims=True)
+        spread = np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-5)
+        return centred / spread * weights[f"{name}.weight"] + weights[f"{name}.bias"]
+
+    x_normed = normed(x, "norm_attention")
+    width = x.shape[1] // heads
+    everything = np.ones((len(x), len(x)), dtype=bool)
+    outputs = []
+    for k in range(heads):
+        rows = slice(k * width, (k + 1) * width)
+        q, keys, v = (x_normed @ weights[f"attention.W_{name}.weight"][rows].T for name in "QKV")
+        outputs.append(attention_by_hand(q, keys, v, everything))
+    x = x + np.concatenate(outputs, axis=1) @ weights["attention.W_O.weight"].T
+    hidden = normed(x, "norm_network") @ weights["W_1.weight"].T + weights["W_1.bias"]
+    return x + np.maximum(hidden, 0) @ weights["W_2.weight"].T + weights["W_2.bias"]
+
+
+def test_the_encoder_is_its_equations() -> None:
+    module = encoder()
+    words = random(2, 5, 3)
+    tensors = {name: p.detach().numpy() for name, p in module.named_parameters()}
+    annotations = module(words, mask_of(5, 3)).detach().numpy()
+    for row, length in enumerate((5, 3)):
+        x = words[row, :length].numpy() @ tensors["W_x.weight"].T * math.sqrt(8)
+        for (pos, k), _ in np.ndenumerate(x):
+            angle = pos / 10000 ** ((k - k % 2) / 8)
+            x[pos, k] += math.cos(angle) if k % 2 else math.sin(angle)
+        for layer in range(2):
+            prefix = f"blocks.{layer}."
+            own = {n.removeprefix(prefix): w for n, w in tensors.items() if n.startswith(prefix)}
+            x = block_by_hand(own, x, heads=2)
+        centred = x - x.mean(axis=1, keepdims=True)
+        x = centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-5)
+        x = x * tensors["norm.weight"] + tensors["norm.bias"]
+        np.testing.assert_allclose(annotations[row, :length], x, atol=1e-12)
+    assert not annotations[1, 3:].any()
+
+
+lengths = st.lists(st.integers(0, 6), min_size=1, max_size=5)
+
+
+@settings(max_examples=40, deadline=None)
+@given(lengths=lengths, more=st.integers(0, 4), seed=st.integers(0, 99), data=st.data())
+def test_company_order_and_padding_never_change_a_sentence(lengths, more, seed, data) -> None:
+    module = encoder()
+    width = max(lengths) + more
+    # What lies in the padding is random too: it is never read.
+    words = random(len(lengths), width, 3, seed=seed)
+    order = data.draw(st.permutations(range(len(lengths))))
+    together = module(words[order], mask_of(*[lengths[k] for k in order], width=width))
+    for row, k in enumerate(order):
+        alone = module(words[k : k + 1, : lengths[k]], mask_of(lengths[k]))
+        torch.testing.assert_close(together[row, : lengths[k]], alone[0], atol=1e-12, rtol=0)
+        assert not together[row, lengths[k] :].any()
+
+
+@settings(max_examples=25, deadline=None)
+@given(order=st.permutations(range(5)))
+def test_only_the_positions_tell_where_a_word_stands(order: list[int]) -> None:
+    """Without them, moved words take their annotations with them; with them, they get others."""
+    block = drawn(SelfAttentionBlock(8, heads=2, dropout=0.0))
+    x, mask = random(1, 5, 8), mask_of(5)
+    output, alpha = block(x, mask)
+    moved, moved_alpha = block(x[:, order], mask)
+    torch.testing.assert_close(moved, output[:, order], atol=1e-12, rtol=0)
+    torch.testing.assert_close(moved_alpha, alpha[:, :, order][..., order], atol=1e-12, rtol=0)
+    if order != sorted(order):
+        module, words = encoder(), random(1, 5, 3)
+        difference = module(words[:, order], mask) - module(words, mask)[:, order]
+        assert difference.abs().max() > 1e-3
+
+
+def test_a_later_word_reaches_an_earlier_annotation() -> None:
+    module, words = encoder(), random(1, 6, 3, grad=True)
+    (gradient,) = torch.autograd.grad(module(words, mask_of(6))[0, 0].sum(), words)
+    assert (gradient[0].norm(dim=-1) > 1e-6).all()
+
+
+def test_waves_tell_positions_apart_and_distances_alike() -> None:
+    waves = sinusoids(torch.arange(120, dtype=torch.double), 16)
+    assert waves.shape == (120, 16)
+    torch.testing.assert_close(waves[0], torch.tensor([0.0, 1.0], dtype=torch.double).repeat(8))
+    products = waves @ waves.T
+    for distance in (1, 7, 50):  # PE(pos + k) is a fixed rotation of PE(pos), so products agree
+        along = products.diagonal(distance)
+        torch.testing.assert_close(along, along[:1].expand_as(along))
+        assert (along < 8 - 1e-3).all()
+    assert sinusoids(torch.arange(3.0), 5).shape == (3, 5)
+
+
+def test_the_weights_for_drawing_are_those_behind_the_annotations() -> None:
+    module, words, mask = encoder(layers=3), random(2, 4, 3), mask_of(4, 2)
+    annotations, weights = module.with_weights(words, mask)
+    assert torch.equal(annotations, module(words, mask))
+    assert [alpha.shape for alpha in weights] == [(2, 2, 4, 4)] * 3
+    for alpha in weights:
+        torch.testing.assert_close(alpha.sum(dim=-1), torch.ones(2, 2, 4, dtype=torch.double))
+        assert not alpha[1, :, :, 2:].any()
+
+
+def test_dropout_is_for_training_alone() -> None:
+    module, words, mask = encoder(), random(1, 4, 3), mask_of(4)
+    assert torch.equal(module(words, mask), module(words, mask))
+    module.train()
+    assert not torch.equal(module(words, mask), module(words, mask))
+
+
+def test_heads_that_do_not_share_the_size_equally_are_refused() -> None:
+    with pytest.raises(CourseError, match=r"divisor of 12: 1, 2, 3, 4, 6, 12\.") as caught:
+        SelfAttention(3, 12, layers=1, heads=5, dropout=0.0)
+    assert "\n" not in str(caught.value)
+    for heads in (1, 2, 3, 4, 6, 12):
+        MultiHeadAttention(12, heads)
+
+
+def test_half_precision_keeps_positions_and_norms_exact() -> None:
+    module = SelfAttention(3, 8, layers=2, heads=2, dropout=0.0)
+    words, mask = torch.randn(1, 300, 3), torch.ones(1, 300, dtype=torch.bool)
+    with torch.autocast("cpu", torch.bfloat16):
+        half = module(words, mask)
+    assert half.dtype == torch.float32
+    torch.testing.assert_close(half, module(words, mask), atol=0.1, rtol=0.1)
