@@ -23,7 +23,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def train(
-    model: Annotated[str, typer.Option(help="rnnsearch or rnnencdec.")],
+    model: Annotated[str, typer.Option(help="rnnsearch, rnnencdec, sutskever or luong.")],
     corpus: CorpusName,
     out: Out,
     pair: Pair = "en-de",

@@ -53,21 +53,27 @@ class Encoder(nn.Module):
             at the last real word. For a self-attentive one it is the
             mean of the annotations, (B, 2n).
         """
-        order = reversed_words(lengths, mask) if self.config.reverse_source else None
-        embedded = self.dropout(self.E(source if order is None else source.gather(1, order)))
-        if self.config.encoder == "self-attention":
-            annotations = self.rnn(embedded, mask)
+        if not self.config.reverse_source:
+            annotations, summary = self.read(source, lengths, mask)
         else:
-            annotations = self.rnn(embedded, lengths, mask)
-        if self.config.encoder == "bidirectional":
-            summary = annotations[:, 0, self.config.hidden :]
-        elif self.config.encoder == "forward":
-            summary = last_real(annotations, mask)
-        else:
-            summary = annotations.sum(dim=1) / mask.sum(dim=1, keepdim=True).clamp(min=1)
-        if order is not None:  # each annotation back to its word
+            order = reversed_words(lengths, mask)
+            annotations, summary = self.read(source.gather(1, order), lengths, mask)
+            # Each annotation goes back to its word.
             annotations = annotations.gather(1, order[..., None].expand_as(annotations))
         return self.dropout(annotations), summary
+
+    def read(self, source: Tensor, lengths: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Annotations and summary, in the order in which the words are given."""
+        embedded = self.dropout(self.E(source))
+        if isinstance(self.rnn, SelfAttention):
+            annotations = self.rnn(embedded, mask)
+            words = mask.sum(dim=1, keepdim=True).clamp(min=1)
+            return annotations, annotations.sum(dim=1) / words
+        annotations = self.rnn(embedded, lengths, mask)
+        if self.config.encoder == "forward":
+            return annotations, last_real(annotations, mask)
+        summary = annotations[:, 0, self.config.hidden :]
+        return annotations, summary
 
 
 def last_real(states: Tensor, mask: Tensor) -> Tensor:
@@ -131,14 +137,14 @@ class MaskedPaperRNN(nn.Module):
             assert isinstance(layer, nn.ModuleList)
             inputs = self.dropout(states) if number else states
             directions = [
-                read(unit, inputs, mask, backward)
+                run_unit(unit, inputs, mask, backward)
                 for unit, backward in zip(layer, (False, True), strict=False)
             ]
             states = torch.cat(directions, dim=-1)
         return states
 
 
-def read(unit: nn.Module, inputs: Tensor, mask: Tensor, backward: bool) -> Tensor:
+def run_unit(unit: nn.Module, inputs: Tensor, mask: Tensor, backward: bool) -> Tensor:
     """One unit along a sentence: (B, T_x, m) inputs to (B, T_x, n) states, zero at padding."""
     assert isinstance(unit, PaperUnit)
     projected = unit.project(inputs)
