@@ -1,0 +1,208 @@
+"""Every encoder-decoder of the course in float64 NumPy, one sentence and one position at a time.
+
+`tests.reference.rnnsearch` is the paper's model to the letter, with derivatives by hand. This is
+the wide one: each choice that the course offers, from the equations of the paper that introduced
+it. Where the two overlap they are compared. Names of weights are those of `rnnsearch`, and
+
+    fwd2. bwd2. dec2.    the second layers, and so on; an upper layer reads the one below
+    dec.F                input feeding: what multiplies t_{i-1}, beside dec.W and dec.C
+    W_p (n, n)  v_p (n,)    local-p's predicted position
+    W_s (S, n)           s_0 of all layers in one: for each layer h, or for an LSTM cell and then h
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tests.reference.attention import look
+from tests.reference.cells import Array, Parameters, State, cell_step, run
+
+BOS = 1  # y_0, the word before the first one
+
+SCORES = ("additive", "concat", "general", "dot", "scaled-dot")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the model is made of; the defaults are RNNsearch with the paper's unit."""
+
+    context: str = "additive"  # a score; or fixed: the last forward state; or initial: none
+    scope: str = "global"
+    window: int = 10
+    order: str = "before"  # attention before the update, with s_{i-1}, or after it, with s_i
+    input_feeding: bool = False
+    output: str = "maxout"
+    reads: str = "previous"  # the readout takes s_{i-1}, or (current) s_i
+    unit: str = "paper"
+    layers: int = 1
+    encoder: str = "bidirectional"
+    reverse_source: bool = False
+
+
+class Encoded:
+    def __init__(self, annotations: Array, summary: Array, last_forward: Array) -> None:
+        self.annotations = annotations  # (Tx, 2n or n), in the order of the sentence
+        self.summary = summary  # (n,), the state that has read everything
+        self.last_forward = last_forward  # (n,)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One target position."""
+
+    states: list[State]  # after the update, a layer each
+    alpha: Array | None  # (Tx,)
+    context: Array | None
+    t: Array  # (l,)
+    log_probs: Array  # (K_y,)
+
+
+def layer_name(of: str, layer: int) -> str:
+    return of if layer == 1 else f"{of}{layer}"
+
+
+def encode(p: Parameters, source: Sequence[int], choices: Choices) -> Encoded:
+    """Read a sentence, its end mark last.
+
+    Reversed, the words are read last to first, and the end mark still last (Sutskever et al. 2014,
+    Section 3.3); each annotation goes back to its word.
+    """
+    positions = list(range(len(source)))
+    if choices.reverse_source:
+        positions = [*positions[-2::-1], positions[-1]]
+    states = [p["E_x"][source[j]] for j in positions]
+    for layer in range(1, choices.layers + 1):
+        forward = run(p, layer_name("fwd", layer), choices.unit, states)
+        if choices.encoder == "forward":
+            states, summary = forward, forward[-1]
+        else:
+            backward = run(p, layer_name("bwd", layer), choices.unit, states[::-1])
+            summary = backward[-1]
+            states = [
+                np.concatenate([f, b]) for f, b in zip(forward, reversed(backward), strict=True)
+            ]
+    annotations = np.stack([states[positions.index(j)] for j in range(len(source))])
+    return Encoded(annotations, summary, forward[-1])
+
+
+def start(p: Parameters, encoded: Encoded, choices: Choices) -> list[State]:
+    """s_0 = tanh(W_s summary), cut into layers and, for the LSTM, into cell and h."""
+    s_0 = np.tanh(p["W_s"] @ encoded.summary + p["b_s"])
+    states = []
+    for part in np.split(s_0, choices.layers):
+        if choices.unit == "lstm":
+            cell, h = np.split(part, 2)
+            states.append(State(h, cell))
+        else:
+            states.append(State(part))
+    return states
+
+
+def update(p: Parameters, choices: Choices, inputs: list[tuple[str, Array]], states: list[State]):
+    """All layers' next states: the first reads `inputs`, each other the new h of the one below."""
+    new: list[State] = []
+    for number, state in enumerate(states, start=1):
+        new.append(cell_step(p, layer_name("dec", number), choices.unit, inputs, state))
+        inputs = [("W", new[-1].h)]
+    return new
+
+
+def readout(
+    p: Parameters, choices: Choices, s: Array, embedded: Array, context: Array | None
+) -> Array:
+    """t_i (l,). For `attentional`, tanh(W_c [c_i ; s_i]) with W_c = [C_o, U_o] (Luong, eq. 5)."""
+    if choices.output == "attentional":
+        if context is None:
+            return np.tanh(p["U_o"] @ s)
+        W_c = np.concatenate([p["C_o"], p["U_o"]], axis=1)
+        return np.tanh(W_c @ np.concatenate([context, s]))
+    t_tilde = p["U_o"] @ s + p["V_o"] @ embedded + p["b_o"]
+    if context is not None:
+        t_tilde = t_tilde + p["C_o"] @ context
+    if choices.output == "maxout":  # t_k = max(t~_{2k-1}, t~_{2k}), counted from 1
+        pairs = t_tilde.reshape(-1, 2)
+        return np.array([pair[0] if pair[0].real >= pair[1].real else pair[1] for pair in pairs])
+    return np.tanh(t_tilde) if choices.output == "tanh" else t_tilde
+
+
+def decode_step(
+    p: Parameters,
+    encoded: Encoded,
+    choices: Choices,
+    states: list[State],
+    y_prev: int,
+    t_prev: Array,
+    i: int,
+) -> Step:
+    """Everything that happens at position i (from 0), given the states before it."""
+
+    def look_back(s: Array) -> tuple[Array | None, Array | None]:
+        if choices.context == "initial":
+            return None, None
+        if choices.context == "fixed":
+            return encoded.last_forward, None
+        found = look(p, choices.context, choices.scope, choices.window, s, encoded.annotations, i)
+        return found.context, found.alpha
+
+    embedded = p["E_y"][y_prev]
+    inputs = [("W", embedded)]
+    s_prev = states[-1].h
+    if choices.order == "before":
+        context, alpha = look_back(s_prev)
+        if context is not None:
+            inputs.append(("C", context))
+        states = update(p, choices, inputs, states)
+    else:
+        if choices.input_feeding:
+            inputs.append(("F", t_prev))
+        states = update(p, choices, inputs, states)
+        context, alpha = look_back(states[-1].h)
+    s = states[-1].h if choices.reads == "current" else s_prev
+    t = readout(p, choices, s, embedded, context)
+    logits = p["W_o"] @ t + p["b_y"]
+    shifted = logits - logits.real.max()
+    return Step(states, alpha, context, t, shifted - np.log(np.exp(shifted).sum()))
+
+
+def decode(
+    p: Parameters, source: Sequence[int], target: Sequence[int], choices: Choices
+) -> list[Step]:
+    """The steps that predict `target`, each given the true words before it; both hold their end."""
+    encoded = encode(p, source, choices)
+    states = start(p, encoded, choices)
+    t = np.zeros(p["W_o"].shape[1])
+    steps: list[Step] = []
+    for i, y_prev in enumerate([BOS, *target[:-1]]):
+        steps.append(decode_step(p, encoded, choices, states, y_prev, t, i))
+        states, t = steps[-1].states, steps[-1].t
+    return steps
+
+
+def log_prob(
+    p: Parameters, source: Sequence[int], target: Sequence[int], choices: Choices
+) -> float:
+    """log p(target | source); both sentences hold their end mark."""
+    steps = decode(p, source, target, choices)
+    return sum(step.log_probs[y] for step, y in zip(steps, target, strict=True))
+
+
+def alpha_matrix(steps: Sequence[Step]) -> Array:
+    """The weights of all steps, a row for each target position (Ty, Tx)."""
+    return np.stack([step.alpha for step in steps if step.alpha is not None])
+
+
+def slope(
+    p: Parameters,
+    pairs: Sequence[tuple[Sequence[int], Sequence[int]]],
+    choices: Choices,
+    direction: Parameters,
+) -> float:
+    """The derivative of the summed -log p along `direction`, by the complex step.
+
+    f'(x) = Im f(x + ih) / h has no cancellation, so it is exact to rounding. `direction` names the
+    parameters that move; the others stand still.
+    """
+    h = 1e-30
+    moved = {**p, **{name: p[name] + 1j * h * change for name, change in direction.items()}}
+    return -sum(log_prob(moved, x, y, choices) for x, y in pairs).imag / h
