@@ -1,0 +1,194 @@
+"""IBM Model 1 against a hand computation, exact fractions and nltk; EM never loses likelihood."""
+
+from collections import defaultdict
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from nltk.translate import AlignedSent, IBMModel1
+
+from course_lib.errors import CourseError
+from course_lib.evaluation import ibm1
+from course_lib.evaluation.ibm1 import Model1, train_model1
+
+Pairs = list[tuple[list[str], list[str]]]
+
+TEXTBOOK: Pairs = [(["das", "haus"], ["the", "house"]), (["das"], ["the"])]
+NLTKS_OWN: Pairs = [
+    (["the", "house", "is", "small"], ["klein", "ist", "das", "haus"]),
+    (["the", "house", "is", "big"], ["das", "haus", "ist", "ja", "groß"]),
+    (["the", "book", "is", "small"], ["das", "buch", "ist", "ja", "klein"]),
+    (["the", "house"], ["das", "haus"]),
+    (["the", "book"], ["das", "buch"]),
+    (["a", "book"], ["ein", "buch"]),
+]
+corpora = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from("abcd"), min_size=1, max_size=4),
+        st.lists(st.sampled_from("wxyz"), min_size=1, max_size=4),
+    ),
+    min_size=1,
+    max_size=6,
+)
+without_repetition = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from("abcd"), min_size=1, max_size=4, unique=True),
+        st.lists(st.sampled_from("wxyz"), min_size=1, max_size=4, unique=True),
+    ),
+    min_size=1,
+    max_size=6,
+)
+"""nltk counts a word that stands twice in one target sentence by its name, not by its places."""
+
+
+def exact(pairs: Pairs, iterations: int) -> dict[tuple[str, str | None], Fraction]:
+    """EM in fractions, word by word: t(target | source), NULL as None."""
+    t = {(y, x): Fraction(1) for xs, ys in pairs for y in ys for x in [None, *xs]}
+    for _ in range(iterations):
+        counts: dict[tuple[str, str | None], Fraction] = defaultdict(Fraction)
+        totals: dict[str | None, Fraction] = defaultdict(Fraction)
+        for xs, ys in pairs:
+            for y in ys:
+                everything = sum(t[y, x] for x in [None, *xs])
+                for x in [None, *xs]:
+                    counts[y, x] += t[y, x] / everything
+                    totals[x] += t[y, x] / everything
+        t = {(y, x): count / totals[x] for (y, x), count in counts.items()}
+    return t
+
+
+def test_two_iterations_by_hand() -> None:
+    """First every word is shared out equally, among three for two words and among two for one."""
+    once = train_model1(TEXTBOOK, 1)
+    assert once.probability("the", "das") == pytest.approx(5 / 7)
+    assert once.probability("house", "das") == pytest.approx(2 / 7)
+    assert once.probability("the", None) == pytest.approx(5 / 7)
+    assert once.probability("the", "haus") == once.probability("house", "haus") == 0.5
+    twice = train_model1(TEXTBOOK, 2)
+    assert twice.probability("the", "das") == pytest.approx(235 / 307)
+    assert twice.probability("house", "haus") == pytest.approx(9 / 14)
+    np.testing.assert_allclose(
+        once.shares(["das", "haus"], ["the", "house"]),
+        [[10 / 27, 10 / 27, 7 / 27], [4 / 15, 4 / 15, 7 / 15]],
+    )
+    # At the start every word has probability 1/2, wherever it comes from.
+    assert once.log_likelihoods[0] == pytest.approx(3 * np.log(1 / 2))
+    after = (27 / 14 / 3) * (15 / 14 / 3) * (10 / 7 / 2)
+    assert once.log_likelihoods[1] == pytest.approx(np.log(after))
+
+
+def test_with_time_it_learns_which_word_is_which() -> None:
+    model = train_model1(TEXTBOOK, 200)
+    assert model.probability("the", "das") > 0.99
+    assert model.probability("house", "haus") > 0.99
+    assert model.align(["das", "haus"], ["the", "house"]) == {(0, 0), (1, 1)}
+
+
+@settings(deadline=None)
+@given(corpora, st.integers(1, 3))
+def test_the_table_is_that_of_exact_fractions(pairs: Pairs, iterations: int) -> None:
+    model = train_model1(pairs, iterations)
+    reference = exact(pairs, iterations)
+    assert len(model.keys) == len(reference)
+    for (y, x), probability in reference.items():
+        assert model.probability(y, x) == pytest.approx(float(probability))
+
+
+def test_the_published_example_of_nltk() -> None:
+    """The four values in nltk's documentation of IBMModel1."""
+    model = train_model1(NLTKS_OWN, 5)
+    assert round(model.probability("buch", "book"), 3) == 0.889
+    assert round(model.probability("das", "book"), 3) == 0.062
+    assert round(model.probability("buch", None), 3) == 0.113
+    assert round(model.probability("ja", None), 3) == 0.073
+
+
+@settings(deadline=None)
+@given(without_repetition, st.integers(1, 6))
+def test_table_and_alignment_agree_with_nltk(pairs: Pairs, iterations: int) -> None:
+    bitext = [AlignedSent(y, x) for x, y in pairs]
+    reference = IBMModel1(bitext, iterations)
+    model = train_model1(pairs, iterations)
+    for (xs, ys), aligned in zip(pairs, bitext, strict=True):
+        for y in ys:
+            for x in [None, *xs]:
+                assert model.probability(y, x) == pytest.approx(
+                    reference.translation_table[y][x], abs=1e-9
+                )
+        # Ties are broken otherwise there: the links may differ, their probabilities may not.
+        chosen: dict[int, str | None] = {j: xs[i] for i, j in model.align(xs, ys)}
+        for j, i in aligned.alignment:
+            theirs = None if i is None else xs[i]
+            assert model.probability(ys[j], chosen.get(j)) == pytest.approx(
+                reference.translation_table[ys[j]][theirs], abs=1e-9
+            )
+
+
+@settings(deadline=None)
+@given(corpora)
+def test_the_likelihood_never_falls(pairs: Pairs) -> None:
+    values = train_model1(pairs, 15).log_likelihoods
+    assert len(values) == 16
+    assert np.diff(values).min() >= -1e-9 * abs(values[0])
+
+
+@settings(deadline=None)
+@given(corpora, st.randoms(use_true_random=False))
+def test_probabilities_sum_to_one_whatever_the_order(pairs: Pairs, rng) -> None:
+    model = train_model1(pairs, 4)
+    totals = np.bincount(model.keys // len(model.target), model.t)
+    np.testing.assert_allclose(totals, 1)
+    shuffled = rng.sample(pairs, len(pairs))
+    np.testing.assert_allclose(train_model1(shuffled, 4).t, model.t)
+
+
+def test_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = train_model1(NLTKS_OWN, 5)
+    monkeypatch.setattr(ibm1, "CHUNK", 2)
+    pieces = train_model1(NLTKS_OWN, 5)
+    np.testing.assert_allclose(pieces.t, whole.t)
+    np.testing.assert_allclose(pieces.log_likelihoods, whole.log_likelihoods)
+
+
+@pytest.fixture(scope="module")
+def model() -> Model1:
+    return train_model1(NLTKS_OWN, 20)
+
+
+def test_words_that_never_met_have_no_share_and_no_link(model: Model1) -> None:
+    assert model.probability("groß", "book") == 0
+    assert model.probability("fremd", "book") == model.probability("buch", "strange") == 0
+    shares = model.shares(["strange", "book"], ["buch", "fremd"])
+    np.testing.assert_allclose(shares.sum(axis=1), [1, 0])
+    assert shares[0, 1] == 0
+    assert model.align(["strange", "book"], ["buch", "fremd"]) == {(1, 0)}
+    # "ja" met "is" and NULL only; without "is" it is NULL's.
+    assert model.align(["a"], ["ja"]) == frozenset()
+
+
+def test_shares_are_the_table_normalised_a_target_word(model: Model1) -> None:
+    x, y = NLTKS_OWN[2]
+    shares = model.shares(x, y)
+    assert shares.shape == (len(y), len(x) + 1)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    for i, word in enumerate(y):
+        column = np.array([model.probability(word, given) for given in [None, *x]])
+        np.testing.assert_allclose(shares[i], column / column.sum())
+
+
+def test_equal_source_words_get_equal_shares_and_the_first_one_the_link(model: Model1) -> None:
+    shares = model.shares(["the", "book", "the"], ["das"])
+    assert shares[0, 1] == shares[0, 3]
+    assert model.align(["the", "book", "the"], ["das"]) == {(0, 0)}
+
+
+def test_what_cannot_be_trained_or_aligned_is_refused(model: Model1) -> None:
+    for pairs in ([], [(["a"], [])], [([], ["x"])]):
+        with pytest.raises(CourseError, match="words on both sides"):
+            train_model1(pairs)
+    with pytest.raises(CourseError, match="at least 1"):
+        train_model1(TEXTBOOK, 0)
+    with pytest.raises(CourseError, match="empty side"):
+        model.align([], ["buch"])
