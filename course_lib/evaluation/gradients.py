@@ -1,0 +1,172 @@
+"""How much of a gradient survives the way back through a recurrent unit, and what its gates do.
+
+unit = fresh_unit("tanh", inputs=32, size=64)       # or forward_unit(model), a trained one
+rows = gradients_through_time(unit, words)          # words: (B, T, m)
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from course_lib.corpora.vocabulary import EOS
+from course_lib.errors import CourseError
+from course_lib.models.cells import UNITS, LSTMUnit, PaperUnit, TorchUnit, Unit
+from course_lib.models.encoder import MaskedPaperRNN, PackedRNN
+from course_lib.models.initialisation import initialise
+from course_lib.models.translator import EncoderDecoder
+
+
+def gradients_through_time(unit: Unit, inputs: Tensor) -> list[dict[str, float]]:
+    """What is left of a gradient after k steps back, for every k.
+
+    Args:
+        unit: one of `UNITS`, with any weights.
+        inputs: (B, T, m), B sentences of T embedded words each, without padding.
+
+    Returns:
+        One row for each `distance` k = 0 to T: the `median` over the sentences of `gradient_norms`
+        and its quartiles `low` and `high`.
+    """
+    quartiles = torch.tensor([0.25, 0.5, 0.75], dtype=inputs.dtype)
+    low, median, high = torch.quantile(gradient_norms(unit, inputs), quartiles, dim=0).tolist()
+    return [
+        {"distance": k, "median": median[k], "low": low[k], "high": high[k]}
+        for k in range(len(median))
+    ]
+
+
+@torch.enable_grad()
+def gradient_norms(unit: Unit, inputs: Tensor) -> Tensor:
+    """The norm of d h_T / d h_{T-k} for k = 0 to T, sentence by sentence: (B, T + 1).
+
+    It is the Frobenius norm divided by sqrt(n), the root mean square of the singular values: the
+    length at h_{T-k} of a gradient of length 1 that arrives at h_T from a random direction. 1 means
+    that nothing is lost. For an LSTM h_T is what the rest of the network sees of the state, and
+    h_{T-k} stands for the whole state before, cell included.
+    """
+    steps = []
+    after = inputs.new_zeros(len(inputs), unit.state_size)
+    for projected in unit.project(inputs).detach().unbind(dim=1):
+        before = after.detach().requires_grad_()
+        after = unit(projected, before)
+        steps.append((before, after))
+    n = unit.hidden_size
+    # One gradient for each number of h_T: rows of the identity, then of d h_T / d h_{T-k}.
+    seen = torch.eye(unit.state_size, dtype=inputs.dtype, device=inputs.device)[-n:]
+    gradients = seen[:, None].expand(n, len(inputs), unit.state_size)
+    norms = [_root_mean_square(gradients)]
+    for before, after in reversed(steps):
+        (gradients,) = torch.autograd.grad(after, before, gradients, is_grads_batched=True)
+        norms.append(_root_mean_square(gradients))
+    return torch.stack(norms, dim=1)
+
+
+def _root_mean_square(gradients: Tensor) -> Tensor:
+    """(n, B, S) gradients of the n numbers of h_T to their (B,) root mean square lengths."""
+    return gradients.square().sum(dim=2).mean(dim=0).sqrt()
+
+
+def gates_along(unit: Unit, inputs: Tensor) -> dict[str, list[float]]:
+    """How far each gate is open at each word, 0 to 1, the mean over its n units.
+
+    Args:
+        unit: a unit with gates.
+        inputs: (T, m), the embedded words of one sentence.
+
+    Returns:
+        For the two gated units `update`, how much of the new state is let in, and `reset`, how much
+        of the old one the new one is made from; both as the paper means them, so that for torch's
+        unit `update` is 1 - z. For an LSTM `input`, `forget` (1 keeps the cell) and `output`.
+
+    Raises:
+        CourseError: a simple tanh unit has no gates.
+    """
+    state = inputs.new_zeros(1, unit.state_size)
+    means: dict[str, list[float]] = {}
+    with torch.no_grad():
+        for projected in unit.project(inputs)[:, None]:
+            for name, gate in _gates(unit, projected, state).items():
+                means.setdefault(name, []).append(gate.mean().item())
+            state = unit(projected, state)
+    return means
+
+
+def _gates(unit: Unit, projected: Tensor, state: Tensor) -> dict[str, Tensor]:
+    """The gates of one step, each (B, n), from what the unit's `forward` takes."""
+    n = unit.hidden_size
+    if isinstance(unit, PaperUnit):
+        z, r = torch.sigmoid(projected[:, : 2 * n] + unit.U_gates(state)).chunk(2, dim=-1)
+        return {"update": z, "reset": r}
+    if isinstance(unit, TorchUnit):
+        r, z = torch.sigmoid(projected + unit.U(state))[:, : 2 * n].chunk(2, dim=-1)
+        return {"update": 1 - z, "reset": r}
+    if isinstance(unit, LSTMUnit):
+        i, f, _, o = torch.sigmoid(projected + unit.U(state[:, n:])).chunk(4, dim=-1)
+        return {"input": i, "forget": f, "output": o}
+    raise CourseError("A tanh unit has no gates. Choose the unit torch, paper or lstm.")
+
+
+def fresh_unit(
+    name: str, *, inputs: int, size: int, recurrence: float = 1.0, seed: int = 0
+) -> Unit:
+    """A unit of `UNITS` as training finds it, in float64.
+
+    Its weights are those of the course's `modern` initialisation, recurrent matrices orthogonal and
+    biases 0, but that the recurrent matrices are multiplied by `recurrence`.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        unit = UNITS[name](inputs, size).double()
+        initialise(nn.ModuleDict({"unit": unit}), "modern")
+    with torch.no_grad():
+        for parameter, weight in unit.named_parameters():
+            if parameter.startswith("U"):
+                weight.mul_(recurrence)
+    return unit
+
+
+def forward_unit(model: EncoderDecoder) -> Unit:
+    """The unit that reads a model's source sentences forwards, in the lowest layer.
+
+    Raises:
+        CourseError: the model's encoder has no recurrent unit.
+    """
+    rnn, config = model.encoder.rnn, model.config
+    if isinstance(rnn, MaskedPaperRNN):
+        layer = rnn.units[0]
+        assert isinstance(layer, nn.ModuleList)
+        assert isinstance(layer[0], PaperUnit)
+        return layer[0]
+    if not isinstance(rnn, PackedRNN):
+        raise CourseError(
+            f"encoder={config.encoder} has no recurrent unit for a gradient to go back through. "
+            "Choose encoder=forward or bidirectional."
+        )
+    kind = UNITS[config.unit]
+    unit = kind(config.embedding, config.hidden).to(model.encoder.E.weight)
+    w, u, b_w, b_u = (
+        getattr(rnn.units, f"{part}_l0").detach()
+        for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    )
+    # Only torch's gated unit has a use for a second bias.
+    biases = {"W.bias": b_w, "U.bias": b_u} if kind is TorchUnit else {"W.bias": b_w + b_u}
+    unit.load_state_dict({"W.weight": w, "U.weight": u, **biases})
+    return unit
+
+
+def sentence_ends(model: EncoderDecoder, sources: Sequence[Sequence[int]], words: int) -> Tensor:
+    """The last `words` words of each sentence that has so many, embedded: (B, words, m).
+
+    `sources` are word numbers without end marks; the end mark is added, as in training, and counts.
+    A model that reads its source last word first gets the words in that order.
+
+    Raises:
+        CourseError: no sentence is long enough.
+    """
+    long = [source for source in sources if len(source) + 1 >= words]
+    if not long:
+        raise CourseError(f"No sentence has {words} words, end mark included. Ask for fewer.")
+    turn = -1 if model.config.reverse_source else 1
+    ends = torch.tensor([[*source[::turn], EOS][-words:] for source in long])
+    return model.encoder.E(ends.to(model.encoder.E.weight.device)).detach()

@@ -1,0 +1,208 @@
+"""Gradients through time equal what can be worked out, and finite differences elsewhere."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from course_lib.corpora.batches import make_source
+from course_lib.errors import CourseError
+from course_lib.evaluation.gradients import (
+    forward_unit,
+    fresh_unit,
+    gates_along,
+    gradient_norms,
+    gradients_through_time,
+    sentence_ends,
+)
+from course_lib.models import build_model, model_config
+from course_lib.models.cells import UNITS, Unit
+from tests.reference.rnnsearch import unit_step
+
+
+def words(*shape: int, seed: int = 0) -> Tensor:
+    return torch.randn(shape, dtype=torch.double, generator=torch.Generator().manual_seed(seed))
+
+
+def with_weights(unit: Unit, **values: float) -> Unit:
+    """The unit with all its weights 0 but those given by name, with _ for the dots."""
+    with torch.no_grad():
+        for name, parameter in unit.named_parameters():
+            parameter.fill_(values.get(name.replace(".", "_"), 0.0))
+    return unit
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 1.25])
+def test_an_orthogonal_recurrence_multiplies_by_its_scale_each_step(scale: float) -> None:
+    """At 0 the tanh is a straight line of slope 1, so d h_T / d h_{T-k} is the matrix U^k."""
+    unit = fresh_unit("tanh", inputs=3, size=6, recurrence=scale)
+    norms = gradient_norms(unit, torch.zeros(2, 12, 3, dtype=torch.double))
+    expected = scale ** torch.arange(13, dtype=torch.double)
+    torch.testing.assert_close(norms, expected.expand(2, 13))
+
+
+@pytest.mark.parametrize(
+    ("name", "gate", "first", "each"),
+    [
+        # z = sigma(b): the paper's unit keeps 1 - z of its state, torch's unit keeps z.
+        ("paper", {"W_bias": 1.0}, 1 / (1 + math.e), 1 / (1 + math.e)),
+        ("torch", {"W_bias": 1.0}, math.e / (1 + math.e), math.e / (1 + math.e)),
+    ],
+)
+def test_gates_alone_decide_what_is_kept(name, gate, first, each) -> None:
+    """Without matrices the candidate does not depend on the state, and only gates carry it."""
+    unit = with_weights(fresh_unit(name, inputs=2, size=3), **gate)
+    norms = gradient_norms(unit, words(1, 8, 2))[0]
+    expected = first * each ** torch.arange(8, dtype=torch.double)
+    torch.testing.assert_close(norms[1:], expected)
+
+
+def test_an_lstm_keeps_what_its_forget_gate_lets_through() -> None:
+    """Without matrices d h_T / d cell_{T-k} = o (1 - tanh(cell_T)^2) f^k, and no way through h."""
+    unit = with_weights(fresh_unit("lstm", inputs=2, size=3), W_bias=0.7)
+    gate, candidate = 1 / (1 + math.exp(-0.7)), math.tanh(0.7)
+    cell = 0.0
+    for _ in range(9):
+        cell = gate * cell + gate * candidate
+    output_slope = gate * (1 - math.tanh(cell) ** 2)
+    norms = gradient_norms(unit, words(1, 9, 2))[0]
+    expected = output_slope * gate ** torch.arange(1, 10, dtype=torch.double)
+    torch.testing.assert_close(norms[1:], expected)
+    assert norms[0] == 1
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_every_unit_agrees_with_finite_differences(name: str) -> None:
+    unit = fresh_unit(name, inputs=3, size=4, recurrence=1.5)
+    inputs = words(1, 6, 3)
+    projected = unit.project(inputs).detach()[0]
+    states = [torch.zeros(1, unit.state_size, dtype=torch.double)]
+    with torch.no_grad():
+        for product in projected:
+            states.append(unit(product[None], states[-1]))
+
+        def last(k: int, change: np.ndarray) -> np.ndarray:
+            """h_T after the state k steps before it has changed."""
+            state = states[-1 - k] + torch.from_numpy(change)
+            for product in projected[len(projected) - k :]:
+                state = unit(product[None], state)
+            return state[0, -unit.hidden_size :].numpy()
+
+        for k, norm in enumerate(gradient_norms(unit, inputs)[0].tolist()):
+            moves = 1e-6 * np.eye(unit.state_size)
+            jacobian = np.stack([(last(k, move) - last(k, -move)) / 2e-6 for move in moves])
+            wanted = np.sqrt((jacobian**2).sum() / unit.hidden_size)
+            assert norm == pytest.approx(wanted, rel=1e-7, abs=1e-9)
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_sentences_do_not_see_each_other(name: str) -> None:
+    unit, inputs = fresh_unit(name, inputs=3, size=4), words(5, 7, 3)
+    together = gradient_norms(unit, inputs)
+    for b in range(5):
+        torch.testing.assert_close(together[b : b + 1], gradient_norms(unit, inputs[b : b + 1]))
+    assert unit.W.weight.grad is None
+
+
+def test_rows_are_quartiles_over_the_sentences() -> None:
+    unit, inputs = fresh_unit("tanh", inputs=3, size=4), words(9, 5, 3)
+    norms = gradient_norms(unit, inputs).numpy()
+    rows = gradients_through_time(unit, inputs)
+    assert [row["distance"] for row in rows] == [0, 1, 2, 3, 4, 5]
+    for name, quantile in (("low", 25), ("median", 50), ("high", 75)):
+        wanted = np.percentile(norms, quantile, axis=0)
+        np.testing.assert_allclose([row[name] for row in rows], wanted)
+
+
+def test_the_same_seed_draws_the_same_unit_and_leaves_the_others_alone() -> None:
+    torch.manual_seed(5)
+    before = torch.random.get_rng_state()
+    one, two, other = (
+        fresh_unit("lstm", inputs=3, size=4, seed=seed).U.weight for seed in (1, 1, 2)
+    )
+    assert torch.equal(one, two)
+    assert not torch.equal(one, other)
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
+@pytest.mark.parametrize("name", ["paper", "torch"])
+def test_gates_are_those_of_the_equations(name: str) -> None:
+    """z and r of the NumPy reference, with torch's z turned into the paper's."""
+    unit, inputs = fresh_unit(name, inputs=3, size=4, recurrence=2.0), words(6, 3)
+    tensors = {key: p.detach().numpy() for key, p in unit.named_parameters()}
+    gates = ("_z", "_r", "") if name == "paper" else ("_r", "_z", "")
+    recurrent = tensors["U.weight"]
+    if name == "paper":
+        recurrent = np.concatenate([tensors["U_gates.weight"], recurrent])
+    parameters = {}
+    for k, gate in enumerate(gates):
+        rows = slice(4 * k, 4 * k + 4)
+        parameters |= {
+            f"dec.W{gate}": tensors["W.weight"][rows],
+            f"dec.U{gate}": recurrent[rows],
+            f"dec.b{gate}": tensors["W.bias"][rows],
+        }
+    h = np.zeros(4)
+    update, reset = [], []
+    for x in inputs.numpy():
+        step = unit_step(parameters, "dec", x, h, None, name)
+        update.append((step.z if name == "paper" else 1 - step.z).mean())
+        reset.append(step.r.mean())
+        h = step.h
+    measured = gates_along(unit, inputs)
+    np.testing.assert_allclose(measured["update"], update)
+    np.testing.assert_allclose(measured["reset"], reset)
+
+
+def test_gates_of_an_lstm_have_their_names() -> None:
+    """A large bias opens one gate and leaves the others half open."""
+    for k, gate in enumerate(("input", "forget", None, "output")):
+        unit = with_weights(fresh_unit("lstm", inputs=2, size=3))
+        with torch.no_grad():
+            unit.W.bias[3 * k : 3 * k + 3] = 50.0
+        measured = gates_along(unit, words(4, 2))
+        for name, values in measured.items():
+            assert values == pytest.approx([1.0 if name == gate else 0.5] * 4)
+
+
+def test_a_tanh_unit_has_no_gates() -> None:
+    with pytest.raises(CourseError, match="no gates"):
+        gates_along(fresh_unit("tanh", inputs=2, size=3), words(4, 2))
+
+
+@pytest.mark.parametrize("encoder", ["forward", "bidirectional"])
+@pytest.mark.parametrize("unit", UNITS)
+def test_the_unit_of_a_model_is_the_one_it_reads_with(unit: str, encoder: str) -> None:
+    """Along the same words it makes the forward half of the model's annotations."""
+    config = model_config("rnnsearch", "smoke", 20, 20, unit=unit, encoder=encoder, layers=1)
+    model = build_model(config, seed=3).double().eval()
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.normal_(std=0.5, generator=torch.Generator().manual_seed(parameter.numel()))
+    sources = [[5, 6, 7, 8], [9], [10, 11, 12]]
+    inputs = sentence_ends(model, sources, 4)
+    assert inputs.shape == (2, 4, 32)  # the second has too few words; the last has 4 with its mark
+    inputs = sentence_ends(model, sources[:1], 5)
+    alone = forward_unit(model)
+    state = inputs.new_zeros(1, alone.state_size)
+    annotations, _ = model.encoder(*make_source(sources[:1]))
+    for j, projected in enumerate(alone.project(inputs).unbind(dim=1)):
+        state = alone(projected, state)
+        torch.testing.assert_close(state[:, -32:], annotations[:, j, :32])
+    assert len(gradients_through_time(alone, inputs)) == 6
+
+
+def test_a_reversed_source_is_read_as_the_model_reads_it() -> None:
+    model = build_model(model_config("sutskever", "smoke", 20, 20))
+    ends = sentence_ends(model, [[5, 6, 7]], 3)
+    torch.testing.assert_close(ends[0], model.encoder.E(torch.tensor([6, 5, 2])).detach())
+
+
+def test_what_cannot_be_measured_is_refused() -> None:
+    model = build_model(model_config("rnnsearch", "smoke", 20, 20, encoder="self-attention"))
+    with pytest.raises(CourseError, match="no recurrent unit"):
+        forward_unit(model)
+    with pytest.raises(CourseError, match="No sentence has 9 words"):
+        sentence_ends(model, [[4, 5]], 9)
