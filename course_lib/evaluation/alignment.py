@@ -14,6 +14,9 @@ from course_lib.evaluation.weights import checked_weights
 
 Alignment = AbstractSet[Link]
 
+THRESHOLD = 0.25
+"""The weight from which two words count as linked, where several links a word are wanted."""
+
 
 class AlignmentScore(NamedTuple):
     """An alignment A against sure links S and possible links P, over a whole corpus, from 0 to 1.
@@ -83,7 +86,9 @@ def argmax_links(alpha: Any, end_mark: bool = True) -> frozenset[Link]:
     return frozenset((int(j), i) for i, j in enumerate(best) if j < sources and weights[i, j] > 0)
 
 
-def threshold_links(alpha: Any, threshold: float, end_mark: bool = True) -> frozenset[Link]:
+def threshold_links(
+    alpha: Any, threshold: float = THRESHOLD, end_mark: bool = True
+) -> frozenset[Link]:
     """Every pair of words whose weight is at least `threshold`: many links a word, or none.
 
     The end mark's row and column are left out, and what they took is not shared out again. Two
