@@ -167,6 +167,24 @@ def test_gates_of_an_lstm_have_their_names() -> None:
             assert values == pytest.approx([1.0 if name == gate else 0.5] * 4)
 
 
+def test_gates_of_an_lstm_read_what_it_shows_of_its_state() -> None:
+    unit, inputs = fresh_unit("lstm", inputs=3, size=4, recurrence=2.0), words(6, 3)
+    W, b, U = unit.W.weight, unit.W.bias, unit.U.weight
+    cell = h = np.zeros(4)
+    expected: dict[str, list[float]] = {"input": [], "forget": [], "output": []}
+    for x in inputs.numpy():
+        sums = W.detach().numpy() @ x + b.detach().numpy() + U.detach().numpy() @ h
+        i, f, _, o = 1 / (1 + np.exp(-sums.reshape(4, 4)))
+        cell = f * cell + i * np.tanh(sums[8:12])
+        h = o * np.tanh(cell)
+        for name, gate in (("input", i), ("forget", f), ("output", o)):
+            expected[name].append(gate.mean())
+    measured = gates_along(unit, inputs)
+    assert measured.keys() == expected.keys()
+    for name, values in measured.items():
+        np.testing.assert_allclose(values, expected[name])
+
+
 def test_a_tanh_unit_has_no_gates() -> None:
     with pytest.raises(CourseError, match="no gates"):
         gates_along(fresh_unit("tanh", inputs=2, size=3), words(4, 2))
