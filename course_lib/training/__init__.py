@@ -6,9 +6,11 @@ from course_lib.training.recipe import RECIPES, Recipe
 from course_lib.training.result import finish_run, score_run
 from course_lib.training.run_config import RunConfig, parse_changes
 from course_lib.training.run_directory import Run, load_run, read_metrics, read_result
+from course_lib.training.schedules import TEACHER_FORCING, given_share
 
 __all__ = [
     "RECIPES",
+    "TEACHER_FORCING",
     "Recipe",
     "Run",
     "RunConfig",
@@ -16,6 +18,7 @@ __all__ = [
     "compared_configs",
     "encode_pairs",
     "finish_run",
+    "given_share",
     "load_run",
     "mean_loss",
     "parse_changes",

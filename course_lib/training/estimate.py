@@ -9,7 +9,7 @@ from accelerate import Accelerator
 
 from course_lib.corpora.batches import EncodedPair, bucketed_batches, make_batch
 from course_lib.models import EncoderDecoder
-from course_lib.training.recipe import make_optimiser
+from course_lib.training.recipe import given_at, make_optimiser
 from course_lib.training.run_config import RunConfig
 
 PROBES = 6
@@ -34,13 +34,15 @@ def estimate(
     chosen = [by_length[(2 * i + 1) * len(batches) // (2 * PROBES)] for i in range(PROBES)]
     probe = copy.deepcopy(model).train()
     optimiser = make_optimiser(probe.parameters(), recipe)
+    given = given_at(1, 2, recipe)  # half-way
     with torch.random.fork_rng():
         for _ in range(2):  # the first round warms up
             words = 0
             started = time.monotonic()
             for index in chosen:
                 with accelerator.autocast():
-                    loss, count = probe(make_batch(pairs, index).to(device), recipe.label_smoothing)
+                    batch = make_batch(pairs, index).to(device)
+                    loss, count = probe(batch, recipe.label_smoothing, given)
                 (loss / count).backward()
                 optimiser.step()
                 optimiser.zero_grad()

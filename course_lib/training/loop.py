@@ -27,7 +27,7 @@ from course_lib.search import translate
 from course_lib.training.checkpoint import load_state, save_state, save_weights
 from course_lib.training.estimate import estimate
 from course_lib.training.interrupt import deferred_interrupt
-from course_lib.training.recipe import Recipe, learning_rate_at, make_optimiser
+from course_lib.training.recipe import Recipe, given_at, learning_rate_at, make_optimiser
 from course_lib.training.run_config import RunConfig
 from course_lib.training.run_directory import (
     BEST,
@@ -173,7 +173,8 @@ def _update(
         group["lr"] = rate
     batch = make_batch(pairs, index).to(accelerator.device)
     trainer.train()
-    loss, count = trainer(batch, recipe.label_smoothing)
+    given = given_at(progress.step, total_steps, recipe)
+    loss, count = trainer(batch, recipe.label_smoothing, given)
     accelerator.backward(loss / count)
     norm = accelerator.clip_grad_norm_(trainer.parameters(), recipe.clip)
     if not math.isfinite(loss.item()) or not math.isfinite(float(norm)):

@@ -9,6 +9,7 @@ from torch import nn
 
 from course_lib.errors import CourseError
 from course_lib.models.config import check_types
+from course_lib.training.schedules import TEACHER_FORCING, given_share
 
 OPTIMISERS = ("adam", "adadelta")
 SCHEDULES = ("linear", "constant")
@@ -34,6 +35,9 @@ class Recipe:
     warmup: int = 200  # steps
     clip: float = 1.0  # L2 norm of the gradient
     label_smoothing: float = 0.1
+    # The share of true previous words: always | linear | exponential | inverse-sigmoid | never.
+    teacher_forcing: str = "always"
+    teacher_forcing_end: float = 0.5  # where the three curves arrive at the last update
     patience: int = 3  # validations without a better loss before stopping early
     checkpoint_steps: int = 200
     precision: str = "auto"  # of the matrix products; auto: bf16 where the chip has it, else fp32
@@ -44,6 +48,7 @@ class Recipe:
             ("optimiser", OPTIMISERS),
             ("schedule", SCHEDULES),
             ("precision", PRECISIONS),
+            ("teacher_forcing", TEACHER_FORCING),
         ):
             if getattr(self, name) not in allowed:
                 raise CourseError(
@@ -57,6 +62,8 @@ class Recipe:
             raise CourseError("learning_rate and clip must be above 0, warmup 0 or more.")
         if not 0 <= self.label_smoothing < 1:
             raise CourseError("label_smoothing must be at least 0 and below 1.")
+        if not 0 < self.teacher_forcing_end < 1:
+            raise CourseError("teacher_forcing_end must be above 0 and below 1.")
 
 
 RECIPES: dict[str, Recipe] = {
@@ -103,6 +110,13 @@ def learning_rate_at(step: int, total_steps: int, recipe: Recipe) -> float:
     if recipe.schedule == "linear":
         rate *= min(1.0, (total_steps - step) / max(1, total_steps - recipe.warmup))
     return rate
+
+
+def given_at(step: int, total_steps: int, recipe: Recipe) -> float | None:
+    """The share of true previous words at update `step`; None for all of them, the fast path."""
+    if recipe.teacher_forcing == "always":
+        return None
+    return given_share(recipe.teacher_forcing, step, total_steps, recipe.teacher_forcing_end)
 
 
 def make_optimiser(parameters: Iterable[nn.Parameter], recipe: Recipe) -> torch.optim.Optimizer:
