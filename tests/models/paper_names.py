@@ -4,77 +4,99 @@ import numpy as np
 from numpy.typing import NDArray
 
 from course_lib.models import EncoderDecoder
+from tests.reference.cells import GATES
+from tests.reference.translator import layer_name
 
 Array = NDArray[np.float64]
 
+PLAIN = {
+    "encoder.E.weight": "E_x",
+    "decoder.E.weight": "E_y",
+    "decoder.W_s.weight": "W_s",
+    "decoder.W_s.bias": "b_s",
+    "decoder.U_o.weight": "U_o",
+    "decoder.V_o.weight": "V_o",
+    "decoder.V_o.bias": "b_o",
+    "decoder.C_o.weight": "C_o",
+    "decoder.W_o.weight": "W_o",
+    "decoder.W_o.bias": "b_y",
+    "decoder.context.score.W_a.weight": "W_a",
+    "decoder.context.score.U_a.weight": "U_a",
+    "decoder.context.score.v_a.weight": "v_a",
+    "decoder.context.window.W_p.weight": "W_p",
+    "decoder.context.window.v_p.weight": "v_p",
+}
+ROWS = ("v_a", "v_p")  # torch stores these vectors as matrices of one row
+
 
 def paper_parameters(model: EncoderDecoder, gradients: bool = False) -> dict[str, Array]:
-    """Weights (or their gradients) by the names of `tests.reference.rnnsearch`."""
+    """Weights (or their gradients) by the names of `tests.reference`; every weight has one."""
     tensors = {
         name: (p.grad if gradients else p.detach()).double().numpy()
         for name, p in model.named_parameters()
+        if p.numel()
     }
-    named = {
-        "E_x": tensors["encoder.E.weight"],
-        "E_y": tensors["decoder.E.weight"],
-        "W_s": tensors["decoder.W_s.weight"],
-        "b_s": tensors["decoder.W_s.bias"],
-        "U_o": tensors["decoder.U_o.weight"],
-        "V_o": tensors["decoder.V_o.weight"],
-        "C_o": tensors["decoder.C_o.weight"],
-        "b_o": tensors["decoder.V_o.bias"],
-        "W_o": tensors["decoder.W_o.weight"],
-        "b_y": tensors["decoder.W_o.bias"],
-    }
-    if model.config.context == "additive":
-        named["W_a"] = tensors["decoder.context.score.W_a.weight"]
-        named["U_a"] = tensors["decoder.context.score.U_a.weight"]
-        named["v_a"] = tensors["decoder.context.score.v_a.weight"][0]
+    named = {ours: tensors.pop(name) for name, ours in PLAIN.items() if name in tensors}
+    named |= {name: named[name][0] for name in ROWS if name in named}
+    unit = model.config.unit
     directions = ["fwd", "bwd"] if model.config.encoder == "bidirectional" else ["fwd"]
-    if model.config.unit == "paper":
+    for layer in range(model.config.layers):
         for number, of in enumerate(directions):
-            named |= _paper_unit(tensors, f"encoder.rnn.units.0.{number}", of)
-        named |= _paper_unit(tensors, "decoder.unit", "dec")
-        gates = ("_z", "_r", "")
-    else:
-        for suffix, of in zip(("", "_reverse"), directions, strict=False):
-            weights = [f"encoder.rnn.units.{kind}_l0{suffix}" for kind in TORCH_GRU]
-            named |= _torch_unit(*(tensors[name] for name in weights), of, gradients)
-        weights = [f"decoder.unit.{kind}" for kind in ("W.weight", "W.bias", "U.weight", "U.bias")]
-        named |= _torch_unit(*(tensors[name] for name in weights), "dec", gradients)
-        gates = ("_r", "_z", "")
-    for gate, block in zip(gates, np.split(tensors["decoder.C.weight"], 3), strict=True):
-        named[f"dec.C{gate}"] = block
+            # The library's own units and torch's modules name the same matrices differently.
+            if unit == "paper":
+                weights = _own(tensors, f"encoder.rnn.units.{layer}.{number}.")
+            else:
+                reverse = "_reverse" if number else ""
+                weights = {
+                    letter: tensors.pop(f"encoder.rnn.units.{kind}_l{layer}{reverse}")
+                    for letter, kind in TORCH.items()
+                }
+            named |= _by_gate(weights, unit, layer_name(of, layer + 1), gradients)
+        where = f"decoder.upper.{layer - 1}." if layer else "decoder.unit."
+        weights = _own(tensors, where)
+        if not layer:
+            for letter in ("C", "F"):
+                if f"decoder.{letter}.weight" in tensors:
+                    weights[letter] = tensors.pop(f"decoder.{letter}.weight")
+        named |= _by_gate(weights, unit, layer_name("dec", layer + 1), gradients)
+    assert not tensors, f"nameless: {sorted(tensors)}"
     return named
 
 
-TORCH_GRU = ("weight_ih", "bias_ih", "weight_hh", "bias_hh")
+OWN = {"W": "W.weight", "b": "W.bias", "U": "U.weight"}
+TORCH = {"W": "weight_ih", "b": "bias_ih", "U": "weight_hh", "b_U": "bias_hh"}
 
 
-def _paper_unit(tensors: dict[str, Array], where: str, of: str) -> dict[str, Array]:
-    W = np.split(tensors[f"{where}.W.weight"], 3)
-    b = np.split(tensors[f"{where}.W.bias"], 3)
-    U = [*np.split(tensors[f"{where}.U_gates.weight"], 2), tensors[f"{where}.U.weight"]]
-    return _named(of, ("_z", "_r", ""), W, b, U)
+def unit_parameters(weights: dict[str, Array], unit: str, of: str) -> dict[str, Array]:
+    """The weights of one unit of the library, by gate."""
+    return _by_gate(_own(dict(weights), ""), unit, of, gradients=False)
 
 
-def _torch_unit(
-    W: Array, b_W: Array, U: Array, b_U: Array, of: str, gradients: bool
-) -> dict[str, Array]:
-    """torch adds two biases in each gate where the equations have one; both have its gradient."""
-    b = [
-        at_input if gradients else at_input + at_state
-        for at_input, at_state in zip(np.split(b_W, 3)[:2], np.split(b_U, 3)[:2], strict=True)
-    ]
-    b.append(np.split(b_W, 3)[2])
-    named = _named(of, ("_r", "_z", ""), np.split(W, 3), b, np.split(U, 3))
-    return {**named, f"{of}.b_U": np.split(b_U, 3)[2]}
+def _own(tensors: dict[str, Array], where: str) -> dict[str, Array]:
+    """Take one of the library's units out of `tensors`."""
+    weights = {letter: tensors.pop(f"{where}{name}") for letter, name in OWN.items()}
+    if f"{where}U_gates.weight" in tensors:
+        weights["U"] = np.concatenate([tensors.pop(f"{where}U_gates.weight"), weights["U"]])
+    if f"{where}U.bias" in tensors:
+        weights["b_U"] = tensors.pop(f"{where}U.bias")
+    return weights
 
 
-def _named(
-    of: str, gates: tuple[str, ...], W: list[Array], b: list[Array], U: list[Array]
-) -> dict[str, Array]:
+def _by_gate(weights: dict[str, Array], unit: str, of: str, gradients: bool) -> dict[str, Array]:
+    """Stacked weights cut into gates.
+
+    torch adds two biases in each gate where the equations have one; both have its gradient. Only in
+    the candidate of its gated unit does the second stand elsewhere, inside the reset product.
+    """
+    gates = GATES[unit]
     named = {}
-    for gate, W_gate, b_gate, U_gate in zip(gates, W, b, U, strict=True):
-        named |= {f"{of}.W{gate}": W_gate, f"{of}.b{gate}": b_gate, f"{of}.U{gate}": U_gate}
+    for letter in weights.keys() - {"b", "b_U"}:
+        blocks = np.split(weights[letter], len(gates))
+        named |= {f"{of}.{letter}{g}": block for g, block in zip(gates, blocks, strict=True)}
+    inner = np.split(weights.get("b_U", np.zeros_like(weights["b"])), len(gates))
+    for g, b, b_U in zip(gates, np.split(weights["b"], len(gates)), inner, strict=True):
+        if unit == "torch" and g == "":
+            named |= {f"{of}.b": b, f"{of}.b_U": b_U}
+        else:
+            named[f"{of}.b{g}"] = b if gradients else b + b_U
     return named

@@ -1,58 +1,63 @@
-"""Every model equals the paper's equations in float64 NumPy, forward and backward, to 1e-6."""
+"""Every model equals its equations in float64 NumPy: probabilities, weights and derivatives."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
-from course_lib.corpora.batches import Batch, make_batch
-from course_lib.corpora.vocabulary import EOS
-from course_lib.models import EncoderDecoder, ModelConfig, build_model
+from course_lib.errors import CourseError
 from tests.models.paper_names import paper_parameters
+from tests.models.tiny import (
+    PAIRS,
+    batch_of,
+    every_cell,
+    every_context,
+    every_readout,
+    label,
+    tiny_model,
+    with_end,
+)
+from tests.reference import translator
 from tests.reference.gradients import loss_and_gradients
-from tests.reference.rnnsearch import Setting, alpha_matrix, decode, encode, log_prob
+from tests.reference.rnnsearch import Setting
+from tests.reference.translator import SCORES, Choices, alpha_matrix, decode
 
-# Unequal lengths, so that every batch is padded on both sides; the unknown word is among them.
-PAIRS = [([4, 5, 6, 7, 3], [4, 5]), ([6], [6, 4, 5, 4]), ([3, 3, 8], [])]
 SETTINGS = [
     Setting(context=context, encoder=encoder, unit=unit)
     for context in ("additive", "fixed")
     for encoder in ("bidirectional", "forward")
     for unit in ("paper", "torch")
 ]
-
-
-def tiny_model(setting: Setting, seed: int = 0) -> EncoderDecoder:
-    """A model of odd sizes with weights large enough for every nonlinearity to matter."""
-    config = ModelConfig(
-        source_vocabulary=9,
-        target_vocabulary=7,
-        embedding=3,
-        hidden=4,
-        alignment=5,
-        readout=2,
-        context=setting.context,
-        encoder=setting.encoder,
-        unit=setting.unit,
-    )
-    model = build_model(config, seed).double().eval()
-    generator = torch.Generator().manual_seed(seed)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.normal_(std=0.7, generator=generator)
-    return model
-
-
-def with_end(pairs: list[tuple[list[int], list[int]]]) -> list[tuple[list[int], list[int]]]:
-    """The same pairs with the end marks that batches add on both sides."""
-    return [([*source, EOS], [*target, EOS]) for source, target in pairs]
-
-
-def batch_of(pairs: list[tuple[list[int], list[int]]]) -> Batch:
-    return make_batch(pairs, range(len(pairs)))
+# As their papers describe them, but for the size.
+SUTSKEVER = Choices(
+    context="initial",
+    encoder="forward",
+    unit="lstm",
+    layers=4,
+    reverse_source=True,
+    output="linear",
+)
+LUONG = Choices(
+    context="general",
+    scope="local-p",
+    window=2,
+    order="after",
+    input_feeding=True,
+    output="attentional",
+    reads="current",
+    unit="lstm",
+    layers=2,
+    encoder="forward",
+    reverse_source=True,
+)
+EVERYTHING = [*every_context(), *every_cell(), *every_readout(), SUTSKEVER, LUONG]
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
-def test_loss_and_gradients_equal_the_equations(setting: Setting) -> None:
+def test_the_papers_models_have_the_gradients_derived_by_hand(setting: Setting) -> None:
     model = tiny_model(setting)
     loss, words = model(batch_of(PAIRS))
     loss.backward()
@@ -60,35 +65,100 @@ def test_loss_and_gradients_equal_the_equations(setting: Setting) -> None:
         paper_parameters(model), with_end(PAIRS), setting
     )
     assert int(words) == sum(len(target) + 1 for _, target in PAIRS)
-    assert loss.item() == pytest.approx(reference_loss, abs=1e-6)
+    assert loss.item() == pytest.approx(reference_loss, abs=1e-10)
     found = paper_parameters(model, gradients=True)
     assert found.keys() == reference.keys()
     for name, expected in reference.items():
-        np.testing.assert_allclose(found[name], expected, atol=1e-6, err_msg=name)
+        np.testing.assert_allclose(found[name], expected, atol=1e-10, err_msg=name)
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
-def test_each_sentence_has_the_probability_of_the_equations(setting: Setting) -> None:
-    model = tiny_model(setting, seed=1)
-    found = model.sentence_log_probs(batch_of(PAIRS))
-    parameters = paper_parameters(model)
-    expected = [log_prob(parameters, x, y, setting) for x, y in with_end(PAIRS)]
-    np.testing.assert_allclose(found.numpy(), expected, atol=1e-6)
+def check_against_equations(choices: Choices, seed: int = 0) -> None:
+    """Each sentence's probability, and the loss's derivative in a random direction.
+
+    A wrong derivative anywhere is seen in a direction that moves everything; only then is it worth
+    asking every weight for itself.
+    """
+    model = tiny_model(choices, seed)
+    batch = batch_of(PAIRS)
+    p, pairs = paper_parameters(model), with_end(PAIRS)
+    expected = [translator.log_prob(p, x, y, choices) for x, y in pairs]
+    np.testing.assert_allclose(model.sentence_log_probs(batch).numpy(), expected, atol=1e-10)
+
+    loss, _ = model.loss(batch)
+    loss.backward()
+    assert loss.item() == pytest.approx(-sum(expected), abs=1e-10)
+    gradients = paper_parameters(model, gradients=True)
+    rng = np.random.default_rng(seed)
+    direction = {name: rng.normal(size=value.shape) for name, value in p.items()}
+
+    def found(names: list[str]) -> float:
+        return sum(float((gradients[name] * direction[name]).sum()) for name in names)
+
+    def slope(names: list[str]) -> float:
+        return translator.slope(p, pairs, choices, {name: direction[name] for name in names})
+
+    if found(list(p)) != pytest.approx(slope(list(p)), abs=1e-9):
+        for name in p:
+            assert found([name]) == pytest.approx(slope([name]), abs=1e-9), name
+        raise AssertionError("the derivatives differ in sum")
 
 
-@pytest.mark.parametrize("unit", ["paper", "torch"])
-def test_search_steps_look_where_the_equations_look(unit: str) -> None:
-    setting = Setting(unit=unit)
-    model = tiny_model(setting, seed=2)
+@pytest.mark.parametrize("choices", EVERYTHING, ids=label)
+def test_probabilities_and_gradients_equal_the_equations(choices: Choices) -> None:
+    check_against_equations(choices)
+
+
+any_choices = st.builds(
+    Choices,
+    context=st.sampled_from([*SCORES, "fixed", "initial"]),
+    scope=st.sampled_from(["global", "local-m", "local-p"]),
+    window=st.integers(1, 3),
+    order=st.sampled_from(["before", "after"]),
+    input_feeding=st.booleans(),
+    output=st.sampled_from(["maxout", "tanh", "linear", "attentional"]),
+    reads=st.sampled_from(["previous", "current"]),
+    unit=st.sampled_from(["tanh", "lstm", "torch", "paper"]),
+    layers=st.integers(1, 3),
+    encoder=st.sampled_from(["bidirectional", "forward"]),
+    reverse_source=st.booleans(),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(choices=any_choices, seed=st.integers(0, 9))
+def test_whatever_can_be_combined_equals_the_equations(choices: Choices, seed: int) -> None:
+    try:
+        tiny_model(choices)
+    except CourseError:
+        assume(False)
+    check_against_equations(choices, seed)
+
+
+@pytest.mark.parametrize(
+    "choices", [c for c in [*every_context(), LUONG] if c.context in SCORES], ids=label
+)
+def test_searching_and_forced_decoding_look_where_the_equations_look(choices: Choices) -> None:
+    model = tiny_model(choices, seed=2)
     batch = batch_of(PAIRS)
     state = model.start(batch.source, batch.source_lengths, batch.source_mask)
     rows = []
     for y_prev in batch.target_in.T:
         _, alpha, state = model.step(y_prev, state)
         rows.append(alpha.detach())
-    alphas = torch.stack(rows, dim=1)
+    searched, forced = torch.stack(rows, dim=1), model.alpha(batch)
     p = paper_parameters(model)
-    for found, (source, target) in zip(alphas, with_end(PAIRS), strict=True):
-        expected = alpha_matrix(decode(p, encode(p, source, setting), target, setting))
-        np.testing.assert_allclose(found[: len(target), : len(source)], expected, atol=1e-6)
-        assert not found[:, len(source) :].any()
+    for row, (source, target) in enumerate(with_end(PAIRS)):
+        expected = alpha_matrix(decode(p, source, target, choices))
+        for found in (searched[row], forced[row]):
+            written = found[: len(target)]
+            np.testing.assert_allclose(written[:, : len(source)], expected, atol=1e-12)
+            assert not written[:, len(source) :].any()
+
+
+def test_weights_and_words_turn_round_together() -> None:
+    """A reversed source has the weights of the same sentence said backwards, at the same words."""
+    turned = Choices(reverse_source=True)
+    model, plain = tiny_model(turned), tiny_model(replace(turned, reverse_source=False))
+    said = model.alpha(batch_of([([4, 5, 6, 7], [5, 4, 6])]))
+    backwards = plain.alpha(batch_of([([7, 6, 5, 4], [5, 4, 6])]))
+    torch.testing.assert_close(said, backwards[..., [3, 2, 1, 0, 4]], atol=1e-12, rtol=0)

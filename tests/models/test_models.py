@@ -20,7 +20,8 @@ from course_lib.models import (
     parameter_table,
 )
 from course_lib.models.cells import PaperUnit, TorchUnit
-from tests.models.test_against_reference import SETTINGS, batch_of, tiny_model
+from tests.models.test_against_reference import SETTINGS
+from tests.models.tiny import batch_of, tiny_model
 
 words = st.integers(3, 6)
 sentence_pairs = st.lists(

@@ -1,0 +1,163 @@
+"""The recurrent units: their equations, torch's modules, and where the two gated ones part."""
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from course_lib.models.cells import UNITS, LSTMUnit, PaperUnit, TanhUnit, TorchUnit, Unit
+from tests.models.paper_names import unit_parameters
+from tests.reference.cells import State, cell_step
+
+m, n = 3, 4
+TORCH_CELLS = {"tanh": nn.RNNCell, "torch": nn.GRUCell, "lstm": nn.LSTMCell}
+
+
+def drawn(module: nn.Module, seed: int = 0) -> nn.Module:
+    """The module in double precision, every weight from N(0, 1)."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in module.double().parameters():
+            parameter.normal_(generator=generator)
+    return module
+
+
+def random(*shape: int, seed: int = 1) -> Tensor:
+    return torch.randn(*shape, dtype=torch.double, generator=torch.Generator().manual_seed(seed))
+
+
+def torch_cell(unit: Unit) -> nn.Module:
+    """The cell of torch.nn with the unit's weights."""
+    name = next(name for name, kind in UNITS.items() if isinstance(unit, kind))
+    cell = TORCH_CELLS[name](m, n).double()
+    state_bias = unit.U.bias if unit.U.bias is not None else torch.zeros_like(unit.W.bias)
+    weights = {"weight_ih": unit.W.weight, "bias_ih": unit.W.bias, "weight_hh": unit.U.weight}
+    cell.load_state_dict({**weights, "bias_hh": state_bias})
+    return cell
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_a_step_is_its_equations(name: str) -> None:
+    unit = drawn(UNITS[name](m, n))
+    x, state = random(5, m), random(5, unit.state_size, seed=2)
+    found = unit(unit.project(x), state).detach().numpy()
+    weights = {key: value.detach().numpy() for key, value in unit.named_parameters()}
+    p = unit_parameters(weights, name, "dec")
+    for row in range(5):
+        cell, h = (state[row, :n], state[row, n:]) if name == "lstm" else (None, state[row])
+        before = State(h.numpy(), None if cell is None else cell.numpy())
+        after = cell_step(p, "dec", name, [("W", x[row].numpy())], before)
+        expected = after.h if after.cell is None else np.concatenate([after.cell, after.h])
+        np.testing.assert_allclose(found[row], expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("kind", [TanhUnit, TorchUnit, LSTMUnit])
+def test_a_step_is_that_of_torchs_cell(kind: type[Unit]) -> None:
+    unit = drawn(kind(m, n))
+    x, h = random(5, m), random(5, n, seed=2)
+    if kind is LSTMUnit:
+        cell = random(5, n, seed=3)
+        new_h, new_cell = torch_cell(unit)(x, (h, cell))
+        state, expected = torch.cat([cell, h], dim=1), torch.cat([new_cell, new_h], dim=1)
+    else:
+        state, expected = h, torch_cell(unit)(x, h)
+    torch.testing.assert_close(unit(unit.project(x), state), expected, atol=1e-14, rtol=0)
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_derivatives_of_a_step_are_those_of_finite_differences(name: str) -> None:
+    unit = drawn(UNITS[name](m, n))
+    weights = [p.detach().clone().requires_grad_() for p in unit.parameters()]
+    keys = [key for key, _ in unit.named_parameters()]
+    x = random(2, m).requires_grad_()
+    state = random(2, unit.state_size, seed=2).requires_grad_()
+
+    def step(x: Tensor, state: Tensor, *weights: Tensor) -> Tensor:
+        named = dict(zip(keys, weights, strict=True))
+        projected = nn.functional.linear(x, named["W.weight"], named["W.bias"])
+        return torch.func.functional_call(unit, named, (projected, state))
+
+    assert torch.autograd.gradcheck(step, (x, state, *weights))
+
+
+def test_the_concatenated_form_of_tutorials_is_the_papers_sum() -> None:
+    """GRU([y; c], s) with one matrix [W C] is the step on W E y + C c."""
+    unit = drawn(TorchUnit(m, n))
+    C = random(3 * n, 2 * n, seed=3)
+    y, c, s = random(5, m), random(5, 2 * n, seed=4), random(5, n, seed=2)
+    concatenated = nn.GRUCell(m + 2 * n, n).double()
+    concatenated.load_state_dict(
+        {
+            "weight_ih": torch.cat([unit.W.weight, C], dim=1),
+            "bias_ih": unit.W.bias,
+            "weight_hh": unit.U.weight,
+            "bias_hh": unit.U.bias,
+        }
+    )
+    torch.testing.assert_close(
+        unit(unit.project(y) + c @ C.T, s),
+        concatenated(torch.cat([y, c], dim=1), s),
+        atol=1e-14,
+        rtol=0,
+    )
+
+
+def same_weights(reset_bias: float, seed: int = 0) -> tuple[PaperUnit, TorchUnit]:
+    """The two gated units with equal weights, z renamed: 1 - sigma(a) = sigma(-a).
+
+    The reset gates get no weights, only `reset_bias`, unless that is NaN.
+    """
+    paper, other = drawn(PaperUnit(m, n), seed), drawn(TorchUnit(m, n), seed)
+    with torch.no_grad():
+        W_z, W_r, W = paper.W.weight.split(n)
+        b_z, b_r, b = paper.W.bias.split(n)
+        U_z, U_r = paper.U_gates.weight.split(n)
+        if reset_bias == reset_bias:
+            for weight in (W_r, U_r):
+                weight.zero_()
+            b_r.fill_(reset_bias)
+        other.W.weight.copy_(torch.cat([W_r, -W_z, W]))
+        other.W.bias.copy_(torch.cat([b_r, -b_z, b]))
+        other.U.weight.copy_(torch.cat([U_r, -U_z, paper.U.weight]))
+        other.U.bias.zero_()
+    return paper, other
+
+
+def difference(paper: PaperUnit, other: TorchUnit, state: Tensor) -> float:
+    x = random(5, m)
+    return (paper(paper.project(x), state) - other(other.project(x), state)).abs().max().item()
+
+
+@pytest.mark.parametrize("reset_bias", [1000.0, 0.3, -1000.0])
+def test_with_one_reset_value_for_all_units_the_two_gated_units_agree(reset_bias: float) -> None:
+    """r = 1 is a plain candidate, r = 0 forgets; any one number can change places with U."""
+    paper, other = same_weights(reset_bias)
+    assert difference(paper, other, random(5, n, seed=2)) < 1e-14
+
+
+def test_with_a_reset_value_for_each_unit_they_part() -> None:
+    paper, other = same_weights(float("nan"))
+    assert difference(paper, other, random(5, n, seed=2)) > 0.1
+    assert difference(paper, other, torch.zeros(5, n, dtype=torch.double)) < 1e-14
+
+
+def test_z_keeps_in_torch_what_it_lets_in_with_the_paper() -> None:
+    paper, other = drawn(PaperUnit(m, n)), drawn(TorchUnit(m, n))
+    x, state = random(5, m), random(5, n, seed=2)
+    with torch.no_grad():
+        paper.W.bias[:n] = 1000.0  # z = 1
+        other.W.bias[n : 2 * n] = 1000.0
+    assert torch.equal(other(other.project(x), state), state)
+    assert not torch.isclose(paper(paper.project(x), state), state).any()
+
+
+def test_only_the_lstm_can_carry_a_number_of_any_size() -> None:
+    """With its forget gate open and its input gate shut, the cell stays; other states are bounded
+    by 1 once they have been written."""
+    unit = drawn(LSTMUnit(m, n))
+    with torch.no_grad():
+        unit.W.bias[:n], unit.W.bias[n : 2 * n] = -1000.0, 1000.0
+    state = torch.cat([100 * random(5, n), random(5, n, seed=2)], dim=1)
+    after = unit(unit.project(random(5, m)), state)
+    assert torch.equal(after[:, :n], state[:, :n])
+    assert after[:, n:].abs().max() <= 1
