@@ -1,0 +1,229 @@
+"""Do the weights explain the output? Two experiments after Jain and Wallace (2019).
+
+Both change the weights of a single step and nothing else: the words so far are the true ones, the
+state is the one they lead to, and the decoder's own code runs with another object in the place of
+its context. How far the next word's distribution moves is its total variation distance, from 0 to 1
+(`total_variation`).
+
+permuted_weights (their Section 4.2.1): shuffle the weights of a step among the source words. If the
+    output hardly moves, the weights were not what it came from.
+erased_words (after their Section 4.1, leave one out): take one source word's weight away and share
+    it out among the others. Words of large weight should be the ones that matter.
+left_out_words: leave one source word out of the sentence itself and read the rest anew. An erased
+    word is still in the annotations of its neighbours; a word that is left out is nowhere.
+
+Results have NaN at padding, so that it can never be averaged in by mistake.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from course_lib.corpora.batches import Batch
+from course_lib.errors import CourseError
+from course_lib.models import EncoderDecoder
+from course_lib.models.contexts import AttentionContext, Context, Memory
+from course_lib.models.decoder import DecoderState
+
+Edit = Callable[[Tensor], Tensor]
+"""Weights of one step in, weights of one step out: (B, T_x) to (B, T_x)."""
+
+
+class EditedContext(nn.Module):
+    """Another context in whose place this one stands, with its weights changed by `edit`."""
+
+    def __init__(self, context: AttentionContext, edit: Edit) -> None:
+        super().__init__()
+        self.context = context
+        self.edit = edit
+
+    def prepare(self, annotations: Tensor, mask: Tensor) -> Memory:
+        """What the other context prepares."""
+        return self.context.prepare(annotations, mask)
+
+    def forward(self, query: Tensor, memory: Memory, step: int = 0) -> tuple[Tensor, Tensor]:
+        """c_i from the changed weights, and these: (B, 2n) and (B, T_x)."""
+        _, alpha = self.context(query, memory, step)
+        alpha = self.edit(alpha)
+        return torch.bmm(alpha[:, None], memory.values).squeeze(1), alpha
+
+
+@contextmanager
+def edited_weights(model: EncoderDecoder, edit: Edit) -> Iterator[None]:
+    """While this lasts, every step of the model uses its weights as `edit` changes them.
+
+    Raises
+    ------
+    CourseError
+        When the model has no attention.
+    """
+    context: Context = model.decoder.context
+    if not isinstance(context, AttentionContext):
+        raise CourseError(
+            f"A model with the context {model.config.context} has no weights to change. "
+            "Take one with attention, as RNNsearch."
+        )
+    model.decoder.add_module("context", EditedContext(context, edit))
+    try:
+        yield
+    finally:
+        model.decoder.add_module("context", context)
+
+
+def total_variation(p: Tensor, q: Tensor) -> Tensor:
+    """Half the sum of absolute differences over the last axis: 0 for equal distributions, to 1."""
+    return (p - q).abs().sum(dim=-1) / 2
+
+
+@torch.no_grad()
+def permuted_weights(
+    model: EncoderDecoder, batch: Batch, permutations: int = 100, seed: int = 0
+) -> Tensor:
+    """How far a step's output moves when its weights are shuffled among the source positions.
+
+    The positions are the source words and their end mark, among which the weights were shared out.
+    Each sentence draws its own permutations, from `seed` and its position in the split: its result
+    does not depend on the batch it is in.
+
+    Returns:
+        (B, T_y), the median over the permutations of the total variation distance.
+    """
+    if permutations < 1:
+        raise CourseError(f"permutations={permutations} must be at least 1.")
+    order = _permutations(batch, permutations, seed)
+    medians = []
+    for i, (y, state, probabilities) in enumerate(_forced_steps(model, batch)):
+        distances = [
+            _moved(model, y, state, probabilities, partial(torch.gather, dim=1, index=one[:, i]))
+            for one in order
+        ]
+        medians.append(torch.stack(distances).quantile(0.5, dim=0))
+    return torch.stack(medians, dim=1).masked_fill(~batch.target_mask, torch.nan)
+
+
+@torch.no_grad()
+def erased_words(model: EncoderDecoder, batch: Batch) -> Tensor:
+    """How far a step's output moves when one source position cannot be looked at.
+
+    Its weight becomes 0 and the others grow so that they add up to what all did, which is what a
+    softmax without that position gives. Where the position had all the weight the context is 0.
+
+    Returns:
+        (B, T_y, T_x), the total variation distance for each target and each source position, end
+        marks included.
+    """
+    steps = []
+    for y, state, probabilities in _forced_steps(model, batch):
+        distances = [
+            _moved(model, y, state, probabilities, partial(_without, j=j))
+            for j in range(batch.source.shape[1])
+        ]
+        steps.append(torch.stack(distances, dim=1))
+    return _blank_padding(torch.stack(steps, dim=1), batch.source_mask, batch.target_mask)
+
+
+@torch.no_grad()
+def left_out_words(model: EncoderDecoder, batch: Batch) -> Tensor:
+    """How far a step's output moves when the source is read without one of its words.
+
+    The decoder is given the same target words and goes through its own states, which have not seen
+    the word either.
+
+    Returns:
+        (B, T_y, T_x), the total variation distance for each target position and each source word;
+        NaN for the source's end mark, which no sentence goes without.
+    """
+    whole = torch.stack([p for _, _, p in _forced_steps(model, batch)], dim=1)
+    words = batch.source_mask.roll(-1, dims=1)
+    words[:, -1] = False
+    moved = whole.new_zeros(*whole.shape[:2], batch.source.shape[1])
+    for j in range(batch.source.shape[1] - 1):
+        rows = words[:, j].nonzero().squeeze(-1)
+        shorter = _without_word(batch, rows, j)
+        changed = torch.stack([p for _, _, p in _forced_steps(model, shorter)], dim=1)
+        moved[rows, :, j] = total_variation(whole[rows], changed)
+    return _blank_padding(moved, words, batch.target_mask)
+
+
+def rank_correlation(weights: Tensor, changes: Tensor) -> Tensor:
+    """Kendall's tau-b between two rankings of the last axis, from -1 to 1.
+
+    Positions where one of them is NaN are left out; NaN where fewer than two differ in both.
+    Tau-b counts pairs of positions that both rank alike against pairs that they rank differently,
+    and takes account of ties: (C - D) / sqrt((pairs untied in one) (pairs untied in the other)).
+    """
+    known = ~(weights.isnan() | changes.isnan())
+    both = known[..., :, None] & known[..., None, :]
+    first, second = (
+        (values[..., :, None] - values[..., None, :]).sign().masked_fill(~both, 0)
+        for values in (weights.double(), changes.double())
+    )
+    agreement = (first * second).sum(dim=(-2, -1))
+    untied = first.abs().sum(dim=(-2, -1)) * second.abs().sum(dim=(-2, -1))
+    return agreement / untied.sqrt()
+
+
+def _forced_steps(
+    model: EncoderDecoder, batch: Batch
+) -> Iterator[tuple[Tensor, DecoderState, Tensor]]:
+    """Each step under teacher forcing: the word given, the state before it, p(next word)."""
+    training = model.training
+    model.eval()
+    try:
+        state = model.start(batch.source, batch.source_lengths, batch.source_mask)
+        for y in batch.target_in.unbind(dim=1):
+            log_probs, _, following = model.step(y, state)
+            yield y, state, log_probs.exp()
+            state = following
+    finally:
+        model.train(training)
+
+
+def _moved(
+    model: EncoderDecoder, y: Tensor, state: DecoderState, probabilities: Tensor, edit: Edit
+) -> Tensor:
+    """How far the step's distribution moves with edited weights, (B,)."""
+    with edited_weights(model, edit):
+        log_probs, _, _ = model.step(y, state)
+    return total_variation(probabilities, log_probs.exp())
+
+
+def _without(alpha: Tensor, j: int) -> Tensor:
+    rest = alpha.clone()
+    rest[:, j] = 0
+    left = rest.sum(dim=1, keepdim=True)
+    grown = rest * (alpha.sum(dim=1, keepdim=True) / left)
+    # A weight of 0 takes nothing away, not even a rounding error.
+    return torch.where(alpha[:, j : j + 1] == 0, alpha, torch.where(left > 0, grown, 0))
+
+
+def _permutations(batch: Batch, permutations: int, seed: int) -> Tensor:
+    """Orders of the source positions, (permutations, B, T_y, T_x); padding stays in its place."""
+    rows, targets, sources = *batch.target_in.shape, batch.source.shape[1]
+    order = np.broadcast_to(np.arange(sources), (permutations, rows, targets, sources)).copy()
+    lengths = batch.target_mask.sum(dim=1).tolist()
+    for row, position in enumerate(batch.positions.tolist()):
+        size = (permutations, lengths[row], int(batch.source_lengths[row]))
+        drawn = np.random.default_rng([seed, position]).random(size)
+        order[:, row, : size[1], : size[2]] = drawn.argsort(axis=-1)
+    return torch.from_numpy(order).to(batch.source.device)
+
+
+def _without_word(batch: Batch, rows: Tensor, j: int) -> Batch:
+    """The sentences at `rows`, read without source word j."""
+    source, mask = (
+        torch.cat([values[rows, :j], values[rows, j + 1 :]], dim=1)
+        for values in (batch.source, batch.source_mask)
+    )
+    chosen = Batch(*(field[rows.to(field.device)] for field in batch))
+    lengths = chosen.source_lengths - 1
+    return chosen._replace(source=source, source_lengths=lengths, source_mask=mask)
+
+
+def _blank_padding(values: Tensor, source_mask: Tensor, target_mask: Tensor) -> Tensor:
+    real = target_mask[:, :, None] & source_mask[:, None]
+    return values.masked_fill(~real, torch.nan)

@@ -1,0 +1,268 @@
+"""Changed weights move the output only through the context, and never for another sentence."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from course_lib.corpora.batches import Batch, make_batch
+from course_lib.errors import CourseError
+from course_lib.evaluation.faithfulness import (
+    edited_weights,
+    erased_words,
+    left_out_words,
+    permuted_weights,
+    rank_correlation,
+    total_variation,
+)
+from course_lib.models import EncoderDecoder, ModelConfig, build_model
+
+SIZES = {"embedding": 6, "hidden": 8, "alignment": 8, "readout": 6}
+PAIRS = [
+    ([5, 6, 7, 8], [9, 5, 6]),
+    ([9, 4], [4, 5, 6, 7, 8]),
+    ([7], [5]),
+    ([4, 5, 6, 7, 8, 9], [8, 9]),
+]
+GLOBAL = ("additive", "concat", "general", "dot", "scaled-dot")
+
+
+def sharp_model(factor: float = 10.0, **choices) -> EncoderDecoder:
+    """A model with random weights whose attention is far from uniform, in float64."""
+    if choices.get("context") in ("dot", "scaled-dot"):
+        choices["encoder"] = "forward"
+    model = build_model(ModelConfig(12, 12, **SIZES, **choices), seed=1).double().eval()
+    # The last matrix of the score: a larger one in front of a tanh would only saturate it.
+    last = "score.W_a.weight" if model.config.context == "general" else "score.v_a.weight"
+    with torch.no_grad():
+        for name, parameter in model.decoder.context.named_parameters():
+            if name == last:
+                parameter.mul_(factor)
+        # Words that differ, and contexts that make a difference to be seen.
+        model.encoder.E.weight.mul_(10)
+        model.decoder.W_o.weight.mul_(5)
+    return model
+
+
+def batch_of(pairs: list[tuple[list[int], list[int]]] = PAIRS) -> Batch:
+    return make_batch(pairs, list(range(len(pairs))))
+
+
+def weights(model: EncoderDecoder, batch: Batch) -> Tensor:
+    alpha = model.alpha(batch)
+    assert alpha is not None
+    return alpha
+
+
+def real(values: Tensor) -> Tensor:
+    return values[~values.isnan()]
+
+
+def test_the_distance_of_distributions() -> None:
+    p, q = torch.tensor([0.5, 0.5, 0.0]), torch.tensor([0.0, 0.5, 0.5])
+    assert total_variation(p, p) == 0
+    assert total_variation(p, q) == 0.5
+    assert total_variation(torch.eye(3)[0], torch.eye(3)[1]) == 1
+
+
+EXPERIMENTS = (permuted_weights, erased_words, left_out_words)
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_distances_lie_between_zero_and_one_and_padding_has_none(experiment) -> None:
+    batch = batch_of()
+    moved = experiment(sharp_model(), batch)
+    assert moved.shape[:2] == batch.target_in.shape
+    known = ~moved.isnan().flatten(2).all(-1) if moved.ndim == 3 else ~moved.isnan()
+    assert torch.equal(known, batch.target_mask)
+    assert real(moved).min() >= 0
+    assert real(moved).max() <= 1
+    # The weights of this model matter, or the other tests would pass for nothing.
+    assert real(moved).max() > 0.01
+
+
+def test_shuffling_uniform_weights_changes_nothing() -> None:
+    model = sharp_model(factor=0.0)
+    assert real(permuted_weights(model, batch_of(), 20)).abs().max() < 1e-12
+    # Erasing does: the average is taken over other words.
+    assert real(erased_words(model, batch_of())).max() > 1e-4
+
+
+@pytest.mark.parametrize("experiment", [permuted_weights, erased_words])
+def test_weights_of_a_context_that_is_ignored_change_nothing(experiment) -> None:
+    model = sharp_model()
+    with torch.no_grad():
+        model.decoder.C.weight.zero_()
+        model.decoder.C_o.weight.zero_()
+    assert real(experiment(model, batch_of())).max() == 0
+    # The word itself still reaches the decoder, through s_0.
+    assert real(left_out_words(model, batch_of())).max() > 0
+
+
+def test_erasing_a_word_without_weight_changes_nothing() -> None:
+    model, batch = sharp_model(factor=1e5), batch_of()
+    alpha = weights(model, batch)
+    none = (alpha == 0) & batch.source_mask[:, None] & batch.target_mask[..., None]
+    assert none.sum() > 10
+    moved = erased_words(model, batch)
+    assert moved[none].max() == 0
+    assert moved[alpha == 1].max() > 0.01
+
+
+@pytest.mark.parametrize("context", GLOBAL)
+def test_erasing_is_a_softmax_without_the_word(context: str) -> None:
+    """The same as masking the word in the memory, for a context that looks everywhere."""
+    model, batch = sharp_model(factor=4.0, context=context), batch_of()
+    moved = erased_words(model, batch)
+    with torch.no_grad():
+        state = model.start(batch.source, batch.source_lengths, batch.source_mask)
+        for i, y in enumerate(batch.target_in.unbind(1)):
+            before, _, following = model.step(y, state)
+            for j in range(batch.source.shape[1]):
+                mask = batch.source_mask.clone()
+                mask[:, j] = False
+                masked = state._replace(memory=state.memory._replace(mask=mask))
+                after, alpha, _ = model.step(y, masked)
+                assert alpha is not None
+                assert alpha[:, j].abs().max() == 0
+                wanted = total_variation(before.exp(), after.exp())
+                known = ~moved[:, i, j].isnan()
+                torch.testing.assert_close(moved[known, i, j], wanted[known])
+            state = following
+
+
+def test_leaving_out_reads_the_shorter_sentence() -> None:
+    """Against the fast path over sentences written down without the word."""
+    model, batch = sharp_model(), batch_of()
+    moved = left_out_words(model, batch)
+
+    def distributions(source: list[int], target: list[int]) -> Tensor:
+        alone = make_batch([(source, target)], [0])
+        start = model.start(alone.source, alone.source_lengths, alone.source_mask)
+        inputs, _ = model.decoder.unroll(alone.target_in, start)
+        return torch.softmax(model.decoder.readout(inputs), dim=-1)[0]
+
+    with torch.no_grad():
+        for row, (source, target) in enumerate(PAIRS):
+            for j in range(len(source)):
+                wanted = total_variation(
+                    distributions(source, target),
+                    distributions(source[:j] + source[j + 1 :], target),
+                )
+                torch.testing.assert_close(moved[row, : len(target) + 1, j], wanted)
+            assert moved[row, :, len(source) :].isnan().all()
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+@pytest.mark.parametrize("scope", ["global", "local-p"])
+def test_a_sentence_has_the_same_result_in_any_company(experiment, scope: str) -> None:
+    model = sharp_model(scope=scope, window=2)
+    together = experiment(model, batch_of())
+    for row, (source, target) in enumerate(PAIRS):
+        alone = experiment(model, make_batch(PAIRS, [row]))[0]
+        place = (slice(len(target) + 1), slice(len(source) + 1))[: together.ndim - 1]
+        torch.testing.assert_close(together[row][place], alone[place], equal_nan=True)
+
+
+def test_the_seed_decides_the_permutations() -> None:
+    model, batch = sharp_model(), batch_of()
+    first = permuted_weights(model, batch, 5, seed=3)
+    torch.testing.assert_close(
+        permuted_weights(model, batch, 5, seed=3), first, equal_nan=True, rtol=0, atol=0
+    )
+    assert not torch.equal(permuted_weights(model, batch, 5, seed=4).nan_to_num(), first)
+    with pytest.raises(CourseError, match="at least 1"):
+        permuted_weights(model, batch, 0)
+
+
+def test_with_two_positions_a_permutation_swaps_or_stays() -> None:
+    """One word and its end mark: each shuffle moves the output by nothing or by the swap."""
+    model, batch = sharp_model(), make_batch(PAIRS, [2])
+    with torch.no_grad():
+        state = model.start(batch.source, batch.source_lengths, batch.source_mask)
+        before, _, _ = model.step(batch.target_in[:, 0], state)
+        with edited_weights(model, lambda alpha: alpha.flip(1)):
+            after, _, _ = model.step(batch.target_in[:, 0], state)
+    swap = float(total_variation(before.exp(), after.exp()))
+    assert swap > 0
+    seen = {round(float(permuted_weights(model, batch, 1, seed)[0, 0]), 9) for seed in range(12)}
+    assert seen == {0.0, round(swap, 9)}
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {},
+        {"scope": "local-m", "window": 2},
+        {"scope": "local-p", "window": 2},
+        {"order": "after", "output": "attentional", "reads": "current", "input_feeding": True},
+        {"encoder": "self-attention", "context": "general"},
+        {"unit": "lstm", "layers": 2, "reverse_source": True},
+    ],
+    ids=lambda choices: "-".join(map(str, choices.values())) or "rnnsearch",
+)
+def test_an_edit_that_changes_nothing_changes_nothing(choices: dict) -> None:
+    model, batch = sharp_model(**choices), batch_of()
+    before = weights(model, batch), model.sentence_log_probs(batch)
+    with edited_weights(model, lambda alpha: alpha.clone()):
+        after = weights(model, batch), model.sentence_log_probs(batch)
+    torch.testing.assert_close(after, before)
+    for experiment in EXPERIMENTS:
+        assert real(experiment(model, batch)).max() > 0
+
+
+def test_the_model_is_left_as_it_was() -> None:
+    model, batch = sharp_model(), batch_of()
+    model.train()
+    context, names = model.decoder.context, list(model.state_dict())
+    for experiment in EXPERIMENTS:
+        experiment(model, batch)
+        assert model.training
+
+    def fail(alpha: Tensor) -> Tensor:
+        raise ValueError("a mistake in an edit")
+
+    with pytest.raises(ValueError, match="mistake"), edited_weights(model, fail):
+        model.alpha(batch)
+    assert model.decoder.context is context
+    assert list(model.state_dict()) == names
+
+
+@pytest.mark.parametrize("context", ["fixed", "initial"])
+def test_a_model_without_weights_is_refused(context: str) -> None:
+    model = build_model(ModelConfig(12, 12, **SIZES, context=context))
+    for experiment in (permuted_weights, erased_words):
+        with pytest.raises(CourseError, match=f"context {context} has no weights"):
+            experiment(model, batch_of())
+
+
+def test_rank_correlation_by_hand() -> None:
+    first = torch.tensor([1.0, 2.0, 3.0, 4.0])
+    assert rank_correlation(first, first * 10) == 1
+    assert rank_correlation(first, -first) == -1
+    # Of six pairs one is the other way round.
+    assert rank_correlation(first, torch.tensor([1.0, 2, 4, 3])) == pytest.approx(4 / 6)
+    # A tie in one of them: 5 pairs alike, and 5 of 6 untied.
+    tied = torch.tensor([1.0, 2, 3, 3])
+    assert rank_correlation(first, tied) == pytest.approx(5 / math.sqrt(6 * 5))
+    assert rank_correlation(first, torch.ones(4)).isnan()
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 4)] * 2), min_size=2, max_size=8))
+def test_rank_correlation_counts_pairs(points: list[tuple[int, int]]) -> None:
+    pairs = [(a, b) for k, a in enumerate(points) for b in points[:k]]
+    alike = sum((a[0] - b[0]) * (a[1] - b[1]) > 0 for a, b in pairs)
+    unlike = sum((a[0] - b[0]) * (a[1] - b[1]) < 0 for a, b in pairs)
+    untied = [sum(a[side] != b[side] for a, b in pairs) for side in (0, 1)]
+    x, y = torch.tensor(points, dtype=torch.float64).T
+    # What has no value is left out, wherever it stands.
+    gap = torch.tensor([torch.nan], dtype=torch.float64)
+    for padded in ((x, y), (torch.cat([gap, x]), torch.cat([gap, y]))):
+        value = float(rank_correlation(*padded))
+        if all(untied):
+            assert value == pytest.approx((alike - unlike) / math.sqrt(untied[0] * untied[1]))
+        else:
+            assert math.isnan(value)
