@@ -189,7 +189,7 @@ def model_config(
         raise CourseError(
             f"{model} has its context by definition. Set the context of rnnsearch or luong."
         )
-    if attends(model) and changes.get("context", SCORES[0]) not in SCORES:
+    if attends(model) and changes.get("context") in ("fixed", "initial"):
         raise CourseError(
             f"{model} attends, and context={changes['context']} does not. Choose one of "
             f"{', '.join(SCORES)}, or --model rnnencdec or sutskever."

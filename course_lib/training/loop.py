@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from accelerate import Accelerator
+from accelerate.state import AcceleratorState
 from accelerate.utils import set_seed
 from tqdm import tqdm
 
@@ -72,9 +73,7 @@ def train(
     if out.exists() and not out.is_dir():
         raise CourseError(f"{out} is a file. Choose another --out.")
     recipe = config.recipe
-    accelerator = Accelerator(
-        mixed_precision="no" if recipe.precision == "fp32" else recipe.precision
-    )
+    accelerator = make_accelerator(recipe.precision)
     words = make_vocabularies(config, corpus)
     model_config = config.model_config(*map(len, words))
     started_before = (out / CONFIG).exists()
@@ -143,6 +142,16 @@ def train(
         progress.finished = True
         checkpoint()
     return progress
+
+
+def make_accelerator(precision: str) -> Accelerator:
+    """Where and in what precision a run is computed.
+
+    accelerate keeps one precision a process; it is forgotten first, or a page could not train one
+    run in fp32 and the next in bf16.
+    """
+    AcceleratorState._reset_state()
+    return Accelerator(mixed_precision="no" if precision == "fp32" else precision)
 
 
 def encode_pairs(

@@ -105,7 +105,12 @@ def test_compare_prints_the_models_side_by_side(
                 ("dropout=abc", "a number"),
                 ("label_smoothing=3", "below 1"),
                 ("patience=-1", "at least 1"),
-                ("context=fixed", "hidden"),
+                ("context=fixed", "rnnencdec"),
+                ("context=cosine", "additive"),
+                ("context=dot", "general"),
+                ("input_feeding=true", "order=after"),
+                ("scope=local", "local-m"),
+                ("teacher_forcing=sometimes", "inverse-sigmoid"),
                 ("corpus.train=abc", "corpus.train"),
                 ("corpus.train=0", "corpus.train"),
             )
