@@ -1,0 +1,259 @@
+"""Contexts: where the weights may lie, what they add up to, and that company changes nothing."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from course_lib.models import ModelConfig
+from course_lib.models.config import SCORES
+from course_lib.models.contexts import AttentionContext, FixedContext, build_context
+from course_lib.models.scores import masked_softmax
+from tests.models.tiny import encoder_for
+from tests.reference.attention import look
+
+n = 4
+SCOPES = ("global", "local-m", "local-p")
+LOOKS = [(context, scope) for context in SCORES for scope in SCOPES]
+CONTEXTS = [*LOOKS, ("fixed", "global"), ("initial", "global")]
+
+
+def context_of(name: str, scope: str, window: int = 2, seed: int = 0):
+    config = ModelConfig(
+        9,
+        9,
+        hidden=n,
+        alignment=5,
+        context=name,
+        scope=scope,
+        window=window,
+        encoder=encoder_for(name),
+    )
+    context = build_context(config).double()
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in context.parameters():
+            parameter.normal_(generator=generator)
+    return context, config.annotation_size
+
+
+def sentences(
+    lengths: list[int], width: int, size: int, seed: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries (B, n), annotations (B, width, size), mask. A sentence's numbers are its own: they
+    depend on the seed and its place in the list, not on the width of the padding."""
+    generator = torch.Generator().manual_seed(seed)
+    queries, annotations = [], torch.zeros(len(lengths), width, size, dtype=torch.double)
+    for row, length in enumerate(lengths):
+        queries.append(torch.randn(n, dtype=torch.double, generator=generator))
+        annotations[row, :length] = torch.randn(
+            length, size, dtype=torch.double, generator=generator
+        )
+    return torch.stack(queries), annotations, torch.arange(width) < torch.tensor(lengths)[:, None]
+
+
+lengths = st.lists(st.integers(1, 7), min_size=1, max_size=4)
+
+
+@pytest.mark.parametrize(("name", "scope"), LOOKS)
+@settings(max_examples=25, deadline=None)
+@given(
+    lengths=lengths,
+    extra=st.integers(0, 3),
+    window=st.integers(1, 4),
+    step=st.integers(0, 9),
+    seed=st.integers(0, 99),
+)
+def test_a_look_is_its_equations_and_stays_within_mask_and_window(
+    name, scope, lengths, extra, window, step, seed
+) -> None:
+    context, size = context_of(name, scope, window)
+    queries, annotations, mask = sentences(lengths, max(lengths) + extra, size, seed)
+    c, alpha = context(queries, context.prepare(annotations, mask), step)
+    assert not alpha[~mask].any()
+    p = {key.split(".")[-2]: w.detach().numpy() for key, w in context.named_parameters()}
+    p |= {key: p[key][0] for key in ("v_a", "v_p") if key in p}
+    totals = alpha.sum(dim=1).tolist()
+    for row, length in enumerate(lengths):
+        h = annotations[row, :length].numpy()
+        expected = look(p, name, scope, window, queries[row].numpy(), h, step)
+        np.testing.assert_allclose(alpha[row, :length].detach(), expected.alpha, atol=1e-12)
+        np.testing.assert_allclose(c[row].detach(), expected.context, atol=1e-12)
+        if scope == "global":
+            assert totals[row] == pytest.approx(1)
+        elif scope == "local-m":
+            inside = range(max(0, step - window), min(length, step + window + 1))
+            outside = [j for j in range(length) if j not in inside]
+            assert not alpha[row, outside].any()
+            assert totals[row] == pytest.approx(1 if len(inside) else 0)
+        else:
+            assert 0 < totals[row] <= 1 + 1e-12
+            assert (alpha[row] > 0).sum() <= 2 * window + 1
+
+
+@pytest.mark.parametrize(("name", "scope"), CONTEXTS)
+@settings(max_examples=25, deadline=None)
+@given(lengths=lengths, extra=st.integers(0, 4), seed=st.integers(0, 99), data=st.data())
+def test_company_order_and_padding_change_nothing(name, scope, lengths, extra, seed, data) -> None:
+    context, size = context_of(name, scope)
+    queries, annotations, mask = sentences(lengths, max(lengths), size, seed)
+    c, alpha = context(queries, context.prepare(annotations, mask), 3)
+
+    def same(found: Tensor | None, expected: Tensor | None) -> None:
+        if expected is None:
+            assert found is None
+        else:
+            torch.testing.assert_close(found, expected, atol=1e-13, rtol=0)
+
+    order = torch.tensor(data.draw(st.permutations(range(len(lengths)))))
+    turned = context(queries[order], context.prepare(annotations[order], mask[order]), 3)
+    same(turned[0], c[order])
+    same(turned[1], None if alpha is None else alpha[order])
+
+    _, wide, wide_mask = sentences(lengths, max(lengths) + extra, size, seed)
+    wide[~wide_mask] = 1e6  # what lies in the padding is never read
+    padded = context(queries, context.prepare(wide, wide_mask), 3)
+    same(padded[0], c)
+    same(padded[1], None if alpha is None else torch.nn.functional.pad(alpha, (0, extra)))
+
+    for row, length in enumerate(lengths):
+        one = slice(row, row + 1)
+        memory = context.prepare(annotations[one, :length], mask[one, :length])
+        alone = context(queries[one], memory, 3)
+        same(alone[0], c[one])
+        same(alone[1], None if alpha is None else alpha[one, :length])
+
+
+@pytest.mark.parametrize(("name", "scope"), CONTEXTS)
+def test_a_memory_selected_is_the_memory_of_the_sentences_selected(name, scope) -> None:
+    context, size = context_of(name, scope)
+    queries, annotations, mask = sentences([3, 7, 1], 7, size, 0)
+    index = torch.tensor([2, 0, 0, 1])
+    selected = context(queries[index], context.prepare(annotations, mask).select(index), 1)
+    expected = context(queries[index], context.prepare(annotations[index], mask[index]), 1)
+    for found, wanted in zip(selected, expected, strict=True):
+        assert (found is None) == (wanted is None)
+        if found is not None:
+            torch.testing.assert_close(found, wanted, atol=1e-14, rtol=0)
+
+
+@pytest.mark.parametrize(("name", "scope"), LOOKS)
+def test_a_sentence_without_words_gives_zeros_and_no_nan_gradient(name, scope) -> None:
+    context, size = context_of(name, scope)
+    queries, annotations, mask = sentences([4, 0], 4, size, 0)
+    queries.requires_grad_()
+    annotations.requires_grad_()
+    c, alpha = context(queries, context.prepare(annotations, mask), 1)
+    assert not alpha[1].any()
+    assert not c[1].any()
+    (c.square().sum() + alpha.square().sum()).backward()
+    for tensor in (queries.grad, annotations.grad, *(p.grad for p in context.parameters())):
+        assert tensor.isfinite().all()
+    assert not queries.grad[1].any()
+    assert not annotations.grad[1].any()
+    assert queries.grad[0].any()
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_a_window_past_the_end_gives_zeros_and_no_nan_gradient(name: str) -> None:
+    context, size = context_of(name, "local-m", window=2)
+    queries, annotations, mask = sentences([4, 2], 4, size, 0)
+    queries.requires_grad_()
+    c, alpha = context(queries, context.prepare(annotations, mask), 4)
+    assert alpha[0, 2:].sum().item() == pytest.approx(1)
+    assert not alpha[0, :2].any()
+    assert not alpha[1].any()
+    assert not c[1].any()
+    c.square().sum().backward()
+    assert queries.grad.isfinite().all()
+    assert not queries.grad[1].any()
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_a_window_wider_than_the_sentence_is_the_global_scope(name: str) -> None:
+    wide, size = context_of(name, "local-m", window=20)
+    everywhere, _ = context_of(name, "global")
+    queries, annotations, mask = sentences([6, 3], 6, size, 0)
+    found = wide(queries, wide.prepare(annotations, mask), 5)
+    expected = everywhere(queries, everywhere.prepare(annotations, mask), 0)
+    for a, b in zip(found, expected, strict=True):
+        assert torch.equal(a, b)
+
+
+def test_local_p_centres_on_half_the_sentence_when_it_knows_nothing() -> None:
+    """Zero weights put p_i at T_x / 2, of the real words: 3 of 6, and with equal energies the
+    weights are 1/5 exp(-(j - 3)^2 / 2) for D = 2."""
+    context, size = context_of("additive", "local-p")
+    for parameter in context.parameters():
+        torch.nn.init.zeros_(parameter)
+    queries, annotations, mask = sentences([6, 2], 9, size, 0)
+    _, alpha = context(queries, context.prepare(annotations, mask), 0)
+    near, far = np.exp(-0.5) / 5, np.exp(-2.0) / 5
+    expected = [0, far, near, 0.2, near, far, 0, 0, 0]
+    np.testing.assert_allclose(alpha[0].detach(), expected, atol=1e-15)
+    # A sentence of two words has its centre at 1.
+    np.testing.assert_allclose(alpha[1, :2].detach(), [np.exp(-0.5) / 2, 0.5], atol=1e-15)
+    assert not alpha[1, 2:].any()
+
+
+def test_the_step_matters_to_local_m_alone() -> None:
+    for name, scope in LOOKS:
+        context, size = context_of(name, scope)
+        queries, annotations, mask = sentences([7, 4], 7, size, 0)
+        memory = context.prepare(annotations, mask)
+        first, later = context(queries, memory, 0)[1], context(queries, memory, 3)[1]
+        assert torch.equal(first, later) == (scope != "local-m")
+
+
+def test_the_fixed_context_is_the_last_real_forward_state_at_every_step() -> None:
+    context, size = context_of("fixed", "global")
+    assert isinstance(context, FixedContext)
+    queries, annotations, mask = sentences([4, 2], 4, size, 0)
+    memory = context.prepare(annotations, mask)
+    first, none = context(queries, memory, 0)
+    second, _ = context(queries + 1, memory, 5)
+    assert none is None
+    assert torch.equal(first, second)
+    assert torch.equal(first[0], annotations[0, 3, :n])
+    assert torch.equal(first[1], annotations[1, 1, :n])
+
+
+def test_the_initial_context_has_no_numbers() -> None:
+    context, size = context_of("initial", "global")
+    queries, annotations, mask = sentences([4, 2], 4, size, 0)
+    c, none = context(queries, context.prepare(annotations, mask), 0)
+    assert c.shape == (2, 0)
+    assert none is None
+    assert context.size == 0
+
+
+@settings(max_examples=50, deadline=None)
+@given(data=st.data(), width=st.integers(1, 6))
+def test_masked_softmax_is_softmax_over_what_is_left(data, width) -> None:
+    """Any mask, energies of any size: weights of the rest, exact zeros, no NaN, sum 1 or 0."""
+    number = st.floats(-1e30, 1e30)
+    energies = torch.tensor(
+        data.draw(st.lists(number, min_size=width, max_size=width)), dtype=torch.double
+    ).requires_grad_()
+    mask = torch.tensor(data.draw(st.lists(st.booleans(), min_size=width, max_size=width)))
+    alpha = masked_softmax(energies[None], mask[None])[0]
+    assert not alpha[~mask].any()
+    if mask.any():
+        torch.testing.assert_close(alpha[mask], energies[mask].softmax(dim=0))
+    alpha.square().sum().backward()
+    assert energies.grad.isfinite().all()
+    assert not energies.grad[~mask].any()
+
+
+def test_attention_weighs_the_values_it_was_given() -> None:
+    """Keys decide where to look, values what is seen: c_i = sum_j alpha_ij h_j."""
+    context, size = context_of("additive", "global")
+    assert isinstance(context, AttentionContext)
+    queries, annotations, mask = sentences([5, 3], 5, size, 0)
+    memory = context.prepare(annotations, mask)
+    other = memory._replace(values=2 * annotations)
+    (c, alpha), (doubled, same) = context(queries, memory, 0), context(queries, other, 0)
+    assert torch.equal(alpha, same)
+    torch.testing.assert_close(doubled, 2 * c)

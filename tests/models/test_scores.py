@@ -1,0 +1,179 @@
+"""The scores: their equations, what equals what, and what cannot be computed."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+
+from course_lib.errors import CourseError
+from course_lib.models.config import SCORES, ModelConfig
+from course_lib.models.contexts import AttentionContext
+from course_lib.models.scores import (
+    AdditiveScore,
+    ConcatScore,
+    DotScore,
+    GeneralScore,
+    Score,
+    build_score,
+)
+from tests.models.tiny import encoder_for
+from tests.reference.attention import energy
+
+B, T, n, hidden = 3, 5, 4, 6
+NEEDS_EQUAL_SIZES = ("dot", "scaled-dot")
+
+
+def random(*shape: int, seed: int = 0) -> Tensor:
+    return torch.randn(*shape, dtype=torch.double, generator=torch.Generator().manual_seed(seed))
+
+
+def key_size(name: str) -> int:
+    return n if name in NEEDS_EQUAL_SIZES else 2 * n
+
+
+def drawn_score(name: str, seed: int = 0) -> Score:
+    torch.manual_seed(seed)
+    return build_score(name, n, key_size(name), hidden).double()
+
+
+def energies_of(score: Score, query: Tensor, annotations: Tensor) -> Tensor:
+    return score(query, score.keys(annotations))
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_energies_are_the_equations(name: str) -> None:
+    score = drawn_score(name)
+    query, annotations = random(B, n), random(B, T, key_size(name), seed=1)
+    found = energies_of(score, query, annotations)
+    p = {key.removesuffix(".weight"): w.detach().numpy() for key, w in score.named_parameters()}
+    if "v_a" in p:
+        p["v_a"] = p["v_a"][0]
+    expected = [
+        [energy(p, name, s, h_j) for h_j in h]
+        for s, h in zip(query.numpy(), annotations.numpy(), strict=True)
+    ]
+    np.testing.assert_allclose(found.detach().numpy(), expected, atol=1e-14)
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_derivatives_are_those_of_finite_differences(name: str) -> None:
+    score = drawn_score(name)
+    keys = [key for key, _ in score.named_parameters()]
+    weights = [w.detach().clone().requires_grad_() for w in score.parameters()]
+    query = random(2, n).requires_grad_()
+    annotations = random(2, 3, key_size(name), seed=1).requires_grad_()
+
+    class Whole(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.score = score
+
+        def forward(self, query: Tensor, annotations: Tensor) -> Tensor:
+            return energies_of(self.score, query, annotations)
+
+    def energies(query: Tensor, annotations: Tensor, *weights: Tensor) -> Tensor:
+        named = {f"score.{key}": w for key, w in zip(keys, weights, strict=True)}
+        return torch.func.functional_call(Whole(), named, (query, annotations))
+
+    assert torch.autograd.gradcheck(energies, (query, annotations, *weights))
+
+
+@pytest.mark.parametrize("name", SCORES)
+def test_each_pair_is_scored_for_itself(name: str) -> None:
+    """One energy depends on its own sentence, query and word; on no other."""
+    score = drawn_score(name)
+    query, annotations = random(B, n), random(B, T, key_size(name), seed=1)
+    before = energies_of(score, query, annotations)
+    other = annotations.clone()
+    other[1, 2] += 1
+    after = energies_of(score, query, other)
+    changed = before != after
+    assert changed.nonzero().tolist() == [[1, 2]]
+
+
+def test_concat_is_additive_with_one_matrix_cut_in_two() -> None:
+    torch.manual_seed(0)
+    additive, concat = AdditiveScore(n, 2 * n, hidden), ConcatScore(n, 2 * n, hidden)
+    with torch.no_grad():
+        concat.W_a.weight.copy_(torch.cat([additive.W_a.weight, additive.U_a.weight], dim=1))
+        concat.v_a.weight.copy_(additive.v_a.weight)
+    query, annotations = random(B, n).float(), random(B, T, 2 * n, seed=1).float()
+    torch.testing.assert_close(
+        energies_of(concat, query, annotations), energies_of(additive, query, annotations)
+    )
+
+
+def test_general_with_the_identity_is_dot() -> None:
+    general = GeneralScore(n, n).double()
+    nn.init.eye_(general.W_a.weight)
+    query, annotations = random(B, n), random(B, T, n, seed=1)
+    torch.testing.assert_close(
+        energies_of(general, query, annotations), energies_of(DotScore(n, n), query, annotations)
+    )
+
+
+def test_dot_is_symmetric_and_general_is_not() -> None:
+    """Query and word can change places in a dot product: it measures likeness."""
+    query, word = random(1, n), random(1, n, seed=1)
+    general = drawn_score("general")
+    square = GeneralScore(n, n).double()
+    assert general.W_a.weight.shape == (n, 2 * n)
+    there, back = (DotScore(n, n)(a, b[:, None]) for a, b in ((query, word), (word, query)))
+    torch.testing.assert_close(there, back)
+    there, back = (energies_of(square, a, b[:, None]) for a, b in ((query, word), (word, query)))
+    assert not torch.isclose(there, back)
+
+
+def test_scaling_keeps_the_spread_of_the_energies_in_any_dimension() -> None:
+    """Numbers of spread 1 have dot products of spread sqrt(d), and of spread 1 once scaled."""
+    for d in (4, 64, 1024):
+        query, annotations = random(200, d), random(200, 20, d, seed=1)
+        plain, scaled = build_score("dot", d, d, 1), build_score("scaled-dot", d, d, 1)
+        assert energies_of(plain, query, annotations).std().item() == pytest.approx(
+            math.sqrt(d), rel=0.1
+        )
+        assert energies_of(scaled, query, annotations).std().item() == pytest.approx(1, rel=0.1)
+
+
+@pytest.mark.parametrize("padded", [False, True])
+def test_a_look_with_the_scaled_dot_is_torchs_attention(padded: bool) -> None:
+    """Values and derivatives of `scaled_dot_product_attention` with one query a sentence."""
+    mask = torch.arange(T) < torch.tensor([T, 2, 1] if padded else [T] * B)[:, None]
+    context = AttentionContext(drawn_score("scaled-dot"), n)
+    results = []
+    for ours in (True, False):
+        query, annotations = random(B, n).requires_grad_(), random(B, T, n, seed=1).requires_grad_()
+        if ours:
+            c, _ = context(query, context.prepare(annotations, mask))
+        else:
+            looked = scaled_dot_product_attention(
+                query[:, None], annotations, annotations, attn_mask=mask[:, None]
+            )
+            c = looked[:, 0]
+        (c * random(B, n, seed=2)).sum().backward()
+        results.append((c.detach(), query.grad, annotations.grad))
+    for found, expected in zip(*results, strict=True):
+        torch.testing.assert_close(found, expected, atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("name", NEEDS_EQUAL_SIZES)
+def test_unequal_sizes_name_the_scores_that_can(name: str) -> None:
+    errors = []
+    for refused in (
+        lambda: build_score(name, n, 2 * n, hidden),
+        lambda: ModelConfig(10, 10, hidden=n, context=name),
+    ):
+        with pytest.raises(CourseError) as caught:
+            refused()
+        errors.append(str(caught.value))
+    assert errors[0] == errors[1]
+    for word in ("4", "8", "general", "concat", "additive"):
+        assert word in errors[0]
+    assert "\n" not in errors[0]
+    # What the line recommends does work.
+    for other in ("general", "concat", "additive"):
+        ModelConfig(10, 10, hidden=n, context=other)
+    ModelConfig(10, 10, hidden=n, context=name, encoder=encoder_for(name))
