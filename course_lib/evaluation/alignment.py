@@ -103,6 +103,16 @@ def threshold_links(
     return frozenset(zip(columns.tolist(), rows.tolist(), strict=True))
 
 
+def diagonal_links(source_words: int, target_words: int) -> frozenset[Link]:
+    """What can be had without looking: each target word with the source word at its relative place.
+
+    Any alignment should be better than this one.
+    """
+    return frozenset(
+        ((2 * i + 1) * source_words // (2 * target_words), i) for i in range(target_words)
+    )
+
+
 def merge_links(
     links: Alignment, source_words: Sequence[int], target_words: Sequence[int]
 ) -> frozenset[Link]:

@@ -12,6 +12,7 @@ from course_lib.errors import CourseError
 from course_lib.evaluation.alignment import (
     alignment_error_rate,
     argmax_links,
+    diagonal_links,
     merge_links,
     threshold_links,
     transposed,
@@ -169,6 +170,18 @@ def test_without_end_marks_transposing_weights_transposes_links(alpha: np.ndarra
     there = threshold_links(alpha, 0.3, end_mark=False)
     assert threshold_links(alpha.T, 0.3, end_mark=False) == transposed(there)
     assert transposed(transposed(there)) == there
+
+
+@given(st.integers(1, 30), st.integers(1, 30))
+def test_the_diagonal_links_every_target_word_inside_the_source(source: int, target: int) -> None:
+    places = [i for i, _ in sorted(diagonal_links(source, target), key=lambda link: link[1])]
+    assert len(places) == target
+    assert places == sorted(places)
+    assert 0 <= places[0] <= places[-1] < source
+    # The same from both ends.
+    assert [source - 1 - i for i in reversed(places)] == pytest.approx(places, abs=1)
+    if source == target:
+        assert places == list(range(target))
 
 
 def test_pieces_of_words() -> None:

@@ -1,0 +1,152 @@
+"""`course align`: a run's attention weights as word alignments."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from course_lib.cli.runs import Json, RunPath
+from course_lib.errors import CourseError
+from course_lib.files import write_atomically
+
+if TYPE_CHECKING:
+    from course_lib.corpora.corpus import Corpus
+    from course_lib.evaluation.weights import Weights
+    from course_lib.training import Run
+
+KINDS = {"attention": "attention", "ibm1": "IBM Model 1", "blind": "blind guess"}
+NAMES = {"argmax": "largest weight", "forward": "this direction", "reverse": "other direction"}
+
+
+def align(
+    run: RunPath,
+    split: Annotated[str, typer.Option(help="A split of the run's corpus.")],
+    reverse: Annotated[
+        Path | None, typer.Option(help="A run of the other direction, to combine both.")
+    ] = None,
+    gold: Annotated[
+        Path | None, typer.Option(help="Gold links of the split, as in `0-0 1p2`, from 0.")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write every matrix with its words to this .json file.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Align a split with a run's attention weights, beside IBM Model 1, and diagnose the weights.
+
+    The reference is given word by word (forced decoding). The alignment error rate needs gold
+    links: the corpus's own, or those of --gold. Weights that look wrong are reported, and the exit
+    status stays 0.
+    """
+    from course_lib.evaluation.align import align_split, saved_weights
+    from course_lib.evaluation.links import check_links, read_links
+
+    if save is not None and save.suffix != ".json":
+        raise CourseError(f"--save writes JSON. Give a file that ends in .json, not {save.name}.")
+    loaded, corpus = _run_and_corpus(run)
+    if split not in corpus.splits:
+        raise CourseError(
+            f"{corpus.name} has no split {split!r}. Choose one of {', '.join(corpus.splits)}."
+        )
+    part = corpus.splits[split]
+    links = None
+    if gold is not None:
+        links = read_links(gold)
+        check_links(links, part.source, part.target, str(gold))
+    weights = _weights(loaded, corpus, split)
+    other = None
+    if reverse is not None:
+        back, mirrored = _run_and_corpus(reverse)
+        turned = mirrored.splits.get(split)
+        if turned is None or (turned.source, turned.target) != (part.target, part.source):
+            raise CourseError(
+                f"{reverse} does not translate the same sentences in the other direction. Give a "
+                f"run of {corpus.name} on {'-'.join(reversed(corpus.pair.split('-')))} with the "
+                "same corpus options."
+            )
+        other = _weights(back, mirrored, split)
+    record = {
+        "run": str(run),
+        "model": loaded.config.model,
+        "corpus": corpus.name,
+        "pair": corpus.pair,
+        "split": split,
+        **align_split(weights, corpus, split, links, other),
+    }
+    if save is not None:
+        text = json.dumps(saved_weights(weights, corpus, split), ensure_ascii=False)
+        write_atomically(save, text + "\n")
+    typer.echo(json.dumps(record, indent=1) if as_json else _as_text(record))
+
+
+def register(app: typer.Typer) -> None:
+    """Put the command on the command line."""
+    app.command()(align)
+
+
+def _run_and_corpus(path: Path) -> "tuple[Run, Corpus]":
+    """A run and the data that it was trained on."""
+    from course_lib.corpora.registry import load_corpus
+    from course_lib.training import load_run, read_result
+    from course_lib.training.run_directory import other_data
+
+    run = load_run(path)
+    corpus = load_corpus(run.config.corpus, run.config.pair, **run.config.corpus_options)
+    if other_data(read_result(path)["corpus_sha256"], corpus):
+        raise CourseError(
+            f"{path} was trained on other data than {corpus.name} is here. "
+            f"Check it with `course corpus verify {corpus.name}`."
+        )
+    return run, corpus
+
+
+def _weights(run: "Run", corpus: "Corpus", split: str) -> "list[Weights]":
+    from course_lib.evaluation.align import forced_weights
+
+    try:
+        return forced_weights(
+            run.model, run.source_vocabulary, run.target_vocabulary, corpus.splits[split]
+        )
+    except CourseError as error:
+        raise CourseError(f"{run.path}: {error}") from error
+
+
+def _as_text(record: dict[str, Any]) -> str:
+    look = record["diagnostics"]
+    lines = [
+        f"{record['split']}: {record['sentences']} sentence pairs, {record['corpus']} "
+        f"{record['pair']}, by forced decoding of the reference",
+        f"gold: {record['gold']}",
+    ]
+    if record["alignments"]:
+        lines.append(f"{'':38}{'precision':>10}{'recall':>8}{'AER':>8}")
+    for who, found in record["alignments"].items():
+        for how, score in found.items():
+            way = NAMES.get(how, how)
+            if how == "threshold":
+                way = f"weight of {record['threshold']} or more"
+            cells = [score[key] for key in ("precision", "recall", "aer")]
+            lines.append(
+                f"  {KINDS[who] + ', ' + way:36}"
+                + "".join(
+                    f"{'-' if cell is None else format(cell, '.3f'):>{width}}"
+                    for cell, width in zip(cells, (10, 8, 8), strict=True)
+                )
+            )
+    order = look["monotonicity"]
+    lines += [
+        f"entropy: {look['entropy']:.2f} nats a word, {look['normalised_entropy']:.0%} of the "
+        "largest possible",
+        f"order: {'-' if order is None else format(order, '.0%')} of the steps do not go back, "
+        f"{look['crossings']:.1f} crossings a sentence",
+        f"coverage: {look['hardly_covered']:.1%} of the source words hardly looked at, "
+        f"{look['unaligned']:.1%} of the target words unaligned, {look['end_weight']:.1%} of the "
+        "weight on the end mark",
+        f"several: {look['many_to_one']:.1%} of the target words have several source words, "
+        f"{look['one_to_many']:.1%} of the source words several target words",
+        f"warnings: {look['warnings']['uniform']} sentences collapsed to uniform, "
+        f"{look['warnings']['stuck']} stuck on one word",
+        *look["advice"],
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,192 @@
+"""One model on one split: its weights as word alignments, beside IBM Model 1, and diagnosed."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from course_lib.corpora.batches import batches_in_order, make_batch
+from course_lib.corpora.corpus import Corpus, Link, Split
+from course_lib.corpora.vocabulary import EOS, MARKS, Vocabulary
+from course_lib.errors import CourseError
+from course_lib.evaluation.alignment import (
+    THRESHOLD,
+    alignment_error_rate,
+    argmax_links,
+    diagonal_links,
+    threshold_links,
+    transposed,
+)
+from course_lib.evaluation.diagnostics import diagnose, summarise
+from course_lib.evaluation.ibm1 import train_model1
+from course_lib.evaluation.links import GoldLinks
+from course_lib.evaluation.symmetrise import COMBINATIONS
+from course_lib.evaluation.weights import Weights, checked_weights
+from course_lib.models import EncoderDecoder
+
+Alignments = list[frozenset[Link]]
+
+ITERATIONS = 10
+"""Of EM for Model 1: by then its alignments on the course's corpora no longer get better."""
+HOW = (
+    "forced decoding: the reference is given word by word, and each row has the weights with which "
+    "the model would have written the next word of it"
+)
+END_MARK = (
+    "the end marks' row and column are left out; a word whose largest weight is on the source's "
+    "end mark is unaligned"
+)
+
+
+def forced_weights(
+    model: EncoderDecoder,
+    source_vocabulary: Vocabulary,
+    target_vocabulary: Vocabulary,
+    part: Split,
+    batch_size: int = 64,
+) -> list[Weights]:
+    """The weights of every sentence pair while its reference is given word by word.
+
+    Returns:
+        in the order of the split, (T_y + 1, T_x + 1) each: the last row and the last column are
+        the end marks'.
+
+    Raises:
+        CourseError: the model has no attention, or a weight is not a number.
+    """
+    device = next(model.parameters()).device
+    training = model.training
+    model.eval()
+    pairs = [
+        (source_vocabulary.encode(x), target_vocabulary.encode(y))
+        for x, y in zip(part.source, part.target, strict=True)
+    ]
+    found: dict[int, Weights] = {}
+    for index in batches_in_order([len(y) for _, y in pairs], batch_size):
+        alpha = model.alpha(make_batch(pairs, index).to(device))
+        if alpha is None:
+            raise CourseError(
+                f"A model with the context {model.config.context} has no weights, so there is "
+                "nothing to align with. Take one with attention, as RNNsearch."
+            )
+        for i, weights in zip(index, alpha.float().cpu().numpy(), strict=True):
+            source, target = pairs[i]
+            found[i] = checked_weights(weights[: len(target) + 1, : len(source) + 1])
+    model.train(training)
+    return [found[i] for i in range(len(pairs))]
+
+
+def align_split(
+    weights: Sequence[Weights],
+    corpus: Corpus,
+    split: str,
+    gold: Sequence[GoldLinks] | None = None,
+    reverse: Sequence[Weights] | None = None,
+    threshold: float = THRESHOLD,
+) -> dict[str, Any]:
+    """What a model's weights are worth as an alignment of a split, and how they look.
+
+    Args:
+        weights: of every pair of the split, as `forced_weights` gives them.
+        gold: what to score against; without it the corpus's own links, where it has them.
+        reverse: weights of a model of the other direction on the same pairs, (T_x + 1, T_y + 1)
+            each: then the two directions are also combined.
+
+    Returns:
+        `aer` and `ibm1_aer`, the alignment error rates by the largest weight and of IBM Model 1
+        trained on the corpus's training split, None without gold links; all scores under
+        `alignments`, a blind guess along the diagonal among them; the `diagnostics` of the weights.
+    """
+    part = corpus.splits[split]
+    if gold is None and part.links is not None:
+        gold = [GoldLinks(links) for links in part.links]
+    scores: dict[str, dict[str, Any]] = {}
+    if gold is not None:
+        both = {"argmax": [argmax_links(alpha) for alpha in weights]}
+        if reverse is not None:
+            both["reverse"] = [transposed(argmax_links(alpha)) for alpha in reverse]
+        several = {"threshold": [threshold_links(alpha, threshold) for alpha in weights]}
+        scores["attention"] = _scored({**both, **several, **_combined(both)}, gold)
+        classical = model1_alignments(corpus, split, both_ways=reverse is not None)
+        scores["ibm1"] = _scored({**classical, **_combined(classical)}, gold)
+        diagonal = [
+            diagonal_links(len(x), len(y)) for x, y in zip(part.source, part.target, strict=True)
+        ]
+        scores["blind"] = _scored({"diagonal": diagonal}, gold)
+    return {
+        "sentences": len(part),
+        "weights": HOW,
+        "end_mark": END_MARK,
+        "threshold": threshold,
+        "gold": _about(gold, corpus),
+        "aer": scores["attention"]["argmax"]["aer"] if gold is not None else None,
+        "ibm1_aer": scores["ibm1"]["forward"]["aer"] if gold is not None else None,
+        "alignments": scores,
+        "ibm1_iterations": ITERATIONS if gold is not None else None,
+        "diagnostics": summarise([diagnose(alpha, threshold) for alpha in weights]),
+    }
+
+
+def model1_alignments(corpus: Corpus, split: str, both_ways: bool) -> dict[str, Alignments]:
+    """The best alignments of a split by IBM Model 1 trained on the corpus's training split.
+
+    `forward` writes the target from the source, as the corpus's pair says; `reverse` the source
+    from the target, its links turned to (source, target).
+    """
+    train, part = corpus.splits["train"], corpus.splits[split]
+    model = train_model1(zip(train.source, train.target, strict=True), ITERATIONS)
+    found = {"forward": [model.align(x, y) for x, y in zip(part.source, part.target, strict=True)]}
+    if both_ways:
+        model = train_model1(zip(train.target, train.source, strict=True), ITERATIONS)
+        found["reverse"] = [
+            transposed(model.align(y, x)) for x, y in zip(part.source, part.target, strict=True)
+        ]
+    return found
+
+
+def saved_weights(weights: Sequence[Weights], corpus: Corpus, split: str) -> dict[str, Any]:
+    """The weights of a split with their words, as `course align --save` writes them as JSON.
+
+    `sentences` has one entry a pair: `source` and `target`, each with its end mark; `alpha`, a row
+    for each word of `target` and a column for each of `source`, rounded to four digits; `links`,
+    the alignment by largest weight, and `gold`, the corpus's or null, as [source, target] pairs.
+    """
+    part, end = corpus.splits[split], MARKS[EOS]
+    return {
+        "corpus": corpus.name,
+        "pair": corpus.pair,
+        "split": split,
+        "weights": HOW,
+        "sentences": [
+            {
+                "source": [*part.source[i], end],
+                "target": [*part.target[i], end],
+                "alpha": alpha.round(4).tolist(),
+                "links": sorted(argmax_links(alpha)),
+                "gold": None if part.links is None else sorted(part.links[i]),
+            }
+            for i, alpha in enumerate(weights)
+        ],
+    }
+
+
+def _combined(directions: Mapping[str, Alignments]) -> dict[str, Alignments]:
+    """Both directions together, in every way there is; nothing where there is only one."""
+    if len(directions) < 2:
+        return {}
+    forward, backward = directions.values()
+    return {
+        name: [combine(one, other) for one, other in zip(forward, backward, strict=True)]
+        for name, combine in COMBINATIONS.items()
+    }
+
+
+def _scored(
+    alignments: Mapping[str, Alignments], gold: Sequence[GoldLinks]
+) -> dict[str, dict[str, Any]]:
+    return {name: alignment_error_rate(found, gold)._asdict() for name, found in alignments.items()}
+
+
+def _about(gold: Sequence[GoldLinks] | None, corpus: Corpus) -> str:
+    if gold is None:
+        return f"{corpus.name} has no gold alignment, so there is no error rate"
+    sure = sum(len(links.sure) for links in gold)
+    return f"{sure} sure links, {sum(len(links.possible) for links in gold) - sure} more possible"

@@ -1,0 +1,176 @@
+"""A split aligned: weights are the model's, scores are those of the links they stand for."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from course_lib.corpora import load_corpus
+from course_lib.corpora.batches import make_batch
+from course_lib.corpora.corpus import Corpus
+from course_lib.corpora.vocabulary import Vocabulary
+from course_lib.errors import CourseError
+from course_lib.evaluation.align import align_split, forced_weights, saved_weights
+from course_lib.evaluation.alignment import alignment_error_rate, argmax_links
+from course_lib.evaluation.links import GoldLinks
+from course_lib.evaluation.weights import Weights
+from course_lib.models import EncoderDecoder, build_model, model_config
+
+
+@pytest.fixture(scope="module")
+def corpus() -> Corpus:
+    return load_corpus("verbs", min_length=3, max_length=12, train=400, val=5, test=40)
+
+
+@pytest.fixture(scope="module")
+def words(corpus: Corpus) -> Vocabulary:
+    return Vocabulary.from_sentences(corpus.splits["train"].source)
+
+
+def model_of(name: str, words: Vocabulary) -> EncoderDecoder:
+    return build_model(model_config(name, "smoke", len(words), len(words))).eval()
+
+
+def oracle(corpus: Corpus, split: str, turned: bool = False) -> list[Weights]:
+    """Weights that lie on the gold links, one source word a target word; end mark on end mark."""
+    part = corpus.splits[split]
+    assert part.links is not None
+    found = []
+    for source, target, links in zip(part.source, part.target, part.links, strict=True):
+        alpha = np.zeros((len(target) + 1, len(source) + 1))
+        alpha[-1, -1] = 1
+        for i, j in links:
+            alpha[j, i] = 1
+        found.append(alpha.T if turned else alpha)
+    return found
+
+
+def test_weights_come_in_the_order_of_the_split_without_padding(
+    corpus: Corpus, words: Vocabulary
+) -> None:
+    model, part = model_of("rnnsearch", words), corpus.splits["test"]
+    together = forced_weights(model, words, words, part, batch_size=16)
+    alone = forced_weights(model, words, words, part, batch_size=1)
+    for source, target, one, other in zip(part.source, part.target, together, alone, strict=True):
+        assert one.shape == (len(target) + 1, len(source) + 1)
+        np.testing.assert_allclose(one.sum(axis=1), 1, atol=1e-6)
+        np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_they_are_the_weights_of_the_search_with_the_words_given(
+    corpus: Corpus, words: Vocabulary
+) -> None:
+    """Step by step, as translation goes, but with the reference's words."""
+    model, part = model_of("rnnsearch", words), corpus.splits["test"]
+    pair = (words.encode(part.source[0]), words.encode(part.target[0]))
+    batch = make_batch([pair], [0])
+    rows = []
+    with torch.no_grad():
+        state = model.start(batch.source, batch.source_lengths, batch.source_mask)
+        for y in batch.target_in[0]:
+            _, alpha, state = model.step(y[None], state)
+            assert alpha is not None
+            rows.append(alpha[0].numpy())
+    np.testing.assert_allclose(forced_weights(model, words, words, part)[0], rows, atol=1e-6)
+
+
+def test_the_model_stays_in_its_mode_and_dropout_out_of_the_weights(
+    corpus: Corpus, words: Vocabulary
+) -> None:
+    model = model_of("rnnsearch", words)
+    model.encoder.dropout.p = 0.9
+    model.train()
+    first = forced_weights(model, words, words, corpus.splits["val"])
+    assert model.training
+    second = forced_weights(model, words, words, corpus.splits["val"])
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("name", ["rnnencdec", "sutskever"])
+def test_a_model_without_attention_aligns_nothing(
+    name: str, corpus: Corpus, words: Vocabulary
+) -> None:
+    with pytest.raises(CourseError, match="nothing to align with"):
+        forced_weights(model_of(name, words), words, words, corpus.splits["val"])
+
+
+def test_weights_on_the_gold_links_are_without_error(corpus: Corpus) -> None:
+    record = align_split(
+        oracle(corpus, "test"), corpus, "test", reverse=oracle(corpus, "test", turned=True)
+    )
+    assert record["aer"] == 0
+    assert set(record["alignments"]["attention"]) == {
+        *("argmax", "reverse", "threshold", "intersection", "union", "grow-diag")
+    }
+    assert {score["aer"] for score in record["alignments"]["attention"].values()} == {0}
+    assert record["diagnostics"]["entropy"] == 0
+    assert record["diagnostics"]["warnings"] == {"uniform": 0, "stuck": 0}
+
+
+def test_the_two_methods_are_scored_on_the_same_links(corpus: Corpus, words: Vocabulary) -> None:
+    weights = forced_weights(model_of("rnnsearch", words), words, words, corpus.splits["test"])
+    record = align_split(weights, corpus, "test")
+    links = corpus.splits["test"].links
+    assert links is not None
+    wanted = alignment_error_rate([argmax_links(alpha) for alpha in weights], links)
+    assert record["aer"] == wanted.aer
+    assert record["alignments"]["attention"]["argmax"] == wanted._asdict()
+    # An untrained model is no better than a guess; counting co-occurrences is.
+    assert record["ibm1_aer"] == record["alignments"]["ibm1"]["forward"]["aer"]
+    assert record["ibm1_aer"] < record["alignments"]["blind"]["diagonal"]["aer"] < record["aer"]
+    assert set(record["alignments"]["ibm1"]) == {"forward"}
+    assert record["diagnostics"]["warnings"]["uniform"] == 40
+    json.dumps(record, allow_nan=False)
+
+
+def test_both_directions_of_model_1_are_combined(corpus: Corpus) -> None:
+    """For the same words on both sides the two directions find much the same."""
+    scores = align_split(
+        oracle(corpus, "test"), corpus, "test", reverse=oracle(corpus, "test", turned=True)
+    )["alignments"]["ibm1"]
+    assert set(scores) == {"forward", "reverse", "intersection", "union", "grow-diag"}
+    assert scores["intersection"]["links"] <= scores["grow-diag"]["links"]
+    assert scores["grow-diag"]["links"] <= scores["union"]["links"]
+    assert scores["intersection"]["precision"] >= scores["union"]["precision"]
+    assert abs(scores["forward"]["aer"] - scores["reverse"]["aer"]) < 0.1
+
+
+def test_gold_links_from_elsewhere_are_the_ones_that_count(corpus: Corpus) -> None:
+    own = corpus.splits["test"].links
+    assert own is not None
+    nothing_sure = [GoldLinks(frozenset(), links) for links in own]
+    record = align_split(oracle(corpus, "test"), corpus, "test", gold=nothing_sure)
+    assert record["aer"] == 0
+    assert record["alignments"]["attention"]["argmax"]["recall"] is None
+    assert record["gold"].startswith("0 sure links")
+
+
+def test_without_gold_links_there_are_diagnostics_and_no_error_rate(corpus: Corpus) -> None:
+    part = replace(corpus.splits["test"], links=None)
+    plain = replace(corpus, splits={**corpus.splits, "test": part})
+    record = align_split(oracle(corpus, "test"), plain, "test")
+    assert record["aer"] is record["ibm1_aer"] is None
+    assert record["alignments"] == {}
+    assert record["gold"] == "verbs has no gold alignment, so there is no error rate"
+    assert record["diagnostics"]["sentences"] == 40
+    assert saved_weights(oracle(corpus, "test"), plain, "test")["sentences"][0]["gold"] is None
+
+
+def test_saved_weights_can_be_read_again_with_their_words(
+    corpus: Corpus, words: Vocabulary
+) -> None:
+    part = corpus.splits["test"]
+    weights = forced_weights(model_of("rnnsearch", words), words, words, part)
+    saved = json.loads(json.dumps(saved_weights(weights, corpus, "test")))
+    assert (saved["corpus"], saved["pair"], saved["split"]) == ("verbs", "tokens", "test")
+    assert len(saved["sentences"]) == 40
+    for one, alpha, source, target in zip(
+        saved["sentences"], weights, part.source, part.target, strict=True
+    ):
+        assert one["source"] == [*source, "</s>"]
+        assert one["target"] == [*target, "</s>"]
+        np.testing.assert_allclose(one["alpha"], alpha, atol=5.1e-5)
+        assert {tuple(link) for link in one["links"]} == argmax_links(alpha)
