@@ -1,0 +1,213 @@
+"""The decoder: two paths of one mathematics, who sees what when, and the words it is given."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor
+
+from course_lib.corpora.batches import Batch, make_batch
+from course_lib.models import EncoderDecoder
+from course_lib.models.decoder import DecoderState, ReadoutInputs
+from tests.models.test_against_reference import EVERYTHING, LUONG, SUTSKEVER
+from tests.models.tiny import PAIRS, batch_of, every_context, label, tiny_model
+from tests.reference.translator import SCORES, Choices
+
+SELF_ATTENTION = [
+    replace(choices, encoder="self-attention")
+    for choices in (Choices(), Choices(order="after", unit="lstm"), Choices(context="initial"))
+]
+
+
+def started(model: EncoderDecoder, batch: Batch) -> DecoderState:
+    return model.start(batch.source, batch.source_lengths, batch.source_mask)
+
+
+def words(*numbers: int) -> Tensor:
+    return torch.tensor(numbers)
+
+
+@pytest.mark.parametrize("choices", [*EVERYTHING, *SELF_ATTENTION], ids=label)
+def test_three_paths_have_one_loss(choices: Choices) -> None:
+    """Unrolled for training, step after step for a search, sampled with every word given."""
+    model = tiny_model(choices)
+    batch = batch_of(PAIRS)
+    state = started(model, batch)
+    log_prob = torch.zeros(len(PAIRS), dtype=torch.double)
+    for y_prev, y, real in zip(
+        batch.target_in.T, batch.target_out.T, batch.target_mask.T, strict=True
+    ):
+        log_probs, _, state = model.step(y_prev, state)
+        log_prob = log_prob + log_probs.gather(-1, y[:, None]).squeeze(-1) * real
+    unrolled, sampled = model.loss(batch)[0], model.loss(batch, given=1.0)[0]
+    torch.testing.assert_close(model.sentence_log_probs(batch), log_prob, atol=1e-12, rtol=0)
+    weights = list(model.parameters())
+    first, *others = [
+        (loss.detach(), *torch.autograd.grad(loss, weights, allow_unused=True))
+        for loss in (unrolled, sampled, -log_prob.sum())
+    ]
+    for found in others:
+        for a, b in zip(found, first, strict=True):
+            assert (a is None) == (b is None)
+            if a is not None:
+                torch.testing.assert_close(a, b, atol=1e-10, rtol=0)
+
+
+@pytest.mark.parametrize("choices", [Choices(), LUONG, SUTSKEVER], ids=label)
+def test_without_words_given_the_model_reads_its_own(choices: Choices) -> None:
+    """A model that always says 5 reads 5 at every step but the first."""
+    model = tiny_model(choices)
+    with torch.no_grad():
+        model.decoder.W_o.weight.mul_(0.01)
+        model.decoder.W_o.bias[5] += 100
+    batch = batch_of(PAIRS)
+    own = torch.full_like(batch.target_in, 5)
+    own[:, 0] = batch.target_in[:, 0]
+    found, expected = model.loss(batch, given=0.0)[0], model.loss(batch._replace(target_in=own))[0]
+    assert found.item() == pytest.approx(expected.item(), abs=1e-9)
+    assert found.item() != pytest.approx(model.loss(batch)[0].item(), abs=1e-6)
+
+
+def test_the_share_of_words_given_is_the_share_asked_for() -> None:
+    model = tiny_model(Choices())
+    with torch.no_grad():
+        model.decoder.W_o.bias[6] += 100
+    read: list[Tensor] = []
+    hook = model.decoder.E.register_forward_hook(lambda _, inputs, __: read.append(inputs[0]))
+    batch = make_batch([([4], [5] * 40)], [0] * 200)
+    torch.manual_seed(0)
+    model.loss(batch, given=0.3)
+    hook.remove()
+    after_the_first = torch.stack(read[1:])
+    assert set(after_the_first.unique().tolist()) == {5, 6}
+    # 8,000 draws: the standard deviation is 0.005.
+    assert (after_the_first == 5).double().mean().item() == pytest.approx(0.3, abs=0.02)
+    # Each word of each sentence has a draw of its own.
+    assert 0 < (after_the_first[0] == 5).double().mean().item() < 1
+
+
+def test_own_words_are_drawn_from_the_models_distribution() -> None:
+    """Frequencies of 20,000 draws against log_probs of the step."""
+    model = tiny_model(Choices(), seed=3)
+    batch = make_batch([([4, 5], [5])], [0] * 20_000)
+    expected = model.step(batch.target_in[:1, 0], started(model, make_batch([([4, 5], [5])], [0])))
+    read: list[Tensor] = []
+    hook = model.decoder.E.register_forward_hook(lambda _, inputs, __: read.append(inputs[0]))
+    torch.manual_seed(0)
+    with torch.no_grad():
+        model.loss(batch, given=0.0)
+    hook.remove()
+    frequencies = torch.bincount(read[1], minlength=7) / 20_000
+    torch.testing.assert_close(
+        frequencies.double(), expected[0][0].exp().detach(), atol=0.015, rtol=0
+    )
+
+
+@pytest.mark.parametrize("choices", [c for c in every_context() if c.context in SCORES], ids=label)
+def test_before_the_update_the_weights_do_not_know_the_word(choices: Choices) -> None:
+    """s_{i-1} has not read y_{i-1}, s_i has. Luong's weights see one word more."""
+    model = tiny_model(choices)
+    state = started(model, batch_of(PAIRS[:1]))
+    _, one, after_one = model.step(words(4), state)
+    _, other, after_other = model.step(words(5), state)
+    assert torch.equal(one, other) == (choices.order == "before")
+    # Either way the next look knows it.
+    assert not torch.equal(model.step(words(4), after_one)[1], model.step(words(4), after_other)[1])
+
+
+@pytest.mark.parametrize(
+    ("order", "feeding", "first_difference"),
+    [("before", False, 1), ("after", False, None), ("after", True, 2)],
+)
+def test_where_the_context_enters_the_unit(order, feeding, first_difference) -> None:
+    """Before: s_1 knows c_1. After: the state never does, unless t_{i-1} is fed to the next one."""
+    model = tiny_model(Choices(order=order, input_feeding=feeding, reads="current"))
+    state = started(model, batch_of(PAIRS[:1]))
+    other = state._replace(memory=state.memory._replace(values=state.memory.values + 1))
+    differs = []
+    for _ in range(3):
+        state, other = model.step(words(4), state)[2], model.step(words(4), other)[2]
+        differs.append(not torch.allclose(state.s, other.s, atol=1e-12))
+    assert differs == [first_difference is not None and i >= first_difference for i in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("order", ["before", "after"])
+@pytest.mark.parametrize("reads", ["previous", "current"])
+def test_which_state_the_readout_reads(order: str, reads: str) -> None:
+    """s_i changes with the unit's weights, s_{i-1} does not; at step 1 only a readout of s_1 can
+    notice. With attention after the update the context notices too, so it is shut off here."""
+    model = tiny_model(Choices(context="initial", order=order, reads=reads))
+    state = started(model, batch_of(PAIRS[:1]))
+    before, _, _ = model.step(words(4), state)
+    with torch.no_grad():
+        model.decoder.unit.W.bias += 1
+    after, _, _ = model.step(words(4), state)
+    assert torch.allclose(before, after, atol=1e-12) == (reads == "previous")
+
+
+def test_the_attentional_vector_is_luongs() -> None:
+    """tanh(W_c [c; s]), equation 5, with W_c = [C_o, U_o]; the previous word does not enter."""
+    decoder = tiny_model(LUONG).decoder
+    s, c = torch.randn(3, 4, dtype=torch.double), torch.randn(3, 4, dtype=torch.double)
+    W_c = torch.cat([decoder.C_o.weight, decoder.U_o.weight], dim=1)
+    expected = torch.tanh(torch.cat([c, s], dim=1) @ W_c.T)
+    found = decoder.deep_output(ReadoutInputs(s, torch.full((3, 3), torch.nan), c))
+    torch.testing.assert_close(found, expected, atol=1e-14, rtol=0)
+
+
+def test_maxout_keeps_the_larger_of_neighbours() -> None:
+    decoder = tiny_model(Choices(), readout=2).decoder
+    with torch.no_grad():
+        for matrix in (decoder.U_o, decoder.V_o, decoder.C_o):
+            matrix.weight.zero_()
+        decoder.V_o.bias.copy_(torch.tensor([1.0, 3.0, -2.0, -5.0]))
+    inputs = ReadoutInputs(*(torch.zeros(1, size, dtype=torch.double) for size in (4, 3, 8)))
+    assert decoder.deep_output(inputs).tolist() == [[3.0, -2.0]]
+
+
+@pytest.mark.parametrize("choices", [*every_context()[::5], LUONG, SUTSKEVER], ids=label)
+def test_selected_states_go_on_as_their_sentences_would(choices: Choices) -> None:
+    """Rows may be dropped, repeated and reordered at any time, with or without their memory."""
+    model = tiny_model(choices)
+    _, _, state = model.step(words(4, 5, 6), started(model, batch_of(PAIRS)))
+    index = words(2, 0, 0)
+    expected, alpha, _ = model.step(words(4, 4, 4), state)
+    for selected in (
+        state.select(index),
+        state.select(index, memory=state.memory.select(index)),
+    ):
+        assert selected.step == state.step == 1
+        found, found_alpha, _ = model.step(words(4, 4, 4), selected)
+        torch.testing.assert_close(found, expected[index], atol=1e-13, rtol=0)
+        if alpha is not None:
+            torch.testing.assert_close(found_alpha, alpha[index], atol=1e-13, rtol=0)
+    shared = state.select(words(0, 1, 2), memory=state.memory)
+    assert shared.memory is state.memory
+
+
+def test_forced_weights_end_where_the_target_ends() -> None:
+    model = tiny_model(Choices())
+    batch = batch_of(PAIRS)
+    alpha = model.alpha(batch)
+    assert not alpha.requires_grad
+    assert not alpha[~batch.target_mask].any()
+    torch.testing.assert_close(alpha.sum(dim=-1), batch.target_mask.double())
+    assert tiny_model(SUTSKEVER).alpha(batch) is None
+    assert tiny_model(Choices(context="fixed")).alpha(batch) is None
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+@pytest.mark.parametrize("unit", ["tanh", "lstm", "torch", "paper"])
+def test_every_layer_starts_from_the_summary_and_the_top_one_is_seen(unit, layers) -> None:
+    model = tiny_model(Choices(unit=unit, layers=layers))
+    numbers = 4 * layers * (2 if unit == "lstm" else 1)
+    state = started(model, batch_of(PAIRS))
+    assert state.s.shape == (3, numbers)
+    _, alpha, _ = model.step(words(4, 4, 4), state)
+    changed = []
+    for column in range(numbers):
+        s = state.s.clone()
+        s[:, column] += 0.5
+        changed.append(not torch.equal(model.step(words(4, 4, 4), state._replace(s=s))[1], alpha))
+    # The query is the top layer's h: the last n columns.
+    assert changed == [False] * (numbers - 4) + [True] * 4

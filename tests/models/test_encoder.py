@@ -1,0 +1,120 @@
+"""The encoder: what an annotation and a summary have read, in which order, never the padding."""
+
+import itertools
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from course_lib.corpora.batches import make_source
+from course_lib.models.encoder import last_real, reversed_words
+from tests.models.tiny import every_cell, label, tiny_model
+from tests.reference.translator import Choices
+
+ENCODERS = [
+    *every_cell(),
+    *(
+        Choices(encoder="self-attention", context="initial", layers=layers, reverse_source=turned)
+        for layers, turned in itertools.product((1, 2), (False, True))
+    ),
+]
+RECURRENT = every_cell()
+
+
+def encoded(choices: Choices, *sentences: list[int], extra: int = 0) -> tuple[Tensor, Tensor]:
+    """Annotations and summary; `extra` columns of padding more than needed, filled with a word."""
+    source, lengths, mask = make_source(sentences)
+    source = torch.nn.functional.pad(source, (0, extra))
+    mask = torch.nn.functional.pad(mask, (0, extra))
+    with torch.no_grad():
+        return tiny_model(choices).encoder(source.masked_fill(~mask, 7), lengths, mask)
+
+
+def same(found: Tensor, expected: Tensor) -> None:
+    torch.testing.assert_close(found, expected, atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("choices", ENCODERS, ids=label)
+def test_a_sentence_is_read_alike_alone_in_company_and_before_padding(choices: Choices) -> None:
+    sentences = [[4, 5, 6, 7], [], [6, 4]]
+    annotations, summary = encoded(choices, *sentences, extra=2)
+    for row, sentence in enumerate(sentences):
+        alone, alone_summary = encoded(choices, sentence)
+        words = len(sentence) + 1
+        same(annotations[row, :words], alone[0])
+        same(summary[row], alone_summary[0])
+        assert not annotations[row, words:].any()
+
+
+@pytest.mark.parametrize("choices", ENCODERS, ids=label)
+def test_the_summary_has_read_every_word(choices: Choices) -> None:
+    sentence = [4, 5, 6, 7]
+    _, summary = encoded(choices, sentence)
+    for j in range(len(sentence)):
+        other = [*sentence[:j], 8, *sentence[j + 1 :]]
+        assert not torch.isclose(encoded(choices, other)[1], summary, atol=1e-9).all()
+
+
+@pytest.mark.parametrize("choices", RECURRENT, ids=label)
+def test_what_an_annotation_has_read(choices: Choices) -> None:
+    """Forwards, the words up to its own in the order of reading; in both directions, every word.
+
+    In one layer the halves of a bidirectional annotation know one side each.
+    """
+    sentence = [4, 5, 6, 7]
+    before, _ = encoded(choices, sentence)
+    for changed in range(4):
+        after, _ = encoded(choices, [*sentence[:changed], 8, *sentence[changed + 1 :]])
+        differs = (before[0] != after[0]).reshape(5, -1, 4).any(dim=-1)  # a column a direction
+        for j in range(5):
+            place, read = (j, changed)
+            if choices.reverse_source:
+                place, read = (3 - j if j < 4 else 4), 3 - changed
+            forward_knows, backward_knows = read <= place, read >= place
+            if choices.encoder == "forward":
+                assert differs[j].tolist() == [forward_knows]
+            elif choices.layers == 1:
+                assert differs[j].tolist() == [forward_knows, backward_knows]
+            else:
+                assert differs[j].all()
+
+
+@pytest.mark.parametrize("choices", [c for c in ENCODERS if c.reverse_source], ids=label)
+def test_a_turned_source_is_the_sentence_said_backwards(choices: Choices) -> None:
+    """The words turn round, the end mark stays last, and each annotation is at its own word."""
+    plain = replace(choices, reverse_source=False)
+    annotations, summary = encoded(choices, [4, 5, 6], [7, 8])
+    backwards, same_summary = encoded(plain, [6, 5, 4], [8, 7])
+    same(summary, same_summary)
+    same(annotations[0], backwards[0, [2, 1, 0, 3]])
+    same(annotations[1, :3], backwards[1, [1, 0, 2]])
+
+
+@given(sentences=st.lists(st.lists(st.integers(3, 9), max_size=7), min_size=1, max_size=4))
+def test_turning_twice_gives_the_sentence_back(sentences: list[list[int]]) -> None:
+    source, lengths, mask = make_source(sentences)
+    order = reversed_words(lengths, mask)
+    turned = source.gather(1, order)
+    assert torch.equal(turned, make_source([sentence[::-1] for sentence in sentences])[0])
+    assert torch.equal(turned.gather(1, order), source)
+
+
+@settings(max_examples=25)
+@given(lengths=st.lists(st.integers(1, 6), min_size=1, max_size=4), extra=st.integers(0, 3))
+def test_the_last_real_state_is_never_padding(lengths: list[int], extra: int) -> None:
+    states = torch.arange(max(lengths) + extra).expand(len(lengths), -1)[..., None]
+    mask = torch.arange(max(lengths) + extra) < torch.tensor(lengths)[:, None]
+    assert last_real(states, mask).squeeze(-1).tolist() == [length - 1 for length in lengths]
+
+
+@pytest.mark.parametrize("choices", ENCODERS, ids=label)
+def test_dropout_is_for_training_alone(choices: Choices) -> None:
+    model = tiny_model(choices, dropout=0.5)
+    source = make_source([[4, 5, 6], [7]])
+    assert torch.equal(model.encoder(*source)[0], tiny_model(choices).encoder(*source)[0])
+    model.train()
+    torch.manual_seed(0)
+    assert not torch.equal(model.encoder(*source)[0], model.encoder(*source)[0])
