@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from course_lib.corpora.corpus import Link
 from course_lib.figures.curves import Records
+from course_lib.figures.gradients import Rows, checked_gates, checked_panels
 from course_lib.figures.heatmap import checked as checked_weights
 from course_lib.figures.lengths import Ranges
 from course_lib.figures.lengths import checked as checked_ranges
@@ -126,6 +127,53 @@ def describe_lengths(
             else "The two do not differ."
         )
     return " ".join(parts)
+
+
+def describe_gradients(panels: Mapping[str, Mapping[str, Rows]]) -> str:
+    """How much each unit leaves of a gradient halfway and all the way back, and by what factor."""
+    checked_panels(panels)
+    parts = [
+        f"{_count(len(panels), 'panel')}: the gradient that is left against steps back, on a "
+        "logarithmic axis where 1 means that nothing is lost."
+    ]
+    for title, curves in panels.items():
+        units = []
+        for name, rows in curves.items():
+            half, last = rows[len(rows) // 2], rows[-1]
+            text = (
+                f"{name} {_power(half['median'])} after {_count(int(half['distance']), 'step')}, "
+                f"{_power(last['median'])} after {int(last['distance'])}"
+            )
+            if last["median"] > 0:
+                each = (last["median"] / rows[0]["median"]) ** (1 / last["distance"])
+                text += f" (times {each:.2f} a step on average)"
+            units.append(text)
+        parts.append(f"{title}: {'; '.join(units)}.")
+    return " ".join(parts)
+
+
+def describe_gates(gates: Mapping[str, Sequence[float]], words: Sequence[str]) -> str:
+    """Where each gate is most and least open, and how far it is open on average."""
+    checked_gates(gates, words)
+    parts = [
+        f"How far {_count(len(gates), 'gate')} are open at each of {_count(len(words), 'word')}, "
+        "from 0, shut, to 1, open."
+    ]
+    for name, values in gates.items():
+        top, bottom = int(np.argmax(values)), int(np.argmin(values))
+        parts.append(
+            f"{name}: {np.mean(values):.2f} on average, most {values[top]:.2f} at “{words[top]}”, "
+            f"least {values[bottom]:.2f} at “{words[bottom]}”."
+        )
+    return " ".join(parts)
+
+
+def _power(value: float) -> str:
+    """A number of any size in few characters, as it is read out: 0.35 or 2 · 10^-7."""
+    if value == 0 or value >= 0.01:
+        return f"{value:.2g}" if value < 1000 else f"{value:.1e}"
+    digit, exponent = f"{value:.0e}".split("e")
+    return f"{digit} · 10^{int(exponent)}"
 
 
 def _order(strongest: NDArray[np.int64]) -> str:

@@ -183,8 +183,12 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, ModelStyle]])
     figure, box = axes.get_figure(root=True), axes.get_position()
     assert figure is not None
     across = (right - left) / (box.width * figure.get_figwidth() * 72)  # data units a point
-    up = (high - low) / (box.height * figure.get_figheight() * 72)
-    places = spread([y for _, y, _, _ in ends], 1.45 * LABEL_SIZE * up)
+    # Distances between labels are distances on paper, on a logarithmic axis too.
+    paper = axes.yaxis.get_transform()
+    bottom, top = paper.transform([low, high])
+    up = (top - bottom) / (box.height * figure.get_figheight() * 72)
+    wanted = paper.transform([y for _, y, _, _ in ends])
+    places = paper.inverted().transform(spread(list(wanted), 1.45 * LABEL_SIZE * up))
     for (x, y, text, style), place in zip(ends, places, strict=True):
         key = right + _KEY * across
         leader: dict[str, Any] = {
