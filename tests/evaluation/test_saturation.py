@@ -1,0 +1,86 @@
+"""Random dot products spread as sqrt(d), and what their softmax loses by it."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from course_lib.errors import CourseError
+from course_lib.evaluation.saturation import jacobian_norm, saturation
+
+ROWS = saturation(seed=3)
+
+
+def column(name: str, key: str) -> np.ndarray:
+    return np.array([row[key] for row in ROWS[name]])
+
+
+def test_the_spread_is_the_square_root_of_the_dimension() -> None:
+    """8,000 products a dimension; products of one query share it, which costs a little."""
+    dimensions = column("dot", "dimension")
+    assert dimensions[0] == 4
+    assert dimensions[-1] == 1024
+    np.testing.assert_allclose(column("dot", "sd"), np.sqrt(dimensions), rtol=0.06)
+    np.testing.assert_allclose(column("scaled-dot", "sd"), 1.0, rtol=0.06)
+
+
+def test_without_scaling_one_word_takes_all_and_the_gradient_dies() -> None:
+    assert (np.diff(column("dot", "largest")) > 0).all()
+    assert (np.diff(column("dot", "entropy")) < 0).all()
+    assert column("dot", "largest")[-1] > 0.99
+    assert column("dot", "entropy")[-1] < 0.05
+    assert column("dot", "gradient")[-1] < 0.01 * column("dot", "gradient")[0]
+
+
+def test_with_scaling_nothing_depends_on_the_dimension() -> None:
+    for key in ("largest", "entropy", "gradient"):
+        values = column("scaled-dot", key)
+        assert values.max() / values.min() < 1.15
+    assert column("scaled-dot", "largest").max() < 0.3
+    assert column("scaled-dot", "entropy").min() > 0.8 * math.log2(20)
+
+
+def test_a_dimension_has_its_own_draws() -> None:
+    alone = saturation([64], seed=3)
+    for name, rows in ROWS.items():
+        assert alone[name] == [row for row in rows if row["dimension"] == 64]
+    assert saturation([64], seed=4) != alone
+
+
+def test_in_one_dimension_scaling_changes_nothing() -> None:
+    rows = saturation([1])
+    assert rows["dot"] == rows["scaled-dot"]
+
+
+weights = arrays.arrays(np.float64, (2, 5), elements=st.floats(0.01, 1.0)).map(
+    lambda rows: rows / rows.sum(axis=1, keepdims=True)
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(alpha=weights)
+def test_the_gradient_is_that_of_torchs_softmax(alpha: np.ndarray) -> None:
+    for row, norm in zip(alpha, jacobian_norm(alpha), strict=True):
+        energies = torch.from_numpy(np.log(row))
+        jacobian = torch.autograd.functional.jacobian(lambda e: e.softmax(dim=0), energies)
+        assert norm == pytest.approx(jacobian.norm().item(), abs=1e-12)
+        assert norm <= 0.5 + 1e-12
+
+
+def test_the_gradient_of_known_weights() -> None:
+    two = np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]])
+    np.testing.assert_allclose(jacobian_norm(two), [0.5, 0.0])
+    equal = np.full((1, 20), 1 / 20)
+    assert jacobian_norm(equal)[0] == pytest.approx(math.sqrt(19) / 20)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"dimensions": []}, {"dimensions": [0]}, {"keys": 1}, {"draws": 0}]
+)
+def test_what_cannot_be_drawn_is_refused(wrong) -> None:
+    with pytest.raises(CourseError, match="at least 1, two keys and one draw"):
+        saturation(**wrong)
