@@ -190,6 +190,11 @@ def test_with_two_positions_a_permutation_swaps_or_stays() -> None:
     assert swap > 0
     seen = {round(float(permuted_weights(model, batch, 1, seed)[0, 0]), 9) for seed in range(12)}
     assert seen == {0.0, round(swap, 9)}
+    # Of three shuffles the median is a swap as often as not; the largest would be nearly always.
+    medians = [
+        float(permuted_weights(model, batch, 3, seed)[0, 0]) > swap / 2 for seed in range(24)
+    ]
+    assert 6 <= sum(medians) <= 18
 
 
 @pytest.mark.parametrize(

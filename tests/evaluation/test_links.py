@@ -60,7 +60,9 @@ def test_plain_links_are_written_as_sure_ones(links: frozenset[Link]) -> None:
     assert "p" not in format_links(links)
 
 
-@pytest.mark.parametrize("word", ["2_1", "2--1", "-2-1", "2-", "p3", "2-1-0", "2p1.0", "²-1", "S"])
+@pytest.mark.parametrize(
+    "word", ["2_1", "2--1", "-2-1", "2-", "p3", "2-1-0", "2p1.0", "²-1", "٣-1", "S"]
+)
 def test_what_is_no_link_is_named_with_its_line(tmp_path: Path, word: str) -> None:
     path = tmp_path / "gold.txt"
     path.write_text(f"0-0\n1-1 {word}\n", encoding="utf-8")
