@@ -1,1 +1,1 @@
-"""How good a translation is."""
+"""How good a translation is, and what the weights say that it came from."""

@@ -4,6 +4,7 @@ import io
 import json
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import yaml
 
 from course_lib.cli import main
-from course_lib.corpora import load_corpus
+from course_lib.corpora import load_corpus, registry
 from course_lib.evaluation.links import write_links
 
 OPTIONS = {"train": 80, "val": 10, "test": 20}
@@ -136,6 +137,25 @@ def test_gold_links_can_come_from_a_file(
     path.write_text("0-0 x\n" * 20)
     assert course(monkeypatch, *line, "--gold", path) == 2
     assert f"{path} line 1: 'x' is not a link" in capsys.readouterr().err
+
+
+def test_a_corpus_without_gold_links_is_diagnosed_all_the_same(
+    run: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    corpus = load_corpus("toy", "en-de", **OPTIONS)
+    splits = {name: replace(part, links=None) for name, part in corpus.splits.items()}
+    plain = replace(corpus, name="photographs", splits=splits)
+    monkeypatch.setattr(registry, "load_corpus", lambda *_, **__: plain)
+    assert course(monkeypatch, "align", run, "--split", "test") == 0
+    printed = capsys.readouterr().out
+    assert "photographs has no gold alignment, so there is no error rate" in printed
+    assert "entropy" in printed
+    assert "AER" not in printed
+    assert course(monkeypatch, "align", run, "--split", "test", "--json") == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["aer"] is None
+    assert record["alignments"] == {}
+    assert record["diagnostics"]["sentences"] == 20
 
 
 def test_a_model_without_attention_is_one_clear_line(

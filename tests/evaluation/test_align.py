@@ -97,6 +97,14 @@ def test_a_model_without_attention_aligns_nothing(
         forced_weights(model_of(name, words), words, words, corpus.splits["val"])
 
 
+def test_weights_that_are_no_numbers_are_refused(corpus: Corpus, words: Vocabulary) -> None:
+    model = model_of("rnnsearch", words)
+    with torch.no_grad():
+        model.decoder.W_s.weight.fill_(torch.nan)
+    with pytest.raises(CourseError, match=r"not a number \(NaN\) in row 0"):
+        forced_weights(model, words, words, corpus.splits["val"])
+
+
 def test_weights_on_the_gold_links_are_without_error(corpus: Corpus) -> None:
     record = align_split(
         oracle(corpus, "test"), corpus, "test", reverse=oracle(corpus, "test", turned=True)
