@@ -40,9 +40,9 @@ class PaperUnit(nn.Module):
     def forward(self, projected: Tensor, state: Tensor) -> Tensor:
         """One step: (B, 3n) products and (B, n) previous state to the (B, n) new state."""
         n = self.hidden_size
-        gates = torch.sigmoid(projected[:, : 2 * n] + self.U_gates(state))
-        z, r = gates[:, :n], gates[:, n:]
-        candidate = torch.tanh(projected[:, 2 * n :] + self.U(r * state))
+        for_gates, for_candidate = projected.split([2 * n, n], dim=-1)
+        z, r = torch.sigmoid(for_gates + self.U_gates(state)).chunk(2, dim=-1)
+        candidate = torch.tanh(for_candidate + self.U(r * state))
         return torch.lerp(state, candidate, z)  # (1 - z) o state + z o candidate
 
 
@@ -69,10 +69,10 @@ class TorchUnit(nn.Module):
     def forward(self, projected: Tensor, state: Tensor) -> Tensor:
         """One step: (B, 3n) products and (B, n) previous state to the (B, n) new state."""
         n = self.hidden_size
-        recurrent = self.U(state)
-        gates = torch.sigmoid(projected[:, : 2 * n] + recurrent[:, : 2 * n])
-        r, z = gates[:, :n], gates[:, n:]
-        candidate = torch.tanh(torch.addcmul(projected[:, 2 * n :], r, recurrent[:, 2 * n :]))
+        for_gates, for_candidate = projected.split([2 * n, n], dim=-1)
+        gates, recurrent = self.U(state).split([2 * n, n], dim=-1)
+        r, z = torch.sigmoid(for_gates + gates).chunk(2, dim=-1)
+        candidate = torch.tanh(torch.addcmul(for_candidate, r, recurrent))
         return torch.lerp(candidate, state, z)  # (1 - z) o candidate + z o state
 
 

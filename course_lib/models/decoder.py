@@ -146,8 +146,9 @@ class Decoder(nn.Module):
         products = self.unit.project(embedded)
         steps: list[ReadoutInputs] = []
         alphas: list[Tensor | None] = []
-        for i in range(target_in.shape[1]):
-            inputs, alpha, state = self.advance(embedded[:, i], products[:, i], state)
+        # unbind, not [:, i]: its gradient is one tensor, not one the size of all for each step.
+        for word, product in zip(embedded.unbind(1), products.unbind(1), strict=True):
+            inputs, alpha, state = self.advance(word, product, state)
             steps.append(inputs)
             alphas.append(alpha)
         return stacked(steps), stack_weights(alphas)

@@ -28,6 +28,7 @@ from course_lib.search import translate
 from course_lib.training.checkpoint import load_state, save_state, save_weights
 from course_lib.training.estimate import estimate
 from course_lib.training.interrupt import deferred_interrupt
+from course_lib.training.memory import keep_freed_memory
 from course_lib.training.recipe import Recipe, given_at, learning_rate_at, make_optimiser
 from course_lib.training.run_config import RunConfig
 from course_lib.training.run_directory import (
@@ -73,6 +74,7 @@ def train(
     if out.exists() and not out.is_dir():
         raise CourseError(f"{out} is a file. Choose another --out.")
     recipe = config.recipe
+    keep_freed_memory()
     accelerator = make_accelerator(recipe.precision)
     words = make_vocabularies(config, corpus)
     model_config = config.model_config(*map(len, words))
