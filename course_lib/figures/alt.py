@@ -4,6 +4,7 @@ Each function takes what the figure's own function takes. The text names what is
 extremes and the comparison that the eye would make; it claims no more than the numbers say.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -16,6 +17,8 @@ from course_lib.figures.gradients import Rows, checked_gates, checked_panels
 from course_lib.figures.heatmap import checked as checked_weights
 from course_lib.figures.lengths import Ranges
 from course_lib.figures.lengths import checked as checked_ranges
+from course_lib.figures.saturation import STYLES as PRODUCTS
+from course_lib.figures.saturation import checked_saturation
 from course_lib.figures.style import styles_for
 
 ROWS_IN_FULL = 12  # with more target words, only the extremes are told
@@ -165,6 +168,28 @@ def describe_gates(gates: Mapping[str, Sequence[float]], words: Sequence[str]) -
             f"{name}: {np.mean(values):.2f} on average, most {values[top]:.2f} at “{words[top]}”, "
             f"least {values[bottom]:.2f} at “{words[bottom]}”."
         )
+    return " ".join(parts)
+
+
+def describe_saturation(results: Mapping[str, Rows]) -> str:
+    """Spread, largest weight and gradient in the fewest and the most dimensions, both ways."""
+    dimensions = checked_saturation(results)
+    parts = [
+        "Three panels against the dimension d of queries and keys: standard deviation of the "
+        "energies, largest weight and slope of the softmax."
+    ]
+    for name, rows in results.items():
+        first, last = rows[0], rows[-1]
+        parts.append(
+            f"{PRODUCTS[name].label} from d = {dimensions[0]:g} to {dimensions[-1]:g}: "
+            f"standard deviation {first['sd']:.2g} to {last['sd']:.2g}, "
+            f"largest weight {first['largest']:.2f} to {last['largest']:.2f}, "
+            f"slope {_power(first['gradient'])} to {_power(last['gradient'])}."
+        )
+    off = max(abs(row["sd"] / row["dimension"] ** 0.5 - 1) for row in results["dot"])
+    parts.append(
+        f"The undivided products follow the theory, √d, to within {math.ceil(100 * off)} percent."
+    )
     return " ".join(parts)
 
 

@@ -15,6 +15,7 @@ from course_lib.figures.style import (
     label_ends,
     label_room,
     line_style,
+    logarithmic,
     styled,
     styles_for,
     text_width,
@@ -36,9 +37,11 @@ def gradient_curves(panels: Mapping[str, Mapping[str, Rows]]) -> Figure:
     """
     checked_panels(panels)
     styles = styles_for(dict.fromkeys(name for curves in panels.values() for name in curves))
-    low, high = _limits(panels)
+    every = [
+        row["median"] for curves in panels.values() for rows in curves.values() for row in rows
+    ]
     names = [
-        [styles[name].label + (BELOW if rows[-1]["median"] < low else "") for name, rows in each]
+        [styles[name].label + (BELOW if rows[-1]["median"] < LOWEST else "") for name, rows in each]
         for each in (curves.items() for curves in panels.values())
     ]
     rooms = [label_room(labels) for labels in names]
@@ -51,10 +54,7 @@ def gradient_curves(panels: Mapping[str, Mapping[str, Rows]]) -> Figure:
         box = (start / width, bottom / height, panel / width, tall / height)
         axes = figure.add_axes(box)
         axes.set_title(title, fontweight="bold")
-        axes.set_yscale("log")
-        axes.set_ylim(low, high)
-        axes.set_yticks(_powers(low, high))
-        axes.minorticks_off()
+        logarithmic(axes, [1.2, *every], lowest=LOWEST)
         axes.axhline(1, color=MUTED, linewidth=0.8, linestyle=(0, (2, 2)), gid="nothing lost")
         ends = [
             (*_draw_curve(axes, name, rows, styles[name]), label, styles[name])
@@ -79,24 +79,6 @@ def checked_panels(panels: Mapping[str, Mapping[str, Rows]]) -> None:
         raise CourseError(
             "There is no gradient to draw. Give each panel what gradients_through_time returns."
         )
-
-
-def _limits(panels: Mapping[str, Mapping[str, Rows]]) -> tuple[float, float]:
-    """Whole powers of ten around all medians and 1, but none below LOWEST."""
-    every = [
-        row["median"] for curves in panels.values() for rows in curves.values() for row in rows
-    ]
-    smallest = min([value for value in every if value > 0], default=1.0)
-    low = 10.0 ** np.floor(np.log10(max(smallest, LOWEST)))
-    high = 10.0 ** np.ceil(np.log10(max(every) * 1.2))
-    return min(low, 0.1), max(high, 10.0)
-
-
-def _powers(low: float, high: float) -> list[float]:
-    """1 and every first, second, third ... power of ten from it, at most 8 on the axis."""
-    lowest, highest = round(np.log10(low)), round(np.log10(high))
-    every = (highest - lowest) // 8 + 1
-    return [10.0**k for k in range(lowest, highest + 1) if k % every == 0]
 
 
 def _draw_curve(axes: Axes, name: str, rows: Rows, style: ModelStyle) -> tuple[float, float]:

@@ -5,6 +5,7 @@ ink, so they look the same on a light and on a dark page; `dark` is for what a p
 """
 
 import io
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -182,15 +183,16 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, ModelStyle]])
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
     figure, box = axes.get_figure(root=True), axes.get_position()
     assert figure is not None
-    across = (right - left) / (box.width * figure.get_figwidth() * 72)  # data units a point
-    # Distances between labels are distances on paper, on a logarithmic axis too.
-    paper = axes.yaxis.get_transform()
-    bottom, top = paper.transform([low, high])
+    # Distances are distances on paper, on a logarithmic axis too.
+    on_x, on_y = axes.xaxis.get_transform(), axes.yaxis.get_transform()
+    begin, end = on_x.transform([left, right])
+    bottom, top = on_y.transform([low, high])
+    across = (end - begin) / (box.width * figure.get_figwidth() * 72)  # units a point
     up = (top - bottom) / (box.height * figure.get_figheight() * 72)
-    wanted = paper.transform([y for _, y, _, _ in ends])
-    places = paper.inverted().transform(spread(list(wanted), 1.45 * LABEL_SIZE * up))
+    wanted = on_y.transform([y for _, y, _, _ in ends])
+    places = on_y.inverted().transform(spread(list(wanted), 1.45 * LABEL_SIZE * up))
+    key, name = on_x.inverted().transform([end + _KEY * across, end + 1.8 * _KEY * across])
     for (x, y, text, style), place in zip(ends, places, strict=True):
-        key = right + _KEY * across
         leader: dict[str, Any] = {
             "color": MUTED,
             "linewidth": 0.8,
@@ -202,7 +204,7 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, ModelStyle]])
             [key], [place], clip_on=False, gid="key", **line_style(style) | {"linestyle": "none"}
         )
         axes.text(
-            key + 0.8 * _KEY * across,
+            name,
             place,
             text,
             va="center_baseline",
@@ -212,6 +214,22 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, ModelStyle]])
             gid="label",
         )
     axes.set(xlim=(left, right), ylim=(low, high))
+
+
+def logarithmic(axes: Axes, values: Sequence[float], lowest: float = 0.0) -> None:
+    """Give the y axis whole powers of ten around all positive values, but none below `lowest`.
+
+    Every first, second, third ... power from 1 is labelled, so that there are at most 9.
+    """
+    positive = [value for value in values if value > 0]
+    below = math.floor(math.log10(max(min(positive, default=0.1), lowest)))
+    above = math.ceil(math.log10(max(positive, default=1.0)))
+    above = max(above, below + 1)
+    every = (above - below) // 9 + 1
+    axes.set_yscale("log")
+    axes.set_ylim(10.0**below, 10.0**above)
+    axes.set_yticks([10.0**k for k in range(below, above + 1) if k % every == 0])
+    axes.yaxis.minorticks_off()
 
 
 def line_style(style: ModelStyle) -> dict[str, Any]:

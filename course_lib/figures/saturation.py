@@ -1,0 +1,102 @@
+"""Why a dot product is divided by sqrt(d): spread, largest weight and gradient against d."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from course_lib.errors import CourseError
+from course_lib.figures.style import (
+    LINES,
+    MUTED,
+    OTHERS,
+    CourseFigure,
+    label_ends,
+    label_room,
+    line_style,
+    logarithmic,
+    styled,
+)
+
+Rows = Sequence[Mapping[str, float]]
+STYLES = {
+    "dot": OTHERS[0]._replace(label="q·k"),
+    "scaled-dot": OTHERS[1]._replace(label="q·k / √d"),
+}
+PANELS = {
+    "sd": ("Spread", "standard deviation; grey: √d"),
+    "largest": ("Weight", "the largest weight (median)"),
+    "gradient": ("Gradient", "slope of the softmax (median)"),
+}
+
+
+@styled()
+def saturation_curves(results: Mapping[str, Rows]) -> Figure:
+    """Three panels against the dimension d, each with and without the division by sqrt(d).
+
+    results: what `evaluation.saturation.saturation` returns. The grey line of the first panel is
+    the theory, sqrt(d).
+    """
+    dimensions = checked_saturation(results)
+    room = label_room([style.label for style in STYLES.values()])
+    panel, left, gap, bottom, top, tall = 1.75, 0.5, 0.45, 0.55, 0.62, 2.3
+    width = left + 3 * (panel + room) + 2 * gap
+    height = bottom + tall + top
+    figure = CourseFigure(figsize=(width, height))
+    for number, (key, (title, note)) in enumerate(PANELS.items()):
+        start = left + number * (panel + room + gap)
+        axes = figure.add_axes((start / width, bottom / height, panel / width, tall / height))
+        axes.set_title(title, pad=18, fontweight="bold")
+        axes.annotate(
+            note,
+            (0, 1),
+            xytext=(0, 6),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            fontsize=8.5,
+            color=MUTED,
+        )
+        axes.set_xscale("log", base=2)
+        every = [row[key] for rows in results.values() for row in rows]
+        if key == "largest":
+            axes.set_ylim(0, 1)
+        elif key == "gradient":
+            logarithmic(axes, every)
+        else:
+            axes.set_yscale("log", base=2)
+            highest = max(1, math.ceil(math.log2(max(every))))
+            axes.set_ylim(0.5, 2.0**highest)
+            axes.set_yticks(
+                [2.0**k for k in range(highest + 1)], [2**k for k in range(highest + 1)]
+            )
+            # Wide and pale, so that it shows on both sides of the curve that lies on it.
+            axes.plot(dimensions, np.sqrt(dimensions), color=LINES, linewidth=7, gid="theory")
+        ends = []
+        for name, style in STYLES.items():
+            values = [row[key] for row in results[name]]
+            axes.plot(
+                dimensions,
+                values,
+                gid=f"{key}-{name}",
+                clip_on=False,
+                zorder=3,
+                **line_style(style),
+            )
+            ends.append((dimensions[-1], values[-1], style.label, style))
+        ticks = dimensions[:: -(-len(dimensions) // 5)]
+        axes.set_xticks(ticks, [f"{d:g}" for d in ticks])
+        axes.xaxis.minorticks_off()
+        axes.set_xlabel("dimension d")
+        label_ends(axes, ends)
+    return figure
+
+
+def checked_saturation(results: Mapping[str, Rows]) -> list[float]:
+    """The dimensions that both rows of results share."""
+    if set(results) != set(STYLES) or len(results["dot"]) < 2:
+        raise CourseError(
+            "There is no saturation to draw. Give what saturation() returns, for "
+            "two dimensions or more."
+        )
+    return [row["dimension"] for row in results["dot"]]
