@@ -1,0 +1,166 @@
+"""The wide reference itself: against the narrow one, finite differences, and numbers by hand."""
+
+import numpy as np
+import pytest
+
+from tests.models.tiny import every_cell, every_context, every_readout, label
+from tests.reference import rnnsearch, translator
+from tests.reference.attention import look, predicted_position
+from tests.reference.cells import GATES, State, cell_step, run
+from tests.reference.gradients import loss_and_gradients
+from tests.reference.translator import SCORES, Choices
+
+EOS = 2
+PAIRS = [([4, 5, 6, 4, EOS], [3, 5, 4, 3, EOS]), ([6, EOS], [4, EOS]), ([3, 3, EOS], [EOS])]
+n, m, l2, words = 4, 3, 6, 7
+
+
+def random_parameters(choices: Choices, seed: int = 0) -> dict[str, np.ndarray]:
+    """Every weight that `choices` need, by the shapes of the equations."""
+    wide = n if choices.encoder == "forward" else 2 * n
+    c = {"fixed": n, "initial": 0}.get(choices.context, wide)
+    out = l2 if choices.output == "maxout" else l2 // 2
+    state = n * (2 if choices.unit == "lstm" else 1) * choices.layers
+    shapes: dict[str, tuple[int, ...]] = {
+        "E_x": (words, m),
+        "E_y": (words, m),
+        "W_s": (state, n),
+        "b_s": (state,),
+        "U_o": (out, n),
+        "V_o": (out, m),
+        "C_o": (out, c),
+        "b_o": (out,),
+        "W_o": (words, l2 // 2),
+        "b_y": (words,),
+        "W_p": (n, n),
+        "v_p": (n,),
+        "W_a": {"additive": (5, n), "concat": (5, n + wide)}.get(choices.context, (n, wide)),
+        "U_a": (5, wide),
+        "v_a": (5,),
+    }
+    for layer in range(1, choices.layers + 1):
+        for of in ("fwd", "bwd", "dec"):
+            name = translator.layer_name(of, layer)
+            size = m if layer == 1 else n if of == "dec" else wide
+            for gate in GATES[choices.unit]:
+                shapes[f"{name}.W{gate}"] = (n, size)
+                shapes[f"{name}.U{gate}"] = (n, n)
+                shapes[f"{name}.b{gate}"] = (n,)
+                if name == "dec":
+                    shapes |= {f"dec.C{gate}": (n, c), f"dec.F{gate}": (n, l2 // 2)}
+            if choices.unit == "torch":
+                shapes[f"{name}.b_U"] = (n,)
+    rng = np.random.default_rng(seed)
+    return {name: rng.normal(0, 0.7, shape) for name, shape in shapes.items()}
+
+
+@pytest.mark.parametrize("context", ["additive", "fixed"])
+@pytest.mark.parametrize("encoder", ["bidirectional", "forward"])
+@pytest.mark.parametrize("unit", ["paper", "torch"])
+def test_where_the_references_overlap_they_agree(context: str, encoder: str, unit: str) -> None:
+    """Two programs for the paper's models, and derivatives by hand and by the complex step."""
+    setting = rnnsearch.Setting(context=context, encoder=encoder, unit=unit)
+    choices = Choices(context=context, encoder=encoder, unit=unit)
+    p = rnnsearch.random_parameters(np.random.default_rng(0), setting)
+    # The narrow one knows a bias in the alignment model that no paper has.
+    p.pop("b_a", None)
+    loss, gradients = loss_and_gradients(p, PAIRS, setting)
+    assert loss == pytest.approx(-sum(translator.log_prob(p, x, y, choices) for x, y in PAIRS))
+    rng = np.random.default_rng(1)
+    for name, value in p.items():
+        direction = rng.normal(size=value.shape)
+        slope = translator.slope(p, PAIRS, choices, {name: direction})
+        assert (gradients[name] * direction).sum() == pytest.approx(slope, abs=1e-11), name
+
+
+@pytest.mark.parametrize(
+    "choices", [*every_context()[::3], *every_cell()[::5], *every_readout()[::5]], ids=label
+)
+def test_the_complex_step_agrees_with_central_differences(choices: Choices) -> None:
+    p = random_parameters(choices)
+    rng = np.random.default_rng(1)
+    direction = {name: rng.normal(size=value.shape) for name, value in p.items()}
+    h = 1e-6
+    up, down = (
+        -sum(
+            translator.log_prob(
+                {name: p[name] + sign * h * direction[name] for name in p}, x, y, choices
+            )
+            for x, y in PAIRS
+        )
+        for sign in (1, -1)
+    )
+    slope = translator.slope(p, PAIRS, choices, direction)
+    assert slope == pytest.approx((up - down) / (2 * h), rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("choices", every_context(), ids=label)
+def test_probabilities_sum_to_one_and_weights_to_one_or_less(choices: Choices) -> None:
+    p = random_parameters(choices)
+    for source, target in PAIRS:
+        for step in translator.decode(p, source, target, choices):
+            assert np.exp(step.log_probs).sum() == pytest.approx(1)
+            if step.alpha is not None:
+                assert step.alpha.shape == (len(source),)
+                assert step.alpha.sum() <= 1 + 1e-12
+
+
+def test_an_lstm_step_by_hand() -> None:
+    """All weights 1, x = 1, h = 0, cell = 2: gates sigma(1) = 0.7311, g = tanh(1) = 0.7616."""
+    gates = GATES["lstm"]
+    p = {f"u.W{g}": np.ones((1, 1)) for g in gates} | {f"u.U{g}": np.ones((1, 1)) for g in gates}
+    after = cell_step(p, "u", "lstm", [("W", np.ones(1))], State(np.zeros(1), np.full(1, 2.0)))
+    assert after.cell == pytest.approx(0.7311 * 2 + 0.7311 * 0.7616, abs=2e-4)
+    assert after.h == pytest.approx(0.7311 * np.tanh(2.0190), abs=1e-4)
+
+
+def test_a_tanh_unit_by_hand() -> None:
+    """h = tanh(x + h / 2) over 1, 0: 0.7616, then tanh(0.3808) = 0.3634."""
+    p = {"u.W": np.ones((1, 1)), "u.U": np.full((1, 1), 0.5)}
+    states = run(p, "u", "tanh", [np.ones(1), np.zeros(1)])
+    assert np.concatenate(states) == pytest.approx([0.7616, 0.3634], abs=1e-4)
+
+
+def test_scores_by_hand() -> None:
+    """s = (0.5, 0.5) against (1, 0), (0, 1), (1, 1): dot 0.5, 0.5, 1; scaled by sqrt(2)."""
+    s, h = np.array([0.5, 0.5]), np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    eye, ones = np.eye(2), np.ones(2)
+    side_by_side = np.concatenate([eye, eye], axis=1)
+    p = {name: {"W_a": eye, "U_a": eye, "v_a": ones} for name in SCORES}
+    p["concat"]["W_a"] = side_by_side
+    expected = {
+        "additive": [1.3673, 1.3673, 1.8103],
+        "concat": [1.3673, 1.3673, 1.8103],
+        "dot": [0.5, 0.5, 1.0],
+        "general": [0.5, 0.5, 1.0],
+        "scaled-dot": [0.3536, 0.3536, 0.7071],
+    }
+    for name in SCORES:
+        found = look(p[name], name, "global", 1, s, h, 0)
+        assert found.energies == pytest.approx(expected[name], abs=5e-5)
+    weights = look(p["dot"], "dot", "global", 1, s, h, 0).alpha
+    assert weights == pytest.approx([0.2741, 0.2741, 0.4519], abs=5e-5)
+
+
+def test_windows_by_hand() -> None:
+    """Six words, equal energies, D = 2. local-m at 4 sees 2 to 5; at 8 nothing. local-p with
+    p_i = 6 sigma(0) = 3 sees 1 to 5, times 1 at 3, 0.6065 beside it, 0.1353 two away."""
+    h = np.zeros((6, 2))
+    s = np.zeros(2)
+    assert look({}, "dot", "local-m", 2, s, h, 4).alpha == pytest.approx([0, 0, *[0.25] * 4])
+    nothing = look({}, "dot", "local-m", 2, s, h, 8)
+    assert not nothing.alpha.any()
+    assert nothing.context.tolist() == [0, 0]
+    p = {"W_p": np.eye(2), "v_p": np.ones(2)}
+    assert predicted_position(p, s, 6) == pytest.approx(3)
+    found = look(p, "dot", "local-p", 2, s, h, 0).alpha
+    assert 5 * found == pytest.approx([0, 0.1353, 0.6065, 1, 0.6065, 0.1353], abs=5e-5)
+
+
+def test_a_turned_source_is_read_from_its_last_word() -> None:
+    choices = Choices(encoder="forward", reverse_source=True)
+    p = random_parameters(choices)
+    turned = translator.encode(p, [3, 4, 5, EOS], choices)
+    plain = translator.encode(p, [5, 4, 3, EOS], Choices(encoder="forward"))
+    assert np.array_equal(turned.annotations, plain.annotations[[2, 1, 0, 3]])
+    assert np.array_equal(turned.summary, plain.summary)
