@@ -19,6 +19,7 @@ from course_lib.figures.lengths import Ranges
 from course_lib.figures.lengths import checked as checked_ranges
 from course_lib.figures.saturation import STYLES as PRODUCTS
 from course_lib.figures.saturation import checked_saturation
+from course_lib.figures.schedules import shares
 from course_lib.figures.style import styles_for
 
 ROWS_IN_FULL = 12  # with more target words, only the extremes are told
@@ -190,6 +191,21 @@ def describe_saturation(results: Mapping[str, Rows]) -> str:
     parts.append(
         f"The undivided products follow the theory, √d, to within {math.ceil(100 * off)} percent."
     )
+    return " ".join(parts)
+
+
+def describe_schedules(total_steps: int, end: float) -> str:
+    """The share of given words a quarter, half and three quarters of the way, for each schedule."""
+    parts = [
+        f"The share of true previous words against updates, from 0 to {total_steps:,}: every curve "
+        f"falls and arrives at {end:.0%}."
+    ]
+    for name, values in shares(total_steps, end).items():
+        start, one, two, three = (f"{values[total_steps * k // 4]:.0%}" for k in range(4))
+        parts.append(
+            f"{name}: {start} at first, {one} after a quarter, {two} after half, {three} after "
+            "three quarters."
+        )
     return " ".join(parts)
 
 
