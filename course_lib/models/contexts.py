@@ -142,10 +142,12 @@ class PredictiveWindow(nn.Module):
         """Which words are visible, (B, T_x), and the Gaussian, (B, T_x)."""
         j = torch.arange(mask.shape[1], device=mask.device)
         length = mask.sum(dim=1, keepdim=True)
-        centre = length * torch.sigmoid(self.v_p(torch.tanh(self.W_p(query))))
+        guess = self.v_p(torch.tanh(self.W_p(query)))
+        # In bfloat16, positions beyond 256 are no longer whole numbers.
+        centre = length * torch.sigmoid(guess.to(torch.promote_types(guess.dtype, torch.float32)))
         distance = j - centre
         sigma = self.half_width / 2
-        gaussian = torch.exp(-distance.square() / (2 * sigma**2))
+        gaussian = torch.exp(-distance.square() / (2 * sigma**2)).to(query.dtype)
         return mask & (distance.abs() <= self.half_width), gaussian
 
 

@@ -198,6 +198,26 @@ def test_local_p_centres_on_half_the_sentence_when_it_knows_nothing() -> None:
     assert not alpha[1, 2:].any()
 
 
+def test_half_precision_keeps_positions_exact() -> None:
+    """Words on either side of p_i = 150.5 have equal weights; bfloat16 knows only 150 and 151."""
+    context, size = context_of("general", "local-p", window=10)
+    for parameter in context.float().parameters():
+        torch.nn.init.zeros_(parameter)
+    queries, annotations, mask = sentences([301], 301, size, 0)
+    queries, annotations = queries.float(), annotations.float()
+    whole = context(queries, context.prepare(annotations, mask), 0)[1]
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        c, alpha = context(queries, context.prepare(annotations, mask), 0)
+    assert c.isfinite().all()
+    torch.testing.assert_close(alpha.float(), whole, atol=1e-3, rtol=0)
+    torch.testing.assert_close(alpha[:, 141:151], alpha[:, 151:161].flip(1))
+    context.bfloat16()
+    memory = context.prepare(annotations.bfloat16(), mask)
+    c, alpha = context(queries.bfloat16(), memory, 0)
+    assert c.dtype == alpha.dtype == torch.bfloat16
+    torch.testing.assert_close(alpha.float(), whole, atol=1e-3, rtol=0)
+
+
 def test_the_step_matters_to_local_m_alone() -> None:
     for name, scope in LOOKS:
         context, size = context_of(name, scope)
