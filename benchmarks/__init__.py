@@ -1,0 +1,1 @@
+"""How fast the course is: against the textbook implementation and against the hardware's limit."""

@@ -1,0 +1,169 @@
+"""What one look back costs, for every score: keys projected once a sentence, or at every step."""
+
+import time
+from collections.abc import Callable
+from itertools import product
+from statistics import median
+from typing import Any, NamedTuple
+
+import torch
+
+from benchmarks.machine import about, copy_rate, product_rates, tanh_rate
+from course_lib.models import ModelConfig
+from course_lib.models.contexts import AttentionContext, PredictiveWindow, build_context
+from course_lib.models.scores import AdditiveScore, ConcatScore
+
+SCORES: dict[str, dict[str, Any]] = {
+    "additive": {},
+    "concat": {"context": "concat"},
+    "general": {"context": "general"},
+    "dot": {"context": "dot", "encoder": "forward"},
+    "scaled-dot": {"context": "scaled-dot", "encoder": "forward"},
+    "local-m": {"context": "general", "scope": "local-m"},
+    "local-p": {"context": "general", "scope": "local-p"},
+}
+"""Each context as what it sets against RNNsearch; dot products need annotations as wide as s."""
+
+SIZES = (64, 256, 1024)
+LENGTHS = (10, 40, 160)
+REFERENCE = ("additive", 256, 10)
+"""The case that the summary is of: the course's sizes at about the mean length of a sentence."""
+
+
+class Rates(NamedTuple):
+    """What the machine does in a second: operations of matrix products, tanh."""
+
+    products: float
+    tanh: float
+
+
+def measure_attention(
+    threads: int = 1,
+    batch: int = 64,
+    rounds: int = 5,
+    sizes: tuple[int, ...] = SIZES,
+    lengths: tuple[int, ...] = LENGTHS,
+) -> dict[str, Any]:
+    """Steps a second of each score at each size n and source length, and what bounds them.
+
+    One step is the energies, the weights and the context of a batch of queries, without gradients.
+    The textbook's projects the keys within it. The limit is the longest of three times: that of its
+    matrix products at the largest rate measured, that of reading keys and annotations once at the
+    rate at which arrays of this size are read, and that of its tanh at the rate measured for them.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        rates = Rates(
+            products=max(rate() for rate in product_rates(torch.float32) for _ in range(5)),
+            tanh=tanh_rate(),
+        )
+        rows = [
+            {"score": score, "size": n, "source_length": t_x}
+            | _measure(_case(score, n), batch, n, t_x, rounds, rates)
+            for score, n, t_x in product(SCORES, sizes, lengths)
+        ]
+    finally:
+        torch.set_num_threads(before)
+    score, n, t_x = REFERENCE
+    asked = {"score": score, "size": n, "source_length": t_x}
+    chosen = next((row for row in rows if asked.items() <= row.items()), rows[0])
+    return {
+        "what": "attention",
+        "unit": "attention steps a second",
+        "threads": threads,
+        "batch": batch,
+        "rounds": rounds,
+        **chosen,
+        "ratio_bucketed": None,
+        "gflops_of_products": rates.products / 1e9,
+        "billion_tanh_a_second": rates.tanh / 1e9,
+        "rows": rows,
+        **about(),
+    }
+
+
+def _case(score: str, n: int) -> AttentionContext:
+    sizes = {"embedding": n, "hidden": n, "alignment": n, "readout": n}
+    context = build_context(ModelConfig(8, 8, **{**sizes, **SCORES[score]}))
+    assert isinstance(context, AttentionContext)
+    return context
+
+
+@torch.no_grad()
+def _measure(
+    context: AttentionContext, batch: int, n: int, t_x: int, rounds: int, rates: Rates
+) -> dict[str, Any]:
+    annotations = torch.randn(batch, t_x, context.size)
+    mask = torch.ones(batch, t_x, dtype=torch.bool)
+    query = torch.randn(batch, n)
+    memory = context.prepare(annotations, mask)
+    assert memory.keys is not None
+
+    def ours() -> None:
+        context(query, memory, 0)
+
+    def textbook() -> None:
+        context(query, context.prepare(annotations, mask), 0)
+
+    seconds: dict[Callable[[], None], list[float]] = {ours: [], textbook: []}
+    repeats = {step: _repeats(step) for step in seconds}
+    for _ in range(rounds):
+        for step, times in seconds.items():
+            times.append(_seconds(step, repeats[step]))
+    numbers = memory.keys.numel() + annotations.numel()
+    if memory.keys is annotations:  # one array is both what is scored and what is averaged
+        numbers = annotations.numel()
+    times_at_best = {
+        "products": _flops(context, batch, n, t_x) / rates.products,
+        "memory": 4 * numbers / copy_rate(max(1, numbers // 3)),
+        "tanh": _tanhs(context, batch, n, t_x) / rates.tanh,
+    }
+    bound = max(times_at_best, key=lambda name: times_at_best[name])
+    limit = 1 / times_at_best[bound]
+    middle = {step: median(times) for step, times in seconds.items()}
+    return {
+        "ours": 1 / middle[ours],
+        "textbook": 1 / middle[textbook],
+        "ratio": middle[textbook] / middle[ours],
+        "limit": limit,
+        "fraction_of_limit": 1 / middle[ours] / limit,
+        "bounded_by": bound,
+    }
+
+
+def _repeats(step: Callable[[], None], seconds: float = 0.02) -> int:
+    """How often to take a step so that the clock's grain does not matter; warms up as well."""
+    step()
+    return max(1, int(seconds / _seconds(step, 3)))
+
+
+def _seconds(step: Callable[[], None], repeats: int) -> float:
+    started = time.perf_counter()
+    for _ in range(repeats):
+        step()
+    return (time.perf_counter() - started) / repeats
+
+
+def _flops(context: AttentionContext, batch: int, n: int, t_x: int) -> int:
+    """Operations of one step's matrix products: the query's, the energies', the context's.
+
+    Once a step the query is multiplied with the W_a of additive and concat, and with local-p's W_p;
+    general's W_a belongs to the keys. For one energy each score adds up n products.
+    """
+    queries = 2 * batch * n * n * (_hidden_layer(context) + _predicts(context))
+    queries += 2 * batch * n * _predicts(context)  # v_p
+    return queries + 2 * batch * t_x * n + 2 * batch * t_x * context.size
+
+
+def _tanhs(context: AttentionContext, batch: int, n: int, t_x: int) -> int:
+    """How many numbers go through tanh in one step."""
+    return batch * n * (t_x * _hidden_layer(context) + _predicts(context))
+
+
+def _hidden_layer(context: AttentionContext) -> bool:
+    return isinstance(context.score, AdditiveScore | ConcatScore)
+
+
+def _predicts(context: AttentionContext) -> bool:
+    return isinstance(context.window, PredictiveWindow)

@@ -1,0 +1,72 @@
+"""What the machine can do: the rates that no program can beat, measured beside the programs."""
+
+import platform
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import partial
+from importlib.metadata import version
+from typing import Any
+
+import psutil
+import torch
+from torch import Tensor
+
+from course_lib.training.provenance import device_name, git_commit
+
+# (rows, inner, columns): square, and those that a large layer has. The best one counts.
+SHAPES = ((1024, 1024, 1024), (2048, 1024, 1024), (1024, 256, 8192))
+
+
+def product_rates(dtype: torch.dtype) -> list[Callable[[], float]]:
+    """For each shape, a function that multiplies once and returns operations a second."""
+
+    def rate(a: Tensor, b: Tensor, out: Tensor) -> float:
+        started = time.perf_counter()
+        torch.mm(a, b, out=out)
+        return 2 * a.shape[0] * a.shape[1] * b.shape[1] / (time.perf_counter() - started)
+
+    tensors = [
+        (torch.randn(m, k).to(dtype), torch.randn(k, n).to(dtype), torch.empty(m, n, dtype=dtype))
+        for m, k, n in SHAPES
+    ]
+    return [partial(rate, *three) for three in tensors]
+
+
+def copy_rate(numbers: int, seconds: float = 0.05) -> float:
+    """Bytes a second moved by a[i] = b[i] + s c[i] over three arrays (STREAM's triad), at best.
+
+    Args:
+        numbers: length of each array. Small ones stay in the caches, as a small model does.
+        seconds: how long to try.
+    """
+    a, b, c = torch.zeros(numbers), torch.ones(numbers), torch.ones(numbers)
+    return 12 * numbers / _fastest(lambda: torch.add(b, c, alpha=3.0, out=a), seconds)
+
+
+def tanh_rate(numbers: int = 100_000, seconds: float = 0.05) -> float:
+    """Numbers a second that go through tanh, at best, in arrays that stay in the caches."""
+    x, y = torch.randn(numbers), torch.empty(numbers)
+    return numbers / _fastest(lambda: torch.tanh(x, out=y), seconds)
+
+
+def _fastest(work: Callable[[], object], seconds: float) -> float:
+    """The shortest time that `work` took while it was repeated for `seconds`."""
+    best = float("inf")
+    end = time.perf_counter() + seconds
+    while (started := time.perf_counter()) < end:
+        work()
+        best = min(best, time.perf_counter() - started)
+    return best
+
+
+def about() -> dict[str, Any]:
+    """Date, processor and versions, for a recorded result; nothing that names the machine."""
+    return {
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "processor": device_name(),
+        "cores": psutil.cpu_count(logical=False),
+        "python": platform.python_version(),
+        "torch": version("torch"),
+        "git_commit": git_commit(),
+    }

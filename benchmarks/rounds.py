@@ -1,0 +1,132 @@
+"""Timing several programs side by side: each in a process of its own, taking turns.
+
+Taking turns after every minibatch means that a machine that slows down slows all of them down. A
+process of its own gives each its own memory and threads, so that its peak can be read.
+"""
+
+import multiprocessing
+import resource
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tqdm import tqdm
+
+from course_lib.errors import CourseError
+
+Step = Callable[[int], float | None]
+"""Does item i of the work; returns a measurement, or None where the time it took is the one."""
+
+
+class Program(NamedTuple):
+    """What a process runs: `prepare(*arguments)`, once, returns its `Step`."""
+
+    prepare: Callable[..., Step]
+    arguments: tuple[Any, ...]
+
+
+class Timing(NamedTuple):
+    """What was measured of one program.
+
+    values: a list for each round, of one measurement for each item (seconds, or what the step
+        returned).
+    peak: the most memory its process ever held, in bytes.
+    empty: what it held before it prepared anything, in bytes.
+    """
+
+    values: list[list[float]]
+    peak: int
+    empty: int
+
+
+def take_turns(
+    programs: dict[str, Program], items: int, rounds: int, warmup: int = 2, quiet: bool = False
+) -> dict[str, Timing]:
+    """Run every item of every program `rounds` times, the programs in turn after each item.
+
+    The first `warmup` items are run once before anything counts. Which program goes first changes
+    from item to item, so that none always follows the same one.
+    """
+    names = list(programs)
+    values: dict[str, list[list[float]]] = {name: [] for name in names}
+    with _processes(programs) as ask:
+        for name in names:
+            for item in range(min(warmup, items)):
+                ask(name, item)
+        for _ in tqdm(range(rounds), desc="rounds", disable=quiet):
+            this_round: dict[str, list[float]] = {name: [] for name in names}
+            for item in range(items):
+                first = item % len(names)
+                for name in names[first:] + names[:first]:
+                    this_round[name].append(ask(name, item))
+            for name in names:
+                values[name].append(this_round[name])
+        memory = {name: ask(name, None) for name in names}
+    return {name: Timing(values[name], *memory[name]) for name in names}
+
+
+@contextmanager
+def _processes(programs: dict[str, Program]) -> Iterator[Callable[[str, int | None], Any]]:
+    """Start the programs and yield a function that asks one for an item, or for its memory."""
+    context = multiprocessing.get_context("spawn")
+    connections: dict[str, Connection] = {}
+    processes = []
+
+    def ask(name: str, item: int | None) -> Any:
+        try:
+            connections[name].send(item)
+            return connections[name].recv()
+        except (EOFError, OSError) as error:
+            raise CourseError(
+                f"The process that measures {name} ended. Its error is above; if there is none, "
+                "memory may have run out: try a smaller --batch."
+            ) from error
+
+    try:
+        for name, program in programs.items():
+            connections[name], theirs = context.Pipe()
+            process = context.Process(target=_serve, args=(theirs, program), daemon=True)
+            process.start()
+            theirs.close()
+            processes.append(process)
+        yield ask
+    finally:
+        for connection in connections.values():
+            connection.close()
+        for process in processes:
+            process.join()
+
+
+def _serve(connection: Connection, program: Program) -> None:
+    empty = peak_memory()
+    step = program.prepare(*program.arguments)
+    while True:
+        try:
+            item = connection.recv()
+        except EOFError:  # nobody asks any more
+            return
+        if item is None:
+            connection.send((peak_memory(), empty))
+            continue
+        started = time.perf_counter()
+        value = step(item)
+        seconds = time.perf_counter() - started
+        connection.send(seconds if value is None else value)
+
+
+def peak_memory() -> int:
+    """The most memory that this process ever held, in bytes.
+
+    Linux counts what the process was before it became this program into `ru_maxrss`: a copy of its
+    parent. The status file does not.
+    """
+    status = Path("/proc/self/status")
+    if status.is_file():
+        [line] = [row for row in status.read_text().splitlines() if row.startswith("VmHWM:")]
+        return int(line.split()[1]) * 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024

@@ -1,0 +1,162 @@
+"""Training speed: the library against the textbook, bucketed and not, and against the limit."""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from statistics import median
+from typing import Any
+
+import torch
+from torch import nn
+
+from benchmarks.flops import forward_flops, training_flops
+from benchmarks.machine import about, product_rates
+from benchmarks.rounds import Program, Step, Timing, take_turns
+from benchmarks.textbook import Seq2Seq, collate
+from benchmarks.workload import Workload, workload
+from course_lib.corpora.batches import make_batch
+from course_lib.models import build_model
+from course_lib.training.memory import keep_freed_memory
+from course_lib.training.recipe import Recipe, has_fast_bf16, make_optimiser
+
+MIB = 2**20
+CLIP = 1.0
+
+
+def measure_training(
+    corpus: str = "multi30k", threads: int = 1, batch: int = 64, rounds: int = 5
+) -> dict[str, Any]:
+    """Target tokens a second of forward, backward, clipping and update, all on the same pairs.
+
+    Returns the numbers of `course bench train`: speeds are medians over the rounds, `limit` is what
+    the largest matrix-product rate seen in any round would allow.
+    """
+    return compare(workload(corpus, batch), corpus, threads, rounds)
+
+
+def compare(work: Workload, corpus: str, threads: int, rounds: int) -> dict[str, Any]:
+    """Measure all programs on one workload."""
+    programs = {
+        "ours": Program(ours, (work, threads, False)),
+        "textbook": Program(textbook, (work, threads, work.shuffled())),
+        "textbook_bucketed": Program(textbook, (work, threads, work.bucketed())),
+        "products": Program(products, (threads, torch.float32)),
+    }
+    if has_fast_bf16():
+        programs["ours_bf16"] = Program(ours, (work, threads, True))
+        programs["products_bf16"] = Program(products, (threads, torch.bfloat16))
+    timings = take_turns(programs, items=len(work.shuffled()), rounds=rounds)
+    return {"what": "train", "corpus": corpus, **summary(work, timings, threads, rounds)}
+
+
+def summary(
+    work: Workload, timings: dict[str, Timing], threads: int, rounds: int
+) -> dict[str, Any]:
+    """Speeds, ratios and memory from what was timed."""
+    speeds = {
+        name: [work.target_tokens / sum(seconds) for seconds in timing.values]
+        for name, timing in timings.items()
+        if not name.startswith("products")
+    }
+    middle = {name: median(values) for name, values in speeds.items()}
+    flops_a_token = training_flops(work.pairs, work.config) / work.target_tokens
+    rates = {
+        name: max(max(values) for values in timing.values)
+        for name, timing in timings.items()
+        if name.startswith("products")
+    }
+    limit = rates["products"] / flops_a_token
+    parts = forward_flops(work.pairs, work.config)
+    result: dict[str, Any] = {
+        "unit": "target tokens a second",
+        "threads": threads,
+        "batch": work.batch,
+        "rounds": rounds,
+        "pairs": len(work.pairs),
+        "target_tokens": work.target_tokens,
+        "source_vocabulary": work.config.source_vocabulary,
+        "target_vocabulary": work.config.target_vocabulary,
+        "hidden": work.config.hidden,
+        "ours": middle["ours"],
+        "textbook": middle["textbook"],
+        "textbook_bucketed": middle["textbook_bucketed"],
+        "ratio": middle["ours"] / middle["textbook"],
+        "ratio_bucketed": middle["ours"] / middle["textbook_bucketed"],
+        "limit": limit,
+        "fraction_of_limit": middle["ours"] / limit,
+        "mflop_a_token": flops_a_token / 1e6,
+        "gflops_of_products": rates["products"] / 1e9,
+        "share_of_operations": {part: n / sum(parts.values()) for part, n in parts.items()},
+        "ours_bf16": None,
+        "ratio_bf16": None,
+        "fraction_of_limit_bf16": None,
+    }
+    if "ours_bf16" in middle:
+        limit_bf16 = rates["products_bf16"] / flops_a_token
+        result |= {
+            "ours_bf16": middle["ours_bf16"],
+            "ratio_bf16": middle["ours_bf16"] / middle["ours"],
+            "fraction_of_limit_bf16": middle["ours_bf16"] / limit_bf16,
+            "gflops_of_products_bf16": rates["products_bf16"] / 1e9,
+        }
+    peaks = {name: timings[name].peak / MIB for name in speeds}
+    return {
+        **result,
+        "peak_mib": peaks,
+        "peak_mib_before_training": timings["ours"].empty / MIB,
+        "by_round": speeds,
+        **about(),
+    }
+
+
+def ours(work: Workload, threads: int, bf16: bool) -> Step:
+    """One update of the library's model on bucketed batch i, as `course train` does it."""
+    torch.set_num_threads(threads)
+    keep_freed_memory()
+    model = build_model(work.config)
+    optimiser = make_optimiser(model.parameters(), Recipe())
+    order = work.bucketed()
+
+    def loss_of(i: int) -> torch.Tensor:
+        loss, count = model.loss(make_batch(work.pairs, order[i]))
+        return loss / count
+
+    return update(model, optimiser, loss_of, bf16)
+
+
+def textbook(work: Workload, threads: int, order: list[list[int]]) -> Step:
+    """One update of the textbook's model on batch i of `order`."""
+    torch.set_num_threads(threads)
+    model = Seq2Seq(work.config)
+    optimiser = torch.optim.Adam(model.parameters())
+
+    def loss_of(i: int) -> torch.Tensor:
+        loss, count = model(*collate([work.pairs[j] for j in order[i]]))
+        return loss / count
+
+    return update(model, optimiser, loss_of, bf16=False)
+
+
+def update(
+    model: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    loss_of: Callable[[int], torch.Tensor],
+    bf16: bool,
+) -> Step:
+    """Forward, backward, clipping and update on item i."""
+
+    def step(i: int) -> None:
+        with torch.autocast("cpu", torch.bfloat16) if bf16 else nullcontext():
+            loss = loss_of(i)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
+        optimiser.step()
+        optimiser.zero_grad()
+
+    return step
+
+
+def products(threads: int, dtype: torch.dtype) -> Step:
+    """The rate of a large matrix product, in operations a second: another shape with each item."""
+    torch.set_num_threads(threads)
+    rates = product_rates(dtype)
+    return lambda i: rates[i % len(rates)]()

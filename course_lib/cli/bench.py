@@ -1,0 +1,99 @@
+"""`course bench`: how fast the course's code is, measured here and now.
+
+What it is measured against lies in `benchmarks/`, beside the library and not in it, so these
+commands need a checkout of the course.
+"""
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from course_lib.errors import CourseError
+
+FOLDER = "benchmarks"
+
+Threads = Annotated[int, typer.Option(min=1, help="Threads of each program.")]
+Batch = Annotated[int, typer.Option(min=1, help="Sentences side by side.")]
+Rounds = Annotated[int, typer.Option(min=1, help="Repetitions; medians are reported.")]
+CorpusName = Annotated[str, typer.Option("--corpus", help="multi30k, or toy to try it out.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the `bench` commands to `app`."""
+    commands = typer.Typer(
+        help="Speed against the textbook implementation and the hardware's limit.",
+        no_args_is_help=True,
+    )
+    for command in (train, decode, attention, grade):
+        commands.command()(command)
+    app.add_typer(commands, name="bench")
+
+
+def train(
+    corpus: CorpusName = "multi30k",
+    threads: Threads = 1,
+    batch: Batch = 64,
+    rounds: Rounds = 5,
+    as_json: Json = False,
+) -> None:
+    """Training: target tokens a second, against the textbook's with and without bucketing."""
+    measure = _load("training").measure_training
+    _show(measure(corpus=corpus, threads=threads, batch=batch, rounds=rounds), as_json)
+
+
+def decode(
+    corpus: CorpusName = "multi30k",
+    threads: Threads = 1,
+    batch: Batch = 64,
+    rounds: Rounds = 3,
+    as_json: Json = False,
+) -> None:
+    """Beam search: sentences a second, against a loop over hypotheses."""
+    measure = _load("searches").measure_decode
+    _show(measure(corpus=corpus, threads=threads, batch=batch, rounds=rounds), as_json)
+
+
+def attention(
+    threads: Threads = 1, batch: Batch = 64, rounds: Rounds = 5, as_json: Json = False
+) -> None:
+    """One look back: every score, keys projected once against keys projected at every step."""
+    measure = _load("attention").measure_attention
+    _show(measure(threads=threads, batch=batch, rounds=rounds), as_json)
+
+
+def grade(rounds: Rounds = 1, as_json: Json = False) -> None:
+    """Grading a class: two submissions at a time against one by one. Takes minutes."""
+    _show(_load("grading").measure_grading(rounds=rounds), as_json)
+
+
+def checkout(start: Path | None = None) -> Path:
+    """The folder of the course's repository: the nearest at or above `start` with benchmarks/.
+
+    Raises:
+        CourseError: there is none.
+    """
+    start = (start or Path.cwd()).resolve()
+    for folder in (start, *start.parents):
+        if (folder / FOLDER / "textbook.py").is_file():
+            return folder
+    raise CourseError(
+        f"`course bench` compares with code that lies in the course's repository, and there is no "
+        f"{FOLDER}/ at or above {start}. Change into a clone of the course and try again."
+    )
+
+
+def _load(module: str) -> Any:
+    root = str(checkout())
+    if root not in sys.path:
+        sys.path.insert(0, root)
+    return importlib.import_module(f"{FOLDER}.{module}")
+
+
+def _show(result: dict[str, Any], as_json: bool) -> None:
+    report = _load("report")
+    typer.echo(json.dumps(result, indent=1) if as_json else report.as_text(result))

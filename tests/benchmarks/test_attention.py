@@ -1,0 +1,43 @@
+"""The benchmark of one look back: every score, and operations as torch counts them."""
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from benchmarks import attention
+from benchmarks.report import as_text
+
+
+@pytest.fixture(autouse=True)
+def small_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.machine.SHAPES", ((64, 64, 64),))
+
+
+def test_every_score_is_measured_at_every_size_and_length() -> None:
+    result = attention.measure_attention(batch=2, rounds=1, sizes=(8,), lengths=(3, 5))
+    rows = {(row["score"], row["size"], row["source_length"]) for row in result["rows"]}
+    assert rows == {(score, 8, t_x) for score in attention.SCORES for t_x in (3, 5)}
+    for row in result["rows"]:
+        assert row["ratio"] == pytest.approx(row["ours"] / row["textbook"])
+        assert row["fraction_of_limit"] == pytest.approx(row["ours"] / row["limit"])
+        assert row["bounded_by"] in ("products", "memory", "tanh")
+    assert result["ours"] == result["rows"][0]["ours"]
+    assert all(score in as_text(result) for score in attention.SCORES)
+
+
+def test_threads_are_as_before_afterwards() -> None:
+    before = torch.get_num_threads()
+    attention.measure_attention(threads=2, batch=1, rounds=1, sizes=(8,), lengths=(3,))
+    assert torch.get_num_threads() == before
+
+
+@pytest.mark.parametrize("score", attention.SCORES)
+def test_operations_of_a_step_are_counted_exactly(score: str) -> None:
+    batch, n, t_x = 3, 8, 5
+    context = attention._case(score, n)
+    annotations = torch.randn(batch, t_x, context.size)
+    mask = torch.ones(batch, t_x, dtype=torch.bool)
+    memory = context.prepare(annotations, mask)
+    with FlopCounterMode(display=False) as counter:
+        context(torch.randn(batch, n), memory, 0)
+    assert attention._flops(context, batch, n, t_x) == counter.get_total_flops()

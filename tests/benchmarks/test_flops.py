@@ -1,0 +1,47 @@
+"""Operations counted from shapes are those that torch counts while it runs."""
+
+from torch.utils.flop_counter import FlopCounterMode
+
+from benchmarks.flops import forward_flops, training_flops
+from course_lib.corpora.batches import EncodedPair, make_batch
+from course_lib.models import ModelConfig, build_model
+
+CONFIG = ModelConfig(20, 30, embedding=12, hidden=8, alignment=10, readout=6)
+# Without padding: 5 and 4 words a sentence, end marks to be added.
+PAIRS: list[EncodedPair] = [([4, 5, 6, 7, 8], [9, 10, 11, 12])] * 3
+
+
+def counted(backward: bool) -> int:
+    model = build_model(CONFIG)
+    batch = make_batch(PAIRS, range(len(PAIRS)))
+    with FlopCounterMode(display=False) as counter:
+        loss, _ = model.loss(batch)
+        if backward:
+            loss.backward()
+    return int(counter.get_total_flops())
+
+
+def test_a_forward_pass_is_counted_exactly() -> None:
+    assert sum(forward_flops(PAIRS, CONFIG).values()) == counted(backward=False)
+
+
+def test_backward_costs_twice_the_forward_pass() -> None:
+    # Less the gradients that nobody wants: with respect to the encoder's first states, which are
+    # zeros, and through the decoder's last update, whose state nothing reads.
+    n, sentences = CONFIG.hidden, len(PAIRS)
+    first_states = 2 * 2 * sentences * n * 3 * n
+    last_update = 2 * 2 * sentences * (n + 2 * n) * 3 * n
+    assert training_flops(PAIRS, CONFIG) - first_states - last_update == counted(backward=True)
+
+
+def test_padding_is_no_work() -> None:
+    one, other = PAIRS[0], ([4], [5])
+    apart = [forward_flops([pair], CONFIG) for pair in (one, other)]
+    together = forward_flops([one, other], CONFIG)
+    assert together == {part: sum(count[part] for count in apart) for part in together}
+
+
+def test_at_the_sizes_of_the_course_a_target_word_costs_26_million_operations() -> None:
+    # Multi30k's mean lengths and vocabularies, embedding and hidden 256.
+    pairs: list[EncodedPair] = [([4] * 13, [4] * 12)]
+    assert round(training_flops(pairs, ModelConfig(5921, 7859)) / 13 / 1e6) == 26
