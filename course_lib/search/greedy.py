@@ -5,36 +5,37 @@ from torch import Tensor
 
 from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.models import EncoderDecoder
-from course_lib.search.hypothesis import Hypothesis, length_limit
+from course_lib.search.hypothesis import Hypothesis
+from course_lib.search.next_words import NextWords
+from course_lib.search.written import Written
 
 
 @torch.no_grad()
 def greedy_search(
-    model: EncoderDecoder, source: Tensor, lengths: Tensor, mask: Tensor
+    model: EncoderDecoder,
+    source: Tensor,
+    lengths: Tensor,
+    mask: Tensor,
+    *,
+    min_length: int = 0,
+    forbid_unk: bool = False,
 ) -> list[Hypothesis]:
-    """Translate a batch of sentences, (B, T_x) word numbers; finished sentences leave the batch."""
-    state = model.start(source, lengths, mask)
-    limits = length_limit(lengths).to(source.device)
+    """Translate a batch of sentences, (B, T_x) word numbers; finished sentences leave the batch.
+
+    The end mark is not chosen before `min_length` words, and [UNK] not at all with `forbid_unk`.
+    """
+    words = NextWords(model, source, lengths, mask, min_length, forbid_unk)
+    state = words.start
     rows = torch.arange(len(source), device=source.device)  # the sentences still being written
     y = torch.full_like(rows, BOS)
-    tokens: list[list[int]] = [[] for _ in rows]
-    log_probs = state.s.new_zeros(len(rows))
-    alphas: list[list[Tensor]] = [[] for _ in rows]
-    step = 0
+    written = Written(lengths)
     while len(rows):
-        step += 1
-        scores, alpha, state = model.step(y, state)
-        y = torch.where(limits[rows] == step, EOS, scores.argmax(dim=-1))
-        log_probs[rows] += scores.gather(-1, y[:, None]).squeeze(-1)
-        for place, (row, token) in enumerate(zip(rows.tolist(), y.tolist(), strict=True)):
-            tokens[row].append(token)
-            if alpha is not None:
-                alphas[row].append(alpha[place, : int(lengths[row])])
+        t, alpha, state = words.advance(y, state, [len(rows)])
+        log_probs, best = words.best(t, len(written) + 1, rows, 1)
+        y = best[:, 0]
+        written.add(rows, y, log_probs[:, 0], alpha)
         going = y != EOS
         if not going.all():
-            keep = going.nonzero().squeeze(-1)
+            keep = going.nonzero().squeeze(1)
             rows, y, state = rows[keep], y[keep], state.select(keep)
-    return [
-        Hypothesis(written[:-1], log_prob, log_prob / len(written), torch.stack(a) if a else None)
-        for written, log_prob, a in zip(tokens, log_probs.tolist(), alphas, strict=True)
-    ]
+    return written.hypotheses()

@@ -28,3 +28,30 @@ def length_limit(source_lengths: Tensor) -> Tensor:
     left to choose is the end mark, so every hypothesis is a complete sentence with a probability.
     """
     return 2 * source_lengths + 10
+
+
+def cut(
+    tokens: Tensor,
+    written: Tensor,
+    log_probs: Tensor,
+    scores: Tensor,
+    alphas: Tensor | None,
+    source_lengths: Tensor,
+) -> list[Hypothesis]:
+    """A batch of padded results, (S, steps) words and (S, steps, T_x) weights, as hypotheses.
+
+    `written` counts each sentence's words, (S,), its end mark included.
+    """
+    lengths, widths = written.tolist(), source_lengths.tolist()
+    return [
+        Hypothesis(
+            words[: length - 1],
+            log_prob,
+            score,
+            # A copy, or one hypothesis would keep the weights of its whole batch alive.
+            None if alphas is None else alphas[i, :length, :width].clone(),
+        )
+        for i, (words, length, log_prob, score, width) in enumerate(
+            zip(tokens.tolist(), lengths, log_probs.tolist(), scores.tolist(), widths, strict=True)
+        )
+    ]

@@ -11,7 +11,7 @@ from course_lib.corpora.batches import make_batch, make_source
 from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.errors import CourseError
 from course_lib.models import EncoderDecoder
-from course_lib.search import beam, beam_search, greedy_search, hypothesis, translate
+from course_lib.search import beam_search, greedy_search, hypothesis, next_words, translate
 from tests.models.paper_names import paper_parameters
 from tests.models.test_against_reference import tiny_model
 from tests.reference.enumeration import best, enumerate_targets
@@ -29,7 +29,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     def limit(lengths: torch.Tensor) -> torch.Tensor:
         return torch.full_like(lengths, MAX_LENGTH)
 
-    monkeypatch.setattr(beam, "length_limit", limit)
+    monkeypatch.setattr(next_words, "length_limit", limit)
 
 
 def small_vocabulary(model: EncoderDecoder, words: int) -> EncoderDecoder:
@@ -118,14 +118,16 @@ def test_finished_sentences_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     with torch.no_grad():
         model.decoder.W_o.bias[EOS] += 2.0  # so that hypotheses end at different steps
     rows = []
-    step = model.step
+    advance = next_words.NextWords.advance
 
-    def counting_step(y_prev: torch.Tensor, state):
-        rows.append(len(y_prev))
-        assert not (y_prev == EOS).any()
-        return step(y_prev, state)
+    def counting(self, y, state, slots):
+        rows.append(len(y))
+        assert len(y) == len(state.s) == sum(slots)
+        assert len(state.memory.mask) == slots[0]  # no sentence without a live hypothesis
+        assert not (y == EOS).any()
+        return advance(self, y, state, slots)
 
-    monkeypatch.setattr(model, "step", counting_step)
+    monkeypatch.setattr(next_words.NextWords, "advance", counting)
     translate(model, [[4, 5], [6], [7, 8, 3, 4]], k=4)
     assert rows[0] == 3
     assert max(rows) <= 12
