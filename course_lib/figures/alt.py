@@ -19,7 +19,7 @@ from course_lib.figures.lengths import Ranges
 from course_lib.figures.lengths import checked as checked_ranges
 from course_lib.figures.saturation import STYLES as PRODUCTS
 from course_lib.figures.saturation import checked_saturation
-from course_lib.figures.schedules import shares
+from course_lib.figures.schedules import checked_shares
 from course_lib.figures.style import styles_for
 
 ROWS_IN_FULL = 12  # with more target words, only the extremes are told
@@ -194,17 +194,15 @@ def describe_saturation(results: Mapping[str, Rows]) -> str:
     return " ".join(parts)
 
 
-def describe_schedules(total_steps: int, end: float) -> str:
-    """The share of given words a quarter, half and three quarters of the way, for each schedule."""
-    parts = [
-        f"The share of true previous words against updates, from 0 to {total_steps:,}: every curve "
-        f"falls and arrives at {end:.0%}."
-    ]
-    for name, values in shares(total_steps, end).items():
-        start, one, two, three = (f"{values[total_steps * k // 4]:.0%}" for k in range(4))
+def describe_schedules(shares: Mapping[str, Sequence[float]]) -> str:
+    """The share of given words at first, after each quarter of the training, and at its end."""
+    last = checked_shares(shares)
+    parts = [f"The share of true previous words that are given, against updates 0 to {last:,}."]
+    for name, values in shares.items():
+        start, one, two, three, end = (f"{values[last * k // 4]:.0%}" for k in range(5))
         parts.append(
             f"{name}: {start} at first, {one} after a quarter, {two} after half, {three} after "
-            "three quarters."
+            f"three quarters, {end} at the end."
         )
     return " ".join(parts)
 

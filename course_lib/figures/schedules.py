@@ -1,5 +1,7 @@
 """How the share of given words falls over a training with scheduled sampling."""
 
+from collections.abc import Mapping, Sequence
+
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
@@ -12,59 +14,51 @@ from course_lib.figures.style import (
     styled,
     styles_for,
 )
-from course_lib.training.schedules import TEACHER_FORCING, given_share
-
-FALLING = tuple(name for name in TEACHER_FORCING if name not in ("always", "never"))
 
 
 @styled()
-def schedule_curves(total_steps: int, end: float) -> Figure:
+def schedule_curves(shares: Mapping[str, Sequence[float]]) -> Figure:
     """The share of true previous words at each update, one curve a schedule.
 
-    total_steps: the updates of the training.
-    end: the share at the last of them, where all schedules arrive (see `training.schedules`).
+    shares: by schedule, what `training.schedules.given_share` says at every update from 0 to the
+    last; the same updates for all.
     """
-    curves = shares(total_steps, end)
-    styles = styles_for(curves)
+    last = checked_shares(shares)
+    styles = styles_for(shares)
     left, panel, bottom, tall, top = 0.75, 4.2, 0.55, 2.4, 0.2
-    width = left + panel + label_room(curves)
+    width = left + panel + label_room(shares)
     height = bottom + tall + top
     figure = CourseFigure(figsize=(width, height))
     axes = figure.add_axes((left / width, bottom / height, panel / width, tall / height))
-    updates = range(total_steps + 1)
-    for name, values in curves.items():
+    every = max(1, last // 8)
+    for number, (name, values) in enumerate(shares.items()):
         # Markers at other places on each curve: where two run together, both are seen.
-        offset = (list(curves).index(name) / len(curves) + 0.2) / 8
+        first = min(round((number / len(shares) + 0.2) * every), last)
         axes.plot(
-            updates,
+            range(last + 1),
             values,
             gid=f"share-{name}",
-            markevery=(min(round(offset * total_steps), total_steps), max(1, total_steps // 8)),
+            markevery=(first, every),
             clip_on=False,
             zorder=3,
             **line_style(styles[name]),
         )
-    axes.set_xlim(0, total_steps)
+    axes.set_xlim(0, last)
     axes.set_ylim(0, 1)
     axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.set_xlabel("update")
     axes.set_ylabel("true previous words given")
-    label_ends(
-        axes,
-        [(total_steps, values[-1], name, styles[name]) for name, values in curves.items()],
-    )
+    label_ends(axes, [(last, values[-1], name, styles[name]) for name, values in shares.items()])
     return figure
 
 
-def shares(total_steps: int, end: float) -> dict[str, list[float]]:
-    """The share at every update, from 0 to `total_steps`, of every schedule that falls."""
-    if total_steps < 1 or not 0 < end < 1:
+def checked_shares(shares: Mapping[str, Sequence[float]]) -> int:
+    """The last update, which all schedules share."""
+    lengths = {len(values) for values in shares.values()}
+    inside = all(0 <= value <= 1 for values in shares.values() for value in values)
+    if len(lengths) != 1 or min(lengths) < 2 or not inside:
         raise CourseError(
-            f"total_steps={total_steps} and end={end} make no schedule. Give at least one update "
-            "and an end between 0 and 1."
+            "These are no schedules. Give each a share from 0 to 1 at the same two or more updates."
         )
-    return {
-        name: [given_share(name, step, total_steps, end) for step in range(total_steps + 1)]
-        for name in FALLING
-    }
+    return lengths.pop() - 1
