@@ -17,19 +17,24 @@ from course_lib.models.initialisation import initialise
 from course_lib.models.translator import EncoderDecoder
 
 
-def gradients_through_time(unit: Unit, inputs: Tensor) -> list[dict[str, float]]:
+def gradients_through_time(
+    unit: Unit, inputs: Tensor, start: Tensor | None = None
+) -> list[dict[str, float]]:
     """What is left of a gradient after k steps back, for every k.
 
     Args:
         unit: one of `UNITS`, with any weights.
         inputs: (B, T, m), B sentences of T embedded words each, without padding.
+        start: (B, S), the states before the first of these words; without, zeros.
 
     Returns:
         One row for each `distance` k = 0 to T: the `median` over the sentences of `gradient_norms`
         and its quartiles `low` and `high`.
     """
     quartiles = torch.tensor([0.25, 0.5, 0.75], dtype=inputs.dtype)
-    low, median, high = torch.quantile(gradient_norms(unit, inputs), quartiles, dim=0).tolist()
+    low, median, high = torch.quantile(
+        gradient_norms(unit, inputs, start), quartiles, dim=0
+    ).tolist()
     return [
         {"distance": k, "median": median[k], "low": low[k], "high": high[k]}
         for k in range(len(median))
@@ -37,7 +42,7 @@ def gradients_through_time(unit: Unit, inputs: Tensor) -> list[dict[str, float]]
 
 
 @torch.enable_grad()
-def gradient_norms(unit: Unit, inputs: Tensor) -> Tensor:
+def gradient_norms(unit: Unit, inputs: Tensor, start: Tensor | None = None) -> Tensor:
     """The norm of d h_T / d h_{T-k} for k = 0 to T, sentence by sentence: (B, T + 1).
 
     It is the Frobenius norm divided by sqrt(n), the root mean square of the singular values: the
@@ -46,7 +51,7 @@ def gradient_norms(unit: Unit, inputs: Tensor) -> Tensor:
     h_{T-k} stands for the whole state before, cell included.
     """
     steps = []
-    after = inputs.new_zeros(len(inputs), unit.state_size)
+    after = inputs.new_zeros(len(inputs), unit.state_size) if start is None else start
     for projected in unit.project(inputs).detach().unbind(dim=1):
         before = after.detach().requires_grad_()
         after = unit(projected, before)
@@ -155,18 +160,34 @@ def forward_unit(model: EncoderDecoder) -> Unit:
     return unit
 
 
-def sentence_ends(model: EncoderDecoder, sources: Sequence[Sequence[int]], words: int) -> Tensor:
-    """The last `words` words of each sentence that has so many, embedded: (B, words, m).
+@torch.no_grad()
+def sentence_ends(
+    model: EncoderDecoder, sources: Sequence[Sequence[int]], words: int
+) -> tuple[Tensor, Tensor]:
+    """The last words of real sentences, and the states in which a model comes to them.
 
-    `sources` are word numbers without end marks; the end mark is added, as in training, and counts.
-    A model that reads its source last word first gets the words in that order.
+    Args:
+        model: its forward unit reads the words before the last ones.
+        sources: word numbers without end marks; the end mark is added, as in training, and counts.
+            A model that reads its source last word first is given them in that order.
+        words: how many words each end has; shorter sentences are left out.
+
+    Returns:
+        (B, words, m) embedded words and (B, S) states, for `gradients_through_time`.
 
     Raises:
         CourseError: no sentence is long enough.
     """
-    long = [source for source in sources if len(source) + 1 >= words]
+    turn = -1 if model.config.reverse_source else 1
+    long = [[*source[::turn], EOS] for source in sources if len(source) + 1 >= words]
     if not long:
         raise CourseError(f"No sentence has {words} words, end mark included. Ask for fewer.")
-    turn = -1 if model.config.reverse_source else 1
-    ends = torch.tensor([[*source[::turn], EOS][-words:] for source in long])
-    return model.encoder.E(ends.to(model.encoder.E.weight.device)).detach()
+    unit, inputs, states = forward_unit(model), [], []
+    for sentence in long:
+        embedded = model.encoder.E(torch.tensor(sentence, device=model.encoder.E.weight.device))
+        state = embedded.new_zeros(1, unit.state_size)
+        for projected in unit.project(embedded[:-words])[:, None]:
+            state = unit(projected, state)
+        inputs.append(embedded[-words:])
+        states.append(state)
+    return torch.stack(inputs), torch.cat(states)

@@ -17,7 +17,7 @@ from course_lib.evaluation.gradients import (
     gradients_through_time,
     sentence_ends,
 )
-from course_lib.models import build_model, model_config
+from course_lib.models import ModelConfig, build_model, model_config
 from course_lib.models.cells import UNITS, Unit
 from tests.reference.rnnsearch import unit_step
 
@@ -193,28 +193,39 @@ def test_a_tanh_unit_has_no_gates() -> None:
 @pytest.mark.parametrize("encoder", ["forward", "bidirectional"])
 @pytest.mark.parametrize("unit", UNITS)
 def test_the_unit_of_a_model_is_the_one_it_reads_with(unit: str, encoder: str) -> None:
-    """Along the same words it makes the forward half of the model's annotations."""
-    config = model_config("rnnsearch", "smoke", 20, 20, unit=unit, encoder=encoder, layers=1)
-    model = build_model(config, seed=3).double().eval()
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.normal_(std=0.5, generator=torch.Generator().manual_seed(parameter.numel()))
-    sources = [[5, 6, 7, 8], [9], [10, 11, 12]]
-    inputs = sentence_ends(model, sources, 4)
-    assert inputs.shape == (2, 4, 32)  # the second has too few words; the last has 4 with its mark
-    inputs = sentence_ends(model, sources[:1], 5)
+    """From the state before a sentence's end it makes the forward half of the annotations there."""
+    model = build_model(ModelConfig(20, 20, 3, 4, unit=unit, encoder=encoder)).double().eval()
+    generator = torch.Generator().manual_seed(3)
+    for parameter in model.parameters():
+        parameter.data.normal_(std=0.5, generator=generator)
+    sources = [[5, 6, 7, 8, 9], [9], [10, 11, 12]]
+    inputs, start = sentence_ends(model, sources, 4)  # the second has too few words
     alone = forward_unit(model)
-    state = inputs.new_zeros(1, alone.state_size)
-    annotations, _ = model.encoder(*make_source(sources[:1]))
-    for j, projected in enumerate(alone.project(inputs).unbind(dim=1)):
-        state = alone(projected, state)
-        torch.testing.assert_close(state[:, -32:], annotations[:, j, :32])
-    assert len(gradients_through_time(alone, inputs)) == 6
+    assert inputs.shape == (2, 4, 3)
+    assert start.shape == (2, alone.state_size)
+    assert not start[1].any()  # the third has four with its end mark, and nothing before
+    for row, source in enumerate((sources[0], sources[2])):
+        annotations, _ = model.encoder(*make_source([source]))
+        state = start[row : row + 1]
+        for j, projected in enumerate(alone.project(inputs[row]), start=len(source) - 3):
+            state = alone(projected[None], state)
+            torch.testing.assert_close(state[0, -4:], annotations[0, j, :4])
+
+
+def test_what_lies_before_the_ends_only_moves_the_state() -> None:
+    unit, inputs = fresh_unit("lstm", inputs=3, size=4, recurrence=2.0), words(2, 9, 3)
+    start = torch.zeros(2, 8, dtype=torch.double)
+    with torch.no_grad():
+        for projected in unit.project(inputs)[:, :5].unbind(dim=1):
+            start = unit(projected, start)
+    ends = gradient_norms(unit, inputs[:, 5:], start)
+    torch.testing.assert_close(ends, gradient_norms(unit, inputs)[:, :5])
+    assert (ends[:, 1:] - gradient_norms(unit, inputs[:, 5:])[:, 1:]).abs().min() > 1e-6
 
 
 def test_a_reversed_source_is_read_as_the_model_reads_it() -> None:
     model = build_model(model_config("sutskever", "smoke", 20, 20))
-    ends = sentence_ends(model, [[5, 6, 7]], 3)
+    ends, _ = sentence_ends(model, [[5, 6, 7]], 3)
     torch.testing.assert_close(ends[0], model.encoder.E(torch.tensor([6, 5, 2])).detach())
 
 
