@@ -1,7 +1,10 @@
 """How much of a gradient survives the way back through a recurrent unit, and what its gates do.
 
-unit = fresh_unit("tanh", inputs=32, size=64)       # or forward_unit(model), a trained one
+unit = fresh_unit("tanh", inputs=32, size=64)
 rows = gradients_through_time(unit, words)          # words: (B, T, m)
+
+unit = forward_unit(model)                          # a trained one, on real sentences
+rows = gradients_through_time(unit, *sentence_ends(model, sources, 20))
 """
 
 from collections.abc import Sequence
@@ -31,10 +34,8 @@ def gradients_through_time(
         One row for each `distance` k = 0 to T: the `median` over the sentences of `gradient_norms`
         and its quartiles `low` and `high`.
     """
-    quartiles = torch.tensor([0.25, 0.5, 0.75], dtype=inputs.dtype)
-    low, median, high = torch.quantile(
-        gradient_norms(unit, inputs, start), quartiles, dim=0
-    ).tolist()
+    norms = gradient_norms(unit, inputs, start)
+    low, median, high = torch.quantile(norms, norms.new_tensor([0.25, 0.5, 0.75]), dim=0).tolist()
     return [
         {"distance": k, "median": median[k], "low": low[k], "high": high[k]}
         for k in range(len(median))
