@@ -194,11 +194,12 @@ def _continuations(
     enough[:, : found.shape[1]] = found
     bar = enough.gather(1, places[:, None] - 1).squeeze(1)
     hopeful = (log_probs[first:] >= bar[rows.line[first:]]).nonzero().squeeze(1) + first
-    more, more_words = next_words.best(t[hopeful], number, sentence[hopeful], columns)
     all_totals = totals.new_full((len(t), columns), -torch.inf)
     all_words = words.new_full((len(t), columns), EOS)
     all_totals[:first], all_words[:first] = totals, words
-    all_totals[hopeful], all_words[hopeful] = more + log_probs[hopeful, None], more_words
+    if len(hopeful):
+        more, more_words = next_words.best(t[hopeful], number, sentence[hopeful], columns)
+        all_totals[hopeful], all_words[hopeful] = more + log_probs[hopeful, None], more_words
     return all_totals, all_words
 
 

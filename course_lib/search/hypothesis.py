@@ -1,8 +1,10 @@
 """What a search returns, and how long it may go on."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
-from torch import Tensor
+from torch import Tensor, nn
 
 
 class Hypothesis(NamedTuple):
@@ -55,3 +57,14 @@ def cut(
             zip(tokens.tolist(), lengths, log_probs.tolist(), scores.tolist(), widths, strict=True)
         )
     ]
+
+
+@contextmanager
+def evaluating(model: nn.Module) -> Iterator[None]:
+    """A model without dropout for a while; afterwards it is in the mode it was in."""
+    training = model.training
+    model.eval()
+    try:
+        yield
+    finally:
+        model.train(training)

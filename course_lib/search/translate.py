@@ -1,12 +1,18 @@
 """Sentences in, translations out, in the order they came."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+from torch import Tensor
 
 from course_lib.corpora.batches import batches_in_order, make_source
 from course_lib.models import EncoderDecoder
 from course_lib.search.beam import beam_search
 from course_lib.search.greedy import greedy_search
-from course_lib.search.hypothesis import Hypothesis
+from course_lib.search.hypothesis import Hypothesis, evaluating
+from course_lib.search.sampling import check_sampling, generators, sample_search
+
+Search = Callable[[Tensor, Tensor, Tensor, list[int]], list[Hypothesis]]
+"""Source, lengths and mask of a batch, and where its sentences stand in their list."""
 
 
 def translate(
@@ -15,20 +21,83 @@ def translate(
     k: int = 12,
     length_penalty: float = 1.0,
     batch_size: int = 64,
+    *,
+    min_length: int = 0,
+    forbid_unk: bool = False,
 ) -> list[Hypothesis]:
-    """Translate encoded sentences with beam width k (1: greedy), in evaluation mode."""
-    device = next(model.parameters()).device
-    training = model.training
-    model.eval()
-    hypotheses: list[Hypothesis | None] = [None] * len(sentences)
-    for index in batches_in_order([len(sentence) for sentence in sentences], batch_size):
-        source, lengths, mask = make_source([sentences[i] for i in index])
-        source, mask = source.to(device), mask.to(device)
+    """Translate encoded sentences with beam width k (1: greedy), in evaluation mode.
+
+    No translation ends before `min_length` words, and none has [UNK] with `forbid_unk`.
+    """
+
+    def search(
+        source: Tensor, lengths: Tensor, mask: Tensor, positions: list[int]
+    ) -> list[Hypothesis]:
         if k == 1:
-            found = greedy_search(model, source, lengths, mask)
-        else:
-            found = beam_search(model, source, lengths, mask, k, length_penalty)
-        for i, hypothesis in zip(index, found, strict=True):
-            hypotheses[i] = hypothesis
-    model.train(training)
+            return greedy_search(
+                model, source, lengths, mask, min_length=min_length, forbid_unk=forbid_unk
+            )
+        return beam_search(
+            model,
+            source,
+            lengths,
+            mask,
+            k,
+            length_penalty,
+            min_length=min_length,
+            forbid_unk=forbid_unk,
+        )
+
+    return _in_batches(model, sentences, batch_size, search)
+
+
+def sample(
+    model: EncoderDecoder,
+    sentences: Sequence[Sequence[int]],
+    seed: int,
+    batch_size: int = 64,
+    *,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    min_length: int = 0,
+    forbid_unk: bool = False,
+) -> list[Hypothesis]:
+    """Draw a translation of each encoded sentence, in evaluation mode (see `sample_search`).
+
+    A sentence's sample is decided by the seed and its position in `sentences`, not by the batches.
+    """
+    check_sampling(temperature, top_k, top_p)
+
+    def search(
+        source: Tensor, lengths: Tensor, mask: Tensor, positions: list[int]
+    ) -> list[Hypothesis]:
+        return sample_search(
+            model,
+            source,
+            lengths,
+            mask,
+            generators(seed, positions),
+            temperature=temperature,
+            top_k=top_k,
+            top_p=top_p,
+            min_length=min_length,
+            forbid_unk=forbid_unk,
+        )
+
+    return _in_batches(model, sentences, batch_size, search)
+
+
+def _in_batches(
+    model: EncoderDecoder, sentences: Sequence[Sequence[int]], batch_size: int, search: Search
+) -> list[Hypothesis]:
+    """Search batch by batch, sentences of similar length together."""
+    device = next(model.parameters()).device
+    hypotheses: list[Hypothesis | None] = [None] * len(sentences)
+    with evaluating(model):
+        for index in batches_in_order([len(sentence) for sentence in sentences], batch_size):
+            source, lengths, mask = make_source([sentences[i] for i in index])
+            found = search(source.to(device), lengths, mask.to(device), index)
+            for i, hypothesis in zip(index, found, strict=True):
+                hypotheses[i] = hypothesis
     return [hypothesis for hypothesis in hypotheses if hypothesis is not None]
