@@ -22,8 +22,7 @@ from course_lib.figures.style import (
 )
 
 Rows = Sequence[Mapping[str, float]]
-LOWEST = 1e-12
-"""Where the axis ends at the latest: below it nothing is left in float32 beside a gradient of 1."""
+LOWEST = -12  # power of ten where the axis ends: far less than float32 sees beside a 1
 BELOW = " ↓"  # behind the name of a curve that has left its panel at the bottom
 
 
@@ -41,7 +40,10 @@ def gradient_curves(panels: Mapping[str, Mapping[str, Rows]]) -> Figure:
         row["median"] for curves in panels.values() for rows in curves.values() for row in rows
     ]
     names = [
-        [styles[name].label + (BELOW if rows[-1]["median"] < LOWEST else "") for name, rows in each]
+        [
+            styles[name].label + (BELOW if rows[-1]["median"] < 10.0**LOWEST else "")
+            for name, rows in each
+        ]
         for each in (curves.items() for curves in panels.values())
     ]
     rooms = [label_room(labels) for labels in names]
@@ -54,7 +56,7 @@ def gradient_curves(panels: Mapping[str, Mapping[str, Rows]]) -> Figure:
         box = (start / width, bottom / height, panel / width, tall / height)
         axes = figure.add_axes(box)
         axes.set_title(title, fontweight="bold")
-        logarithmic(axes, [1.2, *every], lowest=LOWEST)
+        logarithmic(axes, every, lowest=LOWEST)
         axes.axhline(1, color=MUTED, linewidth=0.8, linestyle=(0, (2, 2)), gid="nothing lost")
         ends = [
             (*_draw_curve(axes, name, rows, styles[name]), label, styles[name])

@@ -216,15 +216,15 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, ModelStyle]])
     axes.set(xlim=(left, right), ylim=(low, high))
 
 
-def logarithmic(axes: Axes, values: Sequence[float], lowest: float = 0.0) -> None:
-    """Give the y axis whole powers of ten around all positive values, but none below `lowest`.
+def logarithmic(axes: Axes, values: Sequence[float], lowest: int = -300) -> None:
+    """Give the y axis whole powers of ten around all positive values, but none below 10^lowest.
 
-    Every first, second, third ... power from 1 is labelled, so that there are at most 9.
+    Every first, second, third ... power from 1 is labelled, so that there are at most 9. A marker's
+    height is left free at both ends.
     """
-    positive = [value for value in values if value > 0]
-    below = math.floor(math.log10(max(min(positive, default=0.1), lowest)))
-    above = math.ceil(math.log10(max(positive, default=1.0)))
-    above = max(above, below + 1)
+    exponents = [math.log10(value) for value in values if value > 0]
+    below = max(math.floor(min(exponents, default=-1.0) - 0.05), lowest)
+    above = max(math.ceil(max(exponents, default=0.0) + 0.05), below + 1)
     every = (above - below) // 9 + 1
     axes.set_yscale("log")
     axes.set_ylim(10.0**below, 10.0**above)

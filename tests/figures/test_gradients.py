@@ -52,7 +52,13 @@ def test_panels_share_one_logarithmic_axis_that_shows_every_value() -> None:
     assert len({axes.get_ylim() for axes in figure.axes}) == 1
     low, high = figure.axes[0].get_ylim()
     assert low <= 0.5**30
-    assert high >= 1
+    assert high > 1
+
+
+def test_no_marker_is_cut_where_a_value_is_a_power_of_ten() -> None:
+    low, high = gradient_curves({"edge": {"tanh": falling(0.1, 3)}}).axes[0].get_ylim()
+    assert low < 0.9 * 0.1**3
+    assert high > 1.1
 
 
 def test_a_unit_looks_the_same_in_every_panel() -> None:
@@ -100,7 +106,7 @@ def test_labels_never_touch_and_none_is_missing(panels) -> None:
 
 def test_what_falls_out_of_the_panel_says_so() -> None:
     figure = gradient_curves({"vanishes": {"tanh": falling(0.1, 60), "LSTM": falling(0.9, 60)}})
-    assert figure.axes[0].get_ylim()[0] == pytest.approx(LOWEST)
+    assert figure.axes[0].get_ylim()[0] == pytest.approx(10.0**LOWEST)
     labels = [text.get_text() for text in drawn_texts(figure) if text.get_gid() == "label"]
     assert labels == ["tanh ↓", "LSTM"]
 
