@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from course_lib.cli import alignment, bench, classes, corpus, doctor, runs
+from course_lib.cli import alignment, bench, classes, corpus, doctor, runs, translate
 from course_lib.errors import CourseError
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ corpus.register(app)
 classes.register(app)
 doctor.register(app)
 runs.register(app)
+translate.register(app)
 bench.register(app)
 alignment.register(app)
 

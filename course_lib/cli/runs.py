@@ -1,13 +1,10 @@
-"""`course train`, `compare`, `translate` and `score`: everything that makes or uses a run."""
+"""`course train`, `compare` and `score`: everything that makes or judges a run."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-
-from course_lib.errors import CourseError
 
 Out = Annotated[Path, typer.Option("--out", help="Directory to write.")]
 CorpusName = Annotated[str, typer.Option("--corpus", help="See `course corpus list`.")]
@@ -80,33 +77,6 @@ def compare(
     typer.echo(json.dumps(results, indent=1) if as_json else _side_by_side(results))
 
 
-def translate(
-    run: RunPath,
-    beam: Beam = 12,
-    tokenized: Annotated[
-        bool,
-        typer.Option("--tokenized", help="Input and output are in the run's tokenisation."),
-    ] = False,
-) -> None:
-    """Translate standard input, one sentence a line, to standard output."""
-    from course_lib.corpora.tokenization import detokenize, tokenize
-    from course_lib.search import translate as search
-    from course_lib.training import load_run
-
-    loaded = load_run(run)
-    source_language, _, target_language = loaded.config.pair.partition("-")
-    in_words = tokenized or not target_language  # token strings have no language
-    try:
-        lines = [line.rstrip("\n") for line in sys.stdin]
-    except UnicodeDecodeError as error:
-        raise CourseError("The input is not UTF-8. Convert it first, as with iconv.") from error
-    sentences = [line.split() if in_words else tokenize(line, source_language) for line in lines]
-    found = search(loaded.model, [loaded.source_vocabulary.encode(s) for s in sentences], k=beam)
-    for sentence, hypothesis in zip(sentences, found, strict=True):
-        words = loaded.target_vocabulary.decode(hypothesis.tokens) if sentence else []
-        typer.echo(" ".join(words) if in_words else detokenize(words, target_language))
-
-
 def score(
     run: RunPath,
     split: Annotated[str, typer.Option(help="A split of the run's corpus.")],
@@ -135,8 +105,8 @@ def score(
 
 
 def register(app: typer.Typer) -> None:
-    """Put the four commands on the command line."""
-    for command in (train, compare, translate, score):
+    """Put the three commands on the command line."""
+    for command in (train, compare, score):
         app.command()(command)
 
 

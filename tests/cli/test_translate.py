@@ -1,0 +1,111 @@
+"""`course translate` and its options, as typed."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from course_lib.corpora.vocabulary import EOS, UNK
+from course_lib.training import load_run
+from course_lib.training.checkpoint import save_weights
+from tests.cli.test_runs import COPY, course
+
+Text = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that loves the unknown word and ends early, so that every option shows."""
+    out = tmp_path_factory.mktemp("runs") / "rnnsearch"
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        words = ["train", "--model", "rnnsearch", *COPY, "--out", out, "--beam", 1]
+        assert course(monkeypatch, *words) == 0
+    loaded = load_run(out, "cpu")
+    loaded.model.decoder.W_o.bias.data[[UNK, EOS]] = torch.tensor([12.0, 10.5])
+    save_weights(out / "model.safetensors", loaded.model)
+    return out
+
+
+@pytest.fixture
+def lines(run: Path) -> str:
+    words = json.loads((run / "vocabulary.json").read_text())["source"][4:8]
+    return "\n".join([" ".join(words), f"unseen {words[0]}", "", words[1]]) + "\n"
+
+
+def answers(
+    monkeypatch: pytest.MonkeyPatch, capsys: Text, run: Path, lines: str, *options: object
+) -> list[list[str]]:
+    """The words of each line that `course translate` prints."""
+    assert course(monkeypatch, "translate", run, *options, stdin=lines) == 0
+    return [line.split() for line in capsys.readouterr().out.splitlines()]
+
+
+def test_the_unknown_word_can_be_forbidden(run, lines, monkeypatch, capsys) -> None:
+    plain = answers(monkeypatch, capsys, run, lines, "--beam", 2)
+    assert any("<unk>" in words for words in plain)
+    without = answers(monkeypatch, capsys, run, lines, "--beam", 2, "--no-unk")
+    assert not any("<unk>" in words for words in without)
+
+
+def test_the_unknown_word_can_be_replaced_by_a_source_word(run, lines, monkeypatch, capsys) -> None:
+    plain = answers(monkeypatch, capsys, run, lines, "--beam", 1)
+    replaced = answers(monkeypatch, capsys, run, lines, "--beam", 1, "--replace-unk")
+    for source, before, after in zip(lines.splitlines(), plain, replaced, strict=True):
+        assert len(before) == len(after)
+        for word, now in zip(before, after, strict=True):
+            assert now == word if word != "<unk>" else now in source.split()
+
+
+def test_a_minimum_length_is_kept(run, lines, monkeypatch, capsys) -> None:
+    found = answers(monkeypatch, capsys, run, lines, "--beam", 2, "--min-length", 40)
+    assert found[2] == []  # nothing in, nothing out
+    assert all(len(words) >= 40 for i, words in enumerate(found) if i != 2)
+    plain = answers(monkeypatch, capsys, run, lines, "--beam", 2)
+    assert min(len(words) for i, words in enumerate(plain) if i != 2) < 40
+
+
+def test_samples_follow_the_seed(run, lines, monkeypatch, capsys) -> None:
+    many = lines * 5
+    first = answers(monkeypatch, capsys, run, many, "--sample", "--temperature", 2)
+    again = answers(monkeypatch, capsys, run, many, "--sample", "--temperature", 2, "--seed", 0)
+    other = answers(monkeypatch, capsys, run, many, "--sample", "--temperature", 2, "--seed", 1)
+    assert first == again != other
+    one = answers(monkeypatch, capsys, run, many, "--sample", "--top-k", 1)
+    assert one == answers(monkeypatch, capsys, run, many, "--beam", 1)
+    some = answers(monkeypatch, capsys, run, many, "--sample", "--top-p", 0.5, "--no-unk")
+    assert not any("<unk>" in words for words in some)
+
+
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [
+        (["--temperature", 2], "Add --sample"),
+        (["--top-k", 3], "Add --sample"),
+        (["--seed", 3], "Add --sample"),
+        (["--sample", "--beam", 3], "Leave one"),
+        (["--sample", "--temperature", 0], "--beam 1"),
+        (["--sample", "--top-k", 0], "--top-k 1"),
+        (["--sample", "--top-p", 7], "--top-p"),
+        (["--beam", 0], "--beam 1"),
+        (["--min-length", -1], "--min-length 0"),
+    ],
+)
+def test_a_mistake_is_one_line_with_the_remedy(
+    run, lines, options, remedy, monkeypatch, capsys
+) -> None:
+    assert course(monkeypatch, "translate", run, *options, stdin=lines) == 2
+    captured = capsys.readouterr()
+    assert captured.err.count("\n") == 1
+    assert remedy in captured.err
+    assert captured.out == ""
+
+
+def test_a_model_without_attention_has_nothing_to_replace_by(
+    tmp_path, lines, monkeypatch, capsys
+) -> None:
+    words = ["train", "--model", "rnnencdec", *COPY, "--out", tmp_path / "run", "--beam", 1]
+    assert course(monkeypatch, *words) == 0
+    capsys.readouterr()
+    assert course(monkeypatch, "translate", tmp_path / "run", "--replace-unk", stdin=lines) == 2
+    assert "Use a model with attention" in capsys.readouterr().err
