@@ -1,0 +1,331 @@
+"""Beam search: the library's, against a search per sentence and a loop over hypotheses.
+
+Both are what tutorials write, over the same model: `model.step` computes the keys once a sentence
+for all three. Ties apart, all find the same translations, which is checked with every measurement.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from benchmarks.machine import about
+from benchmarks.rounds import Program, Step, Timing, take_turns
+from benchmarks.training import CLIP, MIB, products
+from benchmarks.workload import workload
+from course_lib.corpora.batches import batches_in_order, make_batch, make_source
+from course_lib.corpora.registry import load_corpus
+from course_lib.corpora.vocabulary import BOS, EOS
+from course_lib.models import EncoderDecoder, ModelConfig, build_model
+from course_lib.search import beam_search, length_limit
+from course_lib.search.beam import BeamStep
+from course_lib.training import load_run
+from course_lib.training.recipe import Recipe, make_optimiser
+
+WIDTHS = (5, 12)
+UPDATES = 150
+"""Enough for a model to end its sentences; how good they are does not matter to the time."""
+
+Words = list[int]
+BeamSearch = Callable[[EncoderDecoder, list[Words], int], list[Words]]
+"""Translates a batch of encoded sentences with a beam of some width."""
+
+
+@torch.no_grad()
+def loop_over_hypotheses(model: EncoderDecoder, sentences: list[Words], k: int) -> list[Words]:
+    """One sentence after the other, and of each one hypothesis after the other: one row a step."""
+    found = []
+    for sentence in sentences:
+        source, lengths, mask = make_source([sentence])
+        limit = int(length_limit(lengths))
+        beam = [(0.0, [BOS], model.start(source, lengths, mask))]
+        finished: list[tuple[float, Words]] = []
+        for number in range(1, limit + 1):
+            places = k - len(finished)
+            candidates = []
+            for total, words, state in beam:
+                log_probs, _, after = model.step(torch.tensor(words[-1:]), state)
+                if number == limit:
+                    candidates.append((total + float(log_probs[0, EOS]), [*words, EOS], after))
+                    continue
+                best, indices = log_probs[0].topk(places)
+                candidates += [
+                    (total + log_prob, [*words, word], after)
+                    for log_prob, word in zip(best.tolist(), indices.tolist(), strict=True)
+                ]
+            candidates.sort(key=lambda candidate: -candidate[0])
+            beam = []
+            for total, words, state in candidates[:places]:
+                if words[-1] == EOS:
+                    finished.append((total / number, words[1:-1]))
+                else:
+                    beam.append((total, words, state))
+            if not beam:
+                break
+        found.append(max(finished, key=lambda translation: translation[0])[1])
+    return found
+
+
+@torch.no_grad()
+def search_per_sentence(model: EncoderDecoder, sentences: list[Words], k: int) -> list[Words]:
+    """One sentence after the other, its hypotheses side by side in a batch of at most k rows."""
+    found = []
+    for sentence in sentences:
+        source, lengths, mask = make_source([sentence])
+        limit = int(length_limit(lengths))
+        state = model.start(source, lengths, mask)
+        y, totals = torch.tensor([BOS]), torch.zeros(1)
+        written: list[Words] = [[]]
+        finished: list[tuple[float, Words]] = []
+        for number in range(1, limit + 1):
+            log_probs, _, state = model.step(y, state)
+            if number == limit:
+                log_probs[:, :EOS] = log_probs[:, EOS + 1 :] = -torch.inf
+            candidates = (totals[:, None] + log_probs).flatten()
+            best, places = candidates.topk(min(k - len(finished), len(candidates)))
+            rows, beam = [], []
+            for total, place in zip(best.tolist(), places.tolist(), strict=True):
+                row, word = divmod(place, log_probs.shape[1])
+                if total == -torch.inf:
+                    continue
+                if word == EOS:
+                    finished.append((total / number, written[row]))
+                else:
+                    rows.append(row)
+                    beam.append((total, [*written[row], word]))
+            if not beam:
+                break
+            totals, written = torch.tensor([total for total, _ in beam]), [w for _, w in beam]
+            y, index = torch.tensor([words[-1] for words in written]), torch.tensor(rows)
+            # The rows are of one sentence: its memory is copied when their number changes only.
+            same = len(rows) == len(state.s)
+            state = state.select(index, state.memory if same else None)
+        found.append(max(finished, key=lambda translation: translation[0])[1])
+    return found
+
+
+def library_search(model: EncoderDecoder, sentences: list[Words], k: int) -> list[Words]:
+    """The library's: all hypotheses of all sentences together."""
+    return [one.tokens for one in beam_search(model, *make_source(sentences), k)]
+
+
+class Decoding(NamedTuple):
+    """What is decoded while it is timed: a model, and batches of encoded source sentences."""
+
+    config: ModelConfig
+    weights: dict[str, Tensor]
+    batches: list[list[Words]]
+
+    def model(self) -> EncoderDecoder:
+        model = build_model(self.config)
+        model.load_state_dict(self.weights)
+        return model.eval()
+
+    @property
+    def sentences(self) -> int:
+        return sum(map(len, self.batches))
+
+
+def measure_decode(
+    corpus: str = "multi30k",
+    threads: int = 1,
+    batch: int = 64,
+    rounds: int = 3,
+    run: Path | str | None = None,
+    batches: int = 4,
+    updates: int = UPDATES,
+    **sizes: Any,
+) -> dict[str, Any]:
+    """Sentences a second of the three searches, in turn after every batch of sentences.
+
+    Args:
+        corpus: multi30k or toy; a run brings its own.
+        threads: of each program.
+        batch: sentences side by side in the library's search.
+        rounds: how often all of it is timed; medians are reported.
+        run: a run directory, whose test set is decoded. Without one a model of the course's sizes
+            (or `sizes`) is trained for so many `updates` and its training sentences are decoded.
+        batches: how many of the batches that the test set is cut into, longest sentences first,
+            are decoded: evenly spaced, so that all lengths are among them.
+
+    Returns:
+        the numbers of `course bench decode`. `ratio` is against the loop over hypotheses at k = 12;
+        `ratio_per_sentence` has the width as key; `limit` is what the largest matrix-product rate
+        measured would allow for the products that no search can do without.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        if run is None:
+            work = briefly_trained(corpus, batch, batches, updates, **sizes)
+        else:
+            corpus, work = load_run(run, "cpu").config.corpus, from_run(run, batch, batches)
+        model = work.model()
+        different = {
+            f"{search.__name__}, k = {k}": differences(model, work, search, k)
+            for search, widths in (
+                (loop_over_hypotheses, WIDTHS[-1:]),
+                (search_per_sentence, WIDTHS),
+            )
+            for k in widths
+        }
+        flops = necessary_flops(model, work, WIDTHS[-1])
+    finally:
+        torch.set_num_threads(before)
+    programs = {
+        f"loop, k = {WIDTHS[-1]}": Program(
+            program, (work, threads, loop_over_hypotheses, WIDTHS[-1])
+        ),
+        "products": Program(products, (threads, torch.float32)),
+    }
+    for k in WIDTHS:
+        programs[f"ours, k = {k}"] = Program(program, (work, threads, library_search, k))
+        programs[f"per sentence, k = {k}"] = Program(
+            program, (work, threads, search_per_sentence, k)
+        )
+    timings = take_turns(programs, items=len(work.batches), rounds=rounds, warmup=1)
+    return {
+        "what": "decode",
+        "corpus": corpus,
+        **summary(work, timings, flops, threads, rounds),
+    } | {
+        "identical": not any(different.values()),
+        "different": different,
+        **about(),
+    }
+
+
+def summary(
+    work: Decoding, timings: dict[str, Timing], flops: int, threads: int, rounds: int
+) -> dict[str, Any]:
+    """Speeds, ratios and memory from what was timed."""
+    speeds = {
+        name: [work.sentences / sum(seconds) for seconds in timing.values]
+        for name, timing in timings.items()
+        if name != "products"
+    }
+    middle = {name: median(values) for name, values in speeds.items()}
+    rate = max(max(values) for values in timings["products"].values)
+    limit = rate / (flops / work.sentences)
+    widest = WIDTHS[-1]
+    ours, loop = middle[f"ours, k = {widest}"], middle[f"loop, k = {widest}"]
+    peaks = {name: timings[name].peak / MIB for name in speeds}
+    return {
+        "unit": "sentences a second",
+        "threads": threads,
+        "batch": max(map(len, work.batches)),
+        "rounds": rounds,
+        "sentences": work.sentences,
+        "beam": widest,
+        "target_vocabulary": work.config.target_vocabulary,
+        "hidden": work.config.hidden,
+        "ours": ours,
+        "textbook": loop,
+        "ratio": ours / loop,
+        "ratio_bucketed": None,
+        "ratio_per_sentence": {
+            k: middle[f"ours, k = {k}"] / middle[f"per sentence, k = {k}"] for k in WIDTHS
+        },
+        "limit": limit,
+        "fraction_of_limit": ours / limit,
+        "mflop_a_sentence": flops / work.sentences / 1e6,
+        "gflops_of_products": rate / 1e9,
+        "speeds": middle,
+        "by_round": speeds,
+        "peak_memory_mb": peaks[f"ours, k = {widest}"],
+        "peak_mib": peaks,
+    }
+
+
+def program(work: Decoding, threads: int, search: BeamSearch, k: int) -> Step:
+    """A process that translates batch i."""
+    torch.set_num_threads(threads)
+    model = work.model()
+
+    def step(i: int) -> None:
+        search(model, work.batches[i], k)
+
+    return step
+
+
+def differences(model: EncoderDecoder, work: Decoding, search: BeamSearch, k: int) -> int:
+    """How many sentences a search translates otherwise than the library's."""
+    return sum(
+        mine != other
+        for batch in work.batches
+        for mine, other in zip(
+            library_search(model, batch, k), search(model, batch, k), strict=True
+        )
+    )
+
+
+def necessary_flops(model: EncoderDecoder, work: Decoding, k: int) -> int:
+    """Operations of the matrix products that a beam search of width k cannot do without.
+
+    For RNNsearch with torch's unit, attention before the update and a maxout readout, real words
+    only. Once a sentence: reading it, the keys, s_0, and the annotations' products C h_j and
+    C_o h_j. Once a live hypothesis and step: the products with s_{i-1}, the energies, the weighted
+    sum of those products, and the vocabulary. A target word's own products are left out: they can
+    be made once and kept.
+    """
+    config = model.config
+    n, m, hidden, wide = config.hidden, config.embedding, config.alignment, 2 * config.readout
+    words = rows = scored = 0
+    for batch in work.batches:
+        source, lengths, mask = make_source(batch)
+        live: list[Tensor] = []
+
+        def count(step: BeamStep, live: list[Tensor] = live) -> None:
+            live.append(step.sentence)
+
+        beam_search(model, source, lengths, mask, k, watch=count)
+        words += int(lengths.sum())
+        rows += sum(map(len, live))
+        scored += int(lengths[torch.cat(live)].sum())
+    encoder = words * 2 * (m + n) * 3 * n
+    annotations = words * 2 * n * (hidden + 3 * n + wide)
+    states = work.sentences * n * n + rows * n * (hidden + 3 * n + wide)
+    looks = scored * (hidden + 3 * n + wide)
+    vocabulary = rows * config.readout * config.target_vocabulary
+    return 2 * (encoder + annotations + states + looks + vocabulary)
+
+
+def from_run(run: Path | str, batch: int, batches: int) -> Decoding:
+    """A trained model and the first test set of its corpus."""
+    loaded = load_run(run, "cpu")
+    config = loaded.config
+    data = load_corpus(config.corpus, config.pair, **config.corpus_options)
+    split = next(split for name, split in data.splits.items() if name.startswith("test"))
+    sentences = [loaded.source_vocabulary.encode(sentence) for sentence in split.source]
+    return decoding(loaded.model, sentences, batch, batches)
+
+
+def briefly_trained(corpus: str, batch: int, batches: int, updates: int, **sizes: Any) -> Decoding:
+    """A model trained for so many updates on sentence pairs of a corpus, and their sources."""
+    work = workload(corpus, batch, **sizes)
+    model = build_model(work.config)
+    optimiser = make_optimiser(model.parameters(), Recipe())
+    order = work.bucketed()
+    for update in range(updates):
+        loss, count = model.loss(make_batch(work.pairs, order[update % len(order)]))
+        (loss / count).backward()
+        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
+        optimiser.step()
+        optimiser.zero_grad()
+    return decoding(model, [source for source, _ in work.pairs], batch, batches)
+
+
+def decoding(
+    model: EncoderDecoder, sentences: Sequence[Words], batch: int, batches: int
+) -> Decoding:
+    """Some of the batches that the library would cut the sentences into, evenly spaced."""
+    cut = batches_in_order([len(sentence) for sentence in sentences], batch)
+    chosen = [cut[len(cut) * (2 * i + 1) // (2 * batches)] for i in range(min(batches, len(cut)))]
+    return Decoding(
+        model.config,
+        {name: weight.detach() for name, weight in model.state_dict().items()},
+        [[list(sentences[i]) for i in index] for index in chosen],
+    )

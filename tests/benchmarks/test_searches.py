@@ -1,0 +1,68 @@
+"""The benchmark of searches: one translation whichever way, and operations as torch counts them."""
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from benchmarks import searches
+from benchmarks.report import as_text
+from course_lib.search import beam_search
+from tests.search.kinds import NAMES, model_of
+
+SENTENCES = [[4, 5, 6], [7], [8, 8, 3, 4, 5], [3]]
+SMOKE = {"embedding": 16, "hidden": 16, "alignment": 16, "readout": 16}
+
+
+@pytest.mark.parametrize("kind", NAMES)
+@pytest.mark.parametrize("k", [1, 3, 6])
+def test_all_searches_find_the_same(kind, k) -> None:
+    model = model_of(kind, seed=1)
+    expected = searches.library_search(model, SENTENCES, k)
+    assert searches.loop_over_hypotheses(model, SENTENCES, k) == expected
+    assert searches.search_per_sentence(model, SENTENCES, k) == expected
+
+
+def test_another_translation_is_counted() -> None:
+    work = searches.briefly_trained("toy", batch=8, batches=1, updates=2, **SMOKE)
+    model = work.model()
+
+    def off_by_one(model, sentences, k):
+        first, *rest = searches.library_search(model, sentences, k)
+        return [[*first, 5], *rest]
+
+    assert searches.differences(model, work, searches.search_per_sentence, 2) == 0
+    assert searches.differences(model, work, off_by_one, 2) == 1
+
+
+@pytest.fixture
+def small_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("benchmarks.machine.SHAPES", ((64, 64, 64),))
+
+
+@pytest.mark.usefixtures("small_products")
+def test_everything_is_measured_on_a_small_model() -> None:
+    before = torch.get_num_threads()
+    result = searches.measure_decode("toy", batch=4, rounds=1, batches=2, updates=3, **SMOKE)
+    assert torch.get_num_threads() == before
+    assert result["identical"] is True
+    assert result["sentences"] == 8
+    assert result["ratio"] == pytest.approx(result["ours"] / result["textbook"])
+    assert result["fraction_of_limit"] == pytest.approx(result["ours"] / result["limit"])
+    assert set(result["ratio_per_sentence"]) == set(searches.WIDTHS)
+    assert result["peak_memory_mb"] > 0
+    assert "sentences a second" in as_text(result)
+
+
+def test_no_search_does_with_fewer_operations_than_are_called_necessary() -> None:
+    """At width one, where no row is left out, torch counts at least as many, and few more."""
+    work = searches.briefly_trained("toy", batch=16, batches=1, updates=0, **SMOKE)
+    model = work.model()
+    (sentences,) = work.batches
+    with FlopCounterMode(display=False) as counter:
+        beam_search(model, *searches.make_source(sentences), k=1)
+    words = sum(len(sentence) + 1 for sentence in sentences)
+    encoder = 2 * words * 2 * (16 + 16) * 3 * 16  # a fused unit, which torch does not count
+    counted = counter.get_total_flops()
+    necessary = searches.necessary_flops(model, work, k=1)
+    # Ours has padded words and makes each target word's products.
+    assert necessary - encoder < counted < 1.5 * necessary
