@@ -73,6 +73,21 @@ def attention(result: Result) -> Table:
     )
 
 
+def precision(result: Result) -> Table:
+    """BLEU of each seed in either precision."""
+    runs = {(run["precision"], run["seed"]): run for run in result["runs"]}
+    rows = [
+        [
+            str(seed),
+            *(f"{runs[name, seed]['bleu_tok']:.2f}" for name in ("fp32", "bf16")),
+            *(f"{runs[name, seed]['best_val_loss']:.3f}" for name in ("fp32", "bf16")),
+        ]
+        for seed in sorted({seed for _, seed in runs})
+    ]
+    header = ["seed", "BLEU, fp32", "BLEU, bf16", "validation loss, fp32", "validation loss, bf16"]
+    return Table(header, rows)
+
+
 def overall(result: Result) -> Table:
     """The numbers that every measurement has."""
     rows = [
@@ -88,7 +103,11 @@ def overall(result: Result) -> Table:
     return Table(["", ""], rows)
 
 
-TABLES: dict[str, Callable[[Result], Table]] = {"train": training, "attention": attention}
+TABLES: dict[str, Callable[[Result], Table]] = {
+    "train": training,
+    "attention": attention,
+    "precision": precision,
+}
 
 
 def circumstances(result: Result) -> str:
