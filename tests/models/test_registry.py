@@ -1,0 +1,124 @@
+"""Every name in the registry learns sentences of the embedded corpus, translates and aligns them.
+
+Forty updates on 48 sentences are enough to see that everything is connected: no model gets there by
+knowing which words are frequent. How well each learns is measured in the book, not here.
+"""
+
+import math
+from collections import Counter
+from functools import cache
+from itertools import product
+from typing import Any
+
+import pytest
+import torch
+
+from course_lib.corpora.batches import EncodedPair, bucketed_batches, make_batch
+from course_lib.corpora.toy import toy_corpus
+from course_lib.corpora.vocabulary import EOS, Vocabulary
+from course_lib.models import MODELS, EncoderDecoder, ModelConfig, build_model
+from course_lib.models.config import CHOICES, SCORES
+from course_lib.search import translate
+from tests.models.tiny import encoder_for
+
+SIZES = {"embedding": 32, "hidden": 32, "alignment": 32, "readout": 32, "window": 4}
+SENTENCES, BATCH, EPOCHS = 48, 24, 20
+
+
+def registry() -> dict[str, dict[str, Any]]:
+    """Settings that hold every name at least once, and each score in every scope and order."""
+    settings: list[dict[str, Any]] = [
+        {"context": context, "scope": scope, "order": order, "encoder": encoder_for(context)}
+        for context, scope, order in product(SCORES, CHOICES["scope"], CHOICES["order"])
+    ]
+    settings += [
+        {"context": context, "order": order}
+        for context, order in product(("fixed", "initial"), CHOICES["order"])
+    ]
+    settings += [
+        {"unit": unit, "encoder": encoder, "layers": 2, "reverse_source": True}
+        for unit, encoder in product(CHOICES["unit"], CHOICES["encoder"])
+    ]
+    for output in CHOICES["output"]:
+        settings += [{"output": output, "reads": reads} for reads in CHOICES["reads"]]
+        settings.append({"output": output, "order": "after", "input_feeding": True})
+    settings += [{"initialisation": "paper"}, *MODELS.values()]
+    return {
+        "-".join(value if isinstance(value, str) else name for name, value in one.items()): one
+        for one in settings
+    }
+
+
+def test_the_registry_here_holds_every_name() -> None:
+    used: dict[str, set[str]] = {name: set() for name in CHOICES}
+    for one in registry().values():
+        config = ModelConfig(9, 9, **one).to_dict()
+        for name in CHOICES:
+            used[name].add(config[name])
+    assert used == {name: set(choices) for name, choices in CHOICES.items()}
+
+
+@cache
+def corpus() -> tuple[list[EncodedPair], int, int, float]:
+    """Sentence pairs, both vocabularies' sizes, and the loss a word of a model that knows how
+    frequent every target word is and nothing else."""
+    split = toy_corpus(clauses=(1, 1), max_words=7, train=SENTENCES, val=0, test=0).splits["train"]
+    source, target = map(Vocabulary.from_sentences, (split.source, split.target))
+    pairs = [
+        (source.encode(x), target.encode(y))
+        for x, y in zip(split.source, split.target, strict=True)
+    ]
+    counts = Counter(word for _, words in pairs for word in [*words, EOS])
+    unigram = -sum(n * math.log(n / counts.total()) for n in counts.values()) / counts.total()
+    return pairs, len(source), len(target), unigram
+
+
+def loss_a_word(model: EncoderDecoder, pairs: list[EncodedPair]) -> float:
+    with torch.no_grad():
+        loss, words = model.loss(make_batch(pairs, range(len(pairs))))
+    return loss.item() / int(words)
+
+
+@pytest.mark.parametrize("name", registry())
+def test_it_learns_translates_and_aligns(name: str) -> None:
+    pairs, source_words, target_words, unigram = corpus()
+    model = build_model(ModelConfig(source_words, target_words, **{**SIZES, **registry()[name]}))
+    assert loss_a_word(model, pairs) == pytest.approx(math.log(target_words), rel=0.1)
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.03)
+    for epoch in range(EPOCHS):
+        for index in bucketed_batches(pairs, BATCH, seed=0, epoch=epoch):
+            loss, words = model.loss(make_batch(pairs, index))
+            optimiser.zero_grad()
+            (loss / words).backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimiser.step()
+    unused = [part for part, parameter in model.named_parameters() if parameter.grad is None]
+    assert not unused
+    assert loss_a_word(model, pairs) < 0.5 * unigram
+
+    sources = [source for source, _ in pairs]
+    for k in (1, 3):
+        found = translate(model, sources, k=k)
+        written = [
+            (source, hypothesis.tokens) for source, hypothesis in zip(sources, found, strict=True)
+        ]
+        batch = make_batch(written, range(len(written)))
+        # What the search says is what the model says of the sentence that was found.
+        torch.testing.assert_close(
+            torch.tensor([hypothesis.log_prob for hypothesis in found]),
+            model.sentence_log_probs(batch),
+            atol=1e-3,
+            rtol=1e-4,
+        )
+        weights = model.alpha(batch)
+        assert (weights is None) == (model.config.context not in SCORES)
+        for row, (hypothesis, (source, target)) in enumerate(zip(found, written, strict=True)):
+            if weights is None:
+                assert hypothesis.alpha is None
+                continue
+            rows = weights[row, : len(target) + 1, : len(source) + 1]
+            torch.testing.assert_close(hypothesis.alpha, rows, atol=1e-4, rtol=1e-3)
+            sums = rows.sum(dim=1)
+            assert (sums <= 1 + 1e-5).all()
+            if model.config.scope == "global":
+                torch.testing.assert_close(sums, torch.ones_like(sums))
