@@ -68,7 +68,8 @@ class GeneralScore(nn.Module):
 
     def forward(self, query: Tensor, keys: Tensor) -> Tensor:
         """Energies (B, T_x) of the (B, n) query against the (B, T_x, n) keys."""
-        return torch.bmm(keys, query[..., None]).squeeze(-1)
+        # s' H, not H' s: on a CPU the second takes ten times as long.
+        return torch.bmm(query[:, None], keys.transpose(1, 2)).squeeze(1)
 
 
 class DotScore(nn.Module):
@@ -93,7 +94,7 @@ class DotScore(nn.Module):
 
     def forward(self, query: Tensor, keys: Tensor) -> Tensor:
         """Energies (B, T_x) of the (B, d) query against the (B, T_x, d) keys."""
-        return torch.bmm(keys, query[..., None]).squeeze(-1)
+        return torch.bmm(query[:, None], keys.transpose(1, 2)).squeeze(1)
 
 
 Score = AdditiveScore | ConcatScore | GeneralScore | DotScore

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from course_lib.corpora.batches import Batch, make_batch
 from course_lib.models import EncoderDecoder
-from course_lib.models.decoder import DecoderState, ReadoutInputs
+from course_lib.models.decoder import DecoderState, ReadoutInputs, WideLinear
 from tests.models.test_against_reference import EVERYTHING, LUONG, SUTSKEVER
 from tests.models.tiny import PAIRS, batch_of, every_context, label, tiny_model
 from tests.reference.translator import SCORES, Choices
@@ -211,3 +211,20 @@ def test_every_layer_starts_from_the_summary_and_the_top_one_is_seen(unit, layer
         changed.append(not torch.equal(model.step(words(4, 4, 4), state._replace(s=s))[1], alpha))
     # The query is the top layer's h: the last n columns.
     assert changed == [False] * (numbers - 4) + [True] * 4
+
+
+@pytest.mark.parametrize("rows", [1, 63, 64, 100])
+@pytest.mark.parametrize("width", [16, 37])
+def test_a_product_over_the_vocabulary_is_one_whatever_its_width(rows: int, width: int) -> None:
+    layer = WideLinear(5, width).double()
+    plain = torch.nn.Linear(5, width).double()
+    plain.load_state_dict(layer.state_dict())
+    inputs = torch.randn(rows, 5, dtype=torch.double, requires_grad=True)
+    weights = torch.randn(rows, width, dtype=torch.double)
+    results = []
+    for each in (layer, plain):
+        product = each(inputs)
+        wanted = [inputs, *each.parameters()]
+        results.append([product, *torch.autograd.grad((product * weights).sum(), wanted)])
+    for ours, theirs in zip(*results, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-12)
