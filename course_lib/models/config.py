@@ -32,7 +32,7 @@ class ModelConfig:
     reads: str = "previous"  # the state in t_i: previous, s_{i-1} | current, s_i
     encoder: str = "bidirectional"  # bidirectional | forward | self-attention
     reverse_source: bool = False  # read the source words last to first
-    unit: str = "torch"  # torch | paper: reset after, before the product | tanh | lstm
+    unit: str = "torch"  # torch | paper | tanh | lstm; see course_lib/models/cells.py
     layers: int = 1  # of units, or of self-attention, in the encoder; of units in the decoder
     heads: int = 4  # of a self-attentive encoder
     initialisation: str = "modern"  # modern | paper
@@ -65,6 +65,11 @@ class ModelConfig:
             raise CourseError(
                 "input_feeding=true hands the last t_i to the next update, and order=before does "
                 "not have it in time for the look. Set order=after with it."
+            )
+        if self.output == "attentional" and self.reads == "previous":
+            raise CourseError(
+                "output=attentional is made from state and context alone, and the state "
+                "s_{i-1} has not seen the previous word. Set reads=current with it."
             )
         if self.context == "fixed" and self.encoder == "self-attention":
             raise CourseError(
@@ -140,6 +145,8 @@ MODELS: dict[str, dict[str, Any]] = {
         "encoder": "forward",
         "unit": "lstm",
         "reverse_source": True,
+        "output": "linear",
+        "reads": "current",
     },
     "luong": {
         "context": "general",
@@ -153,8 +160,9 @@ MODELS: dict[str, dict[str, Any]] = {
 }
 """The models that have a name, as what each sets against the defaults.
 
-`sutskever` and `luong` are those of Sutskever et al. (2014) and the global model of Luong et al.
-(2015), with one layer where the papers have four; `layers=4` gives them back.
+`sutskever` and `luong` follow Sutskever et al. (2014) and the global model of Luong et al. (2015),
+with one layer where the papers have four (`layers=4`), and with s_0 = tanh(W_s summary) as in all
+models here, where the papers hand the encoder's last states over as they are.
 """
 
 SIZES: dict[str, dict[str, Any]] = {

@@ -53,7 +53,12 @@ class FixedContext(nn.Module):
         forward_states = annotations[..., : self.size]
         return Memory(None, last_real(forward_states, mask), mask)
 
-    def forward(self, query: Tensor, memory: Memory, step: int = 0) -> tuple[Tensor, None]:
+    def forward(
+        self,
+        query: Tensor,
+        memory: Memory,
+        step: int = 0,
+    ) -> tuple[Tensor, None]:
         """The sentence's one vector, (B, n), and no weights."""
         return memory.values, None
 
@@ -67,7 +72,12 @@ class InitialContext(nn.Module):
         """Keep nothing: (B, 0) values."""
         return Memory(None, annotations[:, 0, :0], mask)
 
-    def forward(self, query: Tensor, memory: Memory, step: int = 0) -> tuple[Tensor, None]:
+    def forward(
+        self,
+        query: Tensor,
+        memory: Memory,
+        step: int = 0,
+    ) -> tuple[Tensor, None]:
         """A context of no numbers, (B, 0), and no weights."""
         return memory.values, None
 
@@ -79,7 +89,12 @@ class AttentionContext(nn.Module):
     one, which words may be looked at.
     """
 
-    def __init__(self, score: Score, size: int, window: nn.Module | None = None) -> None:
+    def __init__(
+        self,
+        score: Score,
+        size: int,
+        window: nn.Module | None = None,
+    ) -> None:
         super().__init__()
         self.score = score
         self.size = size
@@ -89,7 +104,12 @@ class AttentionContext(nn.Module):
         """What is the same at every step: the keys, (B, T_x, n')."""
         return Memory(self.score.keys(annotations), annotations, mask)
 
-    def forward(self, query: Tensor, memory: Memory, step: int = 0) -> tuple[Tensor, Tensor]:
+    def forward(
+        self,
+        query: Tensor,
+        memory: Memory,
+        step: int = 0,
+    ) -> tuple[Tensor, Tensor]:
         """One look back, at target position `step` (from 0).
 
         Context c_i, (B, 2n), and weights alpha_i, (B, T_x), for the

@@ -14,7 +14,7 @@ from course_lib.models.config import unequal_sizes
 
 
 class AdditiveScore(nn.Module):
-    """e_ij = v_a' tanh(W_a s + U_a h_j): one hidden layer (the paper, Appendix A.1.2)."""
+    """e_ij = v_a' tanh(W_a s + U_a h_j) (the paper, Appendix A.1.2)."""
 
     def __init__(self, query_size: int, key_size: int, hidden: int) -> None:
         super().__init__()
@@ -23,11 +23,11 @@ class AdditiveScore(nn.Module):
         self.v_a = nn.Linear(hidden, 1, bias=False)
 
     def keys(self, annotations: Tensor) -> Tensor:
-        """U_a h_j, the same at every step: (B, T_x, 2n) to (B, T_x, n')."""
+        """U_a h_j, once a sentence: (B, T_x, 2n) to (B, T_x, n')."""
         return self.U_a(annotations)
 
     def forward(self, query: Tensor, keys: Tensor) -> Tensor:
-        """Energies (B, T_x) of the (B, n) query against the (B, T_x, n') keys."""
+        """Energies (B, T_x): (B, n) query against (B, T_x, n') keys."""
         hidden = torch.tanh(self.W_a(query)[:, None] + keys)
         return self.v_a(hidden).squeeze(-1)
 
@@ -116,7 +116,8 @@ def build_score(name: str, query_size: int, key_size: int, hidden: int) -> Score
 def masked_softmax(energies: Tensor, mask: Tensor) -> Tensor:
     """Softmax over the last axis where `mask` is True, exactly 0 elsewhere.
 
-    A row that is masked everywhere becomes zeros, not NaN, and sends no NaN back.
+    A row that is masked everywhere becomes zeros, not NaN, and sends
+    no NaN back.
     """
     lowest = torch.finfo(energies.dtype).min
     return torch.softmax(energies.masked_fill(~mask, lowest), dim=-1) * mask

@@ -54,7 +54,8 @@ def estimate(
     return (
         f"{steps - done:,} updates of {recipe.batch_size} pairs at about {round(rate, -2):,.0f} "
         f"target words a second: about {duration(seconds)} of training here, "
-        f"plus a short validation after each of {recipe.epochs} epochs"
+        f"plus a short validation after {'each of ' * (recipe.epochs > 1)}{recipe.epochs} "
+        f"epoch{'s' * (recipe.epochs > 1)}"
     )
 
 

@@ -38,6 +38,8 @@ def impossible(settings: dict[str, Any]) -> set[str]:
         found |= {"context", "encoder"}  # no last forward state
     if settings["context"] in ("dot", "scaled-dot") and settings["encoder"] != "forward":
         found |= {"context", "encoder"}  # n against 2n
+    if settings["output"] == "attentional" and settings["reads"] == "previous":
+        found |= {"output", "reads"}  # the previous word would never be read
     return found
 
 
@@ -94,7 +96,7 @@ def test_a_named_model_is_what_its_paper_says(name: str) -> None:
     expected = {
         "rnnsearch": {"context": "additive", "order": "before", "output": "maxout"},
         "rnnencdec": {"context": "fixed", "order": "before", "output": "maxout"},
-        "sutskever": {"context": "initial", "unit": "lstm", "reverse_source": True},
+        "sutskever": {"context": "initial", "unit": "lstm", "output": "linear", "reads": "current"},
         "luong": {"context": "general", "order": "after", "input_feeding": True},
     }[name]
     for field, value in expected.items():

@@ -40,8 +40,11 @@ def registry() -> dict[str, dict[str, Any]]:
         for unit, encoder in product(CHOICES["unit"], CHOICES["encoder"])
     ]
     for output in CHOICES["output"]:
-        settings += [{"output": output, "reads": reads} for reads in CHOICES["reads"]]
-        settings.append({"output": output, "order": "after", "input_feeding": True})
+        for reads in CHOICES["reads"] if output != "attentional" else ["current"]:
+            settings += [
+                {"output": output, "reads": reads},
+                {"output": output, "reads": reads, "order": "after", "input_feeding": True},
+            ]
     settings += [{"initialisation": "paper"}, *MODELS.values()]
     return {
         "-".join(value if isinstance(value, str) else name for name, value in one.items()): one

@@ -85,6 +85,7 @@ def every_readout() -> list[Choices]:
             ("previous", "current"),
             (("before", False), ("after", False), ("after", True)),
         )
+        if (output, reads) != ("attentional", "previous")
     ]
 
 
