@@ -26,7 +26,7 @@ from course_lib.training import load_run
 from course_lib.training.recipe import Recipe, make_optimiser
 
 WIDTHS = (5, 12)
-UPDATES = 150
+UPDATES = 100
 """Enough for a model to end its sentences; how good they are does not matter to the time."""
 
 Words = list[int]

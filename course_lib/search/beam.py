@@ -182,7 +182,7 @@ def _continuations(
     columns = min(k, next_words.decoder.W_o.out_features)
     ranks = len(rows.slots) if everything else max(1, len(rows.slots) // 3)
     first = sum(rows.slots[:ranks])
-    if first < ROWS:
+    if first < ROWS // 2:
         ranks, first = len(rows.slots), len(t)  # too few to be worth a second round
     totals, words = next_words.best(t[:first], number, sentence[:first], columns)
     totals += log_probs[:first, None]

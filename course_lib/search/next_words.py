@@ -21,8 +21,8 @@ from course_lib.search.hypothesis import length_limit
 BLOCK = 64
 """Words whose largest log-probability is looked at before any of them is."""
 
-ROWS = 128
-"""Rows that meet the vocabulary together: 4 MB of logits at 8,000 words, which a cache holds."""
+ROWS = 256
+"""Rows that meet the vocabulary together: 8 MB of logits at 8,000 words, which a cache holds."""
 
 FEW = 16
 """Rows below which copying memories together costs less than another round of small products."""
@@ -57,9 +57,8 @@ class NextWords:
         vocabulary = model.config.target_vocabulary
         # Rows of whole blocks: they begin where vector instructions like them to, and what is
         # beyond the vocabulary is never written to and never likely.
-        padded = -(-vocabulary // BLOCK) * BLOCK
-        self._logits = state.s.new_full((ROWS, padded), -torch.inf)
-        self._log_probs = torch.empty_like(self._logits)
+        self._logits = state.s.new_empty(0, -(-vocabulary // BLOCK) * BLOCK)
+        self._log_probs = self._logits
         width = self.decoder.unit.W.out_features
         if self.decoder.config.output != "attentional":
             width += self.original.V_o.out_features
@@ -118,6 +117,9 @@ class NextWords:
         for some in t.tensor_split(rounds):
             rows = slice(at, at + len(some))
             at = rows.stop
+            if len(some) > len(self._logits):
+                self._logits = some.new_full((len(some), self._logits.shape[1]), -torch.inf)
+                self._log_probs = torch.empty_like(self._logits)
             logits = self._logits[: len(some)]
             W_o = self.decoder.W_o
             torch.addmm(W_o.bias, some, W_o.weight.t(), out=logits[:, : W_o.out_features])
