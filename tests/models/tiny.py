@@ -77,7 +77,7 @@ def every_cell() -> list[Choices]:
 
 
 def every_readout() -> list[Choices]:
-    """Every t_i from either state, before and after the update, and fed to the next one."""
+    """Every t_i from each state it may read, before and after the update, and fed to the next."""
     return [
         Choices(output=output, reads=reads, order=order, input_feeding=feeding, unit="lstm")
         for output, reads, (order, feeding) in product(
