@@ -1,5 +1,6 @@
 """`course translate`: a run at work on sentences of one's own."""
 
+import math
 import sys
 from typing import Annotated
 
@@ -10,12 +11,21 @@ from course_lib.errors import CourseError
 
 Beam = Annotated[
     int | None,
-    typer.Option(help="Hypotheses kept a sentence; 1 is greedy search.", show_default="12"),
+    typer.Option(
+        max=1000, help="Hypotheses kept a sentence; 1 is greedy search.", show_default="12"
+    ),
+]
+LengthPenalty = Annotated[
+    float | None,
+    typer.Option(
+        help="Rank by log-probability / length ** this; 0: without normalisation.",
+        show_default="1",
+    ),
 ]
 Tokenized = Annotated[
     bool, typer.Option("--tokenized", help="Input and output are in the run's tokenisation.")
 ]
-MinLength = Annotated[int, typer.Option(help="Words that a translation has at least.")]
+MinLength = Annotated[int, typer.Option(max=1000, help="Words that a translation has at least.")]
 NoUnk = Annotated[bool, typer.Option("--no-unk", help="Never write the unknown word.")]
 ReplaceUnk = Annotated[
     bool,
@@ -35,6 +45,7 @@ Seed = Annotated[int | None, typer.Option(help="With --sample: decides what is d
 def translate(
     run: RunPath,
     beam: Beam = None,
+    length_penalty: LengthPenalty = None,
     tokenized: Tokenized = False,
     min_length: MinLength = 0,
     no_unk: NoUnk = False,
@@ -55,8 +66,15 @@ def translate(
     if asked and not sample:
         option = next(iter(asked)).replace("_", "-")
         raise CourseError(f"--{option} is about drawing words. Add --sample, or leave it out.")
-    if sample and beam is not None:
-        raise CourseError("--beam searches and --sample draws. Leave one of the two out.")
+    if sample and (beam is not None or length_penalty is not None):
+        option = "beam" if beam is not None else "length-penalty"
+        raise CourseError(f"--{option} searches and --sample draws. Leave one of the two out.")
+    if length_penalty is not None and not math.isfinite(length_penalty):
+        raise CourseError("--length-penalty is not a number. Give one, as in 0.6.")
+    if no_unk and replace_unk:
+        raise CourseError(
+            "With --no-unk there is no unknown word for --replace-unk. Leave one of the two out."
+        )
     loaded = load_run(run)
     source_language, _, target_language = loaded.config.pair.partition("-")
     in_words = tokenized or not target_language  # token strings have no language
@@ -82,6 +100,7 @@ def translate(
             loaded.model,
             encoded,
             k=12 if beam is None else beam,
+            length_penalty=1.0 if length_penalty is None else length_penalty,
             min_length=min_length,
             forbid_unk=no_unk,
         )

@@ -11,8 +11,10 @@ from course_lib.errors import CourseError
 class ModelConfig:
     """Sizes and choices of an encoder-decoder; letters are the paper's (Appendix A).
 
-    The defaults are RNNsearch, and each choice is one value away from it. RNNencdec differs in
-    `context` alone, which is "fixed"; the paper's own RNNencdec also has `encoder="forward"`.
+    The defaults are RNNsearch, and each choice is one value away from it, but for three that need a
+    second: dot products an encoder as wide as the state (`encoder="forward"`), input feeding the
+    order "after", the attentional vector the current state. RNNencdec differs in `context` alone,
+    which is "fixed"; the paper's own RNNencdec also has `encoder="forward"`.
     """
 
     source_vocabulary: int  # K_x, marks included
@@ -54,7 +56,7 @@ class ModelConfig:
         self._check_combination()
 
     def _check_combination(self) -> None:
-        """Refuse what cannot be computed, or would quietly ignore a choice."""
+        """Refuse choices that contradict each other; sizes of absent parts are not looked at."""
         attends = self.context in SCORES
         if self.scope != "global" and not attends:
             raise CourseError(
@@ -63,8 +65,8 @@ class ModelConfig:
             )
         if self.input_feeding and self.order == "before":
             raise CourseError(
-                "input_feeding=true hands the last t_i to the next update, and order=before does "
-                "not have it in time for the look. Set order=after with it."
+                "input_feeding=true is Luong's: the unit reads t_{i-1} where order=before gives it "
+                "c_i. Set order=after with it."
             )
         if self.output == "attentional" and self.reads == "previous":
             raise CourseError(

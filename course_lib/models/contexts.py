@@ -147,7 +147,8 @@ class MonotonicWindow(nn.Module):
 class PredictiveWindow(nn.Module):
     """local-p: the query says where to look (Luong et al., 2015, equations 9 and 10).
 
-    The centre is p_i = T_x sigma(v_p' tanh(W_p s)), T_x the number of real words. Weights within D
+    The centre is p_i = T_x sigma(v_p' tanh(W_p s)), T_x the real length with its end mark, and
+    positions count from 0. Weights within D
     of it are multiplied by a Gaussian around it with standard deviation D / 2, and not normalised
     again: they add up to at most 1.
     """

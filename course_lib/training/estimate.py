@@ -34,7 +34,7 @@ def estimate(
     chosen = [by_length[(2 * i + 1) * len(batches) // (2 * PROBES)] for i in range(PROBES)]
     probe = copy.deepcopy(model).train()
     optimiser = make_optimiser(probe.parameters(), recipe)
-    given = given_at(1, 2, recipe)  # half-way
+    given = given_at(1, 3, recipe)  # half-way
     with torch.random.fork_rng():
         for _ in range(2):  # the first round warms up
             words = 0

@@ -116,7 +116,7 @@ def given_at(step: int, total_steps: int, recipe: Recipe) -> float | None:
     """The share of true previous words at update `step`; None for all of them, the fast path."""
     if recipe.teacher_forcing == "always":
         return None
-    return given_share(recipe.teacher_forcing, step, total_steps, recipe.teacher_forcing_end)
+    return given_share(recipe.teacher_forcing, step, total_steps - 1, recipe.teacher_forcing_end)
 
 
 def make_optimiser(parameters: Iterable[nn.Parameter], recipe: Recipe) -> torch.optim.Optimizer:

@@ -1,8 +1,9 @@
 """What share of the previous words a decoder is given, over a training (scheduled sampling).
 
 S. Bengio et al. (2015, Section 2.4) let the share of true words fall along one of three curves,
-each with constants of its own. Here all three start near 1 and reach the same `end` at the last
-update, so that a training of any length can use them and only the shape differs.
+each with constants of its own. Here all three reach the same `end` at the last update, so that a
+training of any length can use them and only the shape differs. Two of them start at 1; the inverse
+sigmoid starts at k / (k + 1), which is near 1 from some hundreds of updates on.
 """
 
 import math
@@ -12,10 +13,10 @@ from course_lib.errors import CourseError
 TEACHER_FORCING = ("always", "linear", "exponential", "inverse-sigmoid", "never")
 
 
-def given_share(schedule: str, step: int, total_steps: int, end: float = 0.5) -> float:
+def given_share(schedule: str, step: int, last: int, end: float = 0.5) -> float:
     """The probability that the decoder is given the true previous word at update `step`.
 
-    always and never are 1 and 0. The others fall from 1 to `end`:
+    always and never are 1 and 0. The others fall to `end`:
 
         linear            1 - (1 - end) i / I
         exponential       k^i             with k = end^(1 / I)
@@ -23,7 +24,7 @@ def given_share(schedule: str, step: int, total_steps: int, end: float = 0.5) ->
 
     Args:
         schedule: one of TEACHER_FORCING.
-        step: the update i, from 0 to `total_steps`, I.
+        step: the update i, from 0; `last` is the last one's number, I.
         end: the share at the last update, above 0 and below 1.
 
     Raises:
@@ -33,29 +34,29 @@ def given_share(schedule: str, step: int, total_steps: int, end: float = 0.5) ->
         return 1.0
     if schedule == "never":
         return 0.0
-    progress = step / total_steps
+    progress = step / max(last, 1)
     if schedule == "linear":
         return 1 - (1 - end) * progress
     if schedule == "exponential":
         return end**progress
     if schedule == "inverse-sigmoid":
-        k = _sigmoid_constant(total_steps, end)
+        k = _sigmoid_constant(max(last, 1), end)
         return 1 / (1 + math.exp(step / k - math.log(k)))
     raise CourseError(
         f"teacher_forcing={schedule!r} is not known. Choose {' or '.join(TEACHER_FORCING)}."
     )
 
 
-def _sigmoid_constant(total_steps: int, end: float) -> float:
+def _sigmoid_constant(last: int, end: float) -> float:
     """The k with k / (k + exp(I / k)) = end, by bisection.
 
     I / k - ln k falls as k grows, from above any number to below it, so there is one such k.
     """
     wanted = math.log(1 / end - 1)
-    low, high = 1e-3, 1e3 + total_steps
-    while total_steps / high - math.log(high) > wanted:
+    low, high = 1e-3, 1e3 + last
+    while last / high - math.log(high) > wanted:
         high *= 2
     for _ in range(100):
         k = (low + high) / 2
-        low, high = (k, high) if total_steps / k - math.log(k) > wanted else (low, k)
+        low, high = (k, high) if last / k - math.log(k) > wanted else (low, k)
     return high

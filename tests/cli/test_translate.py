@@ -89,6 +89,11 @@ def test_samples_follow_the_seed(run, lines, monkeypatch, capsys) -> None:
         (["--sample", "--top-p", 7], "--top-p"),
         (["--beam", 0], "--beam 1"),
         (["--min-length", -1], "--min-length 0"),
+        (["--min-length", 10**8], "1000"),
+        (["--beam", 10**5], "1000"),
+        (["--sample", "--length-penalty", 1], "Leave one"),
+        (["--length-penalty", "nan"], "--length-penalty"),
+        (["--no-unk", "--replace-unk"], "Leave one"),
     ],
 )
 def test_a_mistake_is_one_line_with_the_remedy(

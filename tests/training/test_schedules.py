@@ -23,6 +23,16 @@ def test_every_curve_falls_from_one_to_its_end(schedule, end, total) -> None:
     assert shares[-1] == pytest.approx(end, abs=1e-9)
 
 
+@pytest.mark.parametrize("schedule", FALLING)
+@pytest.mark.parametrize("total", [1, 2, 20])
+def test_a_short_training_ends_where_a_long_one_does(schedule, total) -> None:
+    recipe = Recipe(teacher_forcing=schedule, teacher_forcing_end=0.1)
+    shares = [given_at(step, total, recipe) for step in range(total)]
+    assert all(0 < share <= 1 for share in shares)
+    if total > 1:
+        assert shares[-1] == pytest.approx(0.1)
+
+
 def test_the_curves_are_those_of_the_paper() -> None:
     """Section 2.4: linear in i, k^i, and k / (k + exp(i / k)), with one k for all i."""
     total, end = 1000, 0.3
