@@ -14,8 +14,11 @@ import pytest
 import torch
 
 from course_lib.corpora.batches import EncodedPair, bucketed_batches, make_batch
+from course_lib.corpora.corpus import Link
 from course_lib.corpora.toy import toy_corpus
 from course_lib.corpora.vocabulary import EOS, Vocabulary
+from course_lib.evaluation.accuracy import tokens_right
+from course_lib.evaluation.alignment import alignment_error_rate, argmax_links
 from course_lib.models import MODELS, EncoderDecoder, ModelConfig, build_model
 from course_lib.models.config import CHOICES, SCORES
 from course_lib.search import translate
@@ -62,9 +65,9 @@ def test_the_registry_here_holds_every_name() -> None:
 
 
 @cache
-def corpus() -> tuple[list[EncodedPair], int, int, float]:
-    """Sentence pairs, both vocabularies' sizes, and the loss a word of a model that knows how
-    frequent every target word is and nothing else."""
+def corpus() -> tuple[list[EncodedPair], list[frozenset[Link]], int, int, float]:
+    """Sentence pairs with their gold links, both vocabularies' sizes, and the loss a word of a
+    model that knows how frequent every target word is and nothing else."""
     split = toy_corpus(clauses=(1, 1), max_words=7, train=SENTENCES, val=0, test=0).splits["train"]
     source, target = map(Vocabulary.from_sentences, (split.source, split.target))
     pairs = [
@@ -73,7 +76,8 @@ def corpus() -> tuple[list[EncodedPair], int, int, float]:
     ]
     counts = Counter(word for _, words in pairs for word in [*words, EOS])
     unigram = -sum(n * math.log(n / counts.total()) for n in counts.values()) / counts.total()
-    return pairs, len(source), len(target), unigram
+    assert split.links is not None
+    return pairs, split.links, len(source), len(target), unigram
 
 
 def loss_a_word(model: EncoderDecoder, pairs: list[EncodedPair]) -> float:
@@ -84,7 +88,7 @@ def loss_a_word(model: EncoderDecoder, pairs: list[EncodedPair]) -> float:
 
 @pytest.mark.parametrize("name", registry())
 def test_it_learns_translates_and_aligns(name: str) -> None:
-    pairs, source_words, target_words, unigram = corpus()
+    pairs, gold, source_words, target_words, unigram = corpus()
     model = build_model(ModelConfig(source_words, target_words, **{**SIZES, **registry()[name]}))
     assert loss_a_word(model, pairs) == pytest.approx(math.log(target_words), rel=0.1)
     optimiser = torch.optim.Adam(model.parameters(), lr=0.03)
@@ -125,3 +129,19 @@ def test_it_learns_translates_and_aligns(name: str) -> None:
             assert (sums <= 1 + 1e-5).all()
             if model.config.scope == "global":
                 torch.testing.assert_close(sums, torch.ones_like(sums))
+        if k == 1:
+            references = [target for _, target in pairs]
+            right = sum(
+                tokens_right(hypothesis.tokens, reference)
+                for hypothesis, reference in zip(found, references, strict=True)
+            )
+            assert right > 0.1 * sum(map(len, references))
+
+    weights = model.alpha(make_batch(pairs, range(len(pairs))))
+    if weights is not None:
+        links = [
+            argmax_links(rows[: len(target) + 1, : len(source) + 1])
+            for rows, (source, target) in zip(weights.numpy(), pairs, strict=True)
+        ]
+        # How well is measured in the book; after so few updates a look next door is common.
+        assert alignment_error_rate(links, gold).aer < 0.97
