@@ -10,7 +10,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor, nn
 
-from course_lib.models.contexts import AttentionContext, Memory
+from course_lib.models.contexts import AttentionContext, FixedContext, Memory
 from course_lib.models.decoder import Decoder
 from course_lib.models.scores import AdditiveScore, ConcatScore
 
@@ -28,7 +28,9 @@ def fold(decoder: Decoder, memory: Memory) -> tuple[Decoder, Memory]:
     changed: dict[str, nn.Module] = {}
     if decoder.config.output != "attentional":
         changed["V_o"] = nn.Identity()
-    if decoder.context.size:
+    context = decoder.context
+    # Exactly these: another context, a reader's own, need not be a weighted sum of the values.
+    if type(context) in (FixedContext, AttentionContext):
         names = ["C", "C_o"] if decoder.config.order == "before" else ["C_o"]
         products = [getattr(decoder, name)(memory.values) for name in names]
         start = 0
@@ -36,10 +38,10 @@ def fold(decoder: Decoder, memory: Memory) -> tuple[Decoder, Memory]:
             changed[name] = Columns(start, start + product.shape[-1])
             start += product.shape[-1]
         memory = memory._replace(values=torch.cat(products, dim=-1))
-    context = decoder.context
     if isinstance(context, AttentionContext) and memory.keys is not None:
         score = context.score
-        if isinstance(score, AdditiveScore | ConcatScore):
+        if type(score) in (AdditiveScore, ConcatScore):
+            assert isinstance(score, AdditiveScore | ConcatScore)
             changed["context"] = with_modules(context, score=LogisticScore(score))
             memory = memory._replace(keys=2 * memory.keys)
     return with_modules(decoder, **changed), memory

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from course_lib.corpora.batches import make_source
 from course_lib.corpora.vocabulary import EOS, UNK
+from course_lib.models.contexts import AttentionContext
+from course_lib.models.scores import AdditiveScore
 from course_lib.search.next_words import BLOCK, NextWords, shared, top_words
 from tests.models.tiny import every_cell, every_context, every_readout, label, tiny_model
 
@@ -45,6 +47,36 @@ def test_the_step_is_the_decoders(monkeypatch, choices, few) -> None:
         if alpha is not None:
             torch.testing.assert_close(weights, alpha)
         torch.testing.assert_close(state.s, expected.s)
+
+
+class Squashed(AttentionContext):
+    """A reader's own context, which is no weighted sum of what lies in the memory."""
+
+    def forward(self, query, memory, step=0):
+        c, alpha = super().forward(query, memory, step)
+        return torch.tanh(c), alpha
+
+
+class Halved(AdditiveScore):
+    def forward(self, query, keys):
+        return super().forward(query, keys) / 2
+
+
+@torch.no_grad()
+def test_a_context_of_ones_own_is_searched_with_as_well() -> None:
+    model = tiny_model(EVERY[0])
+    plain = model.decoder.context
+    score = Halved(4, 8, 5).double()
+    score.load_state_dict(plain.score.state_dict())
+    for context in (Squashed(plain.score, plain.size), AttentionContext(score, plain.size)):
+        model.decoder.context = context
+        batch, y = make_source(SENTENCES), torch.ones(4, dtype=torch.long)
+        log_probs, alpha, _ = model.step(y, model.start(*batch))
+        next_words = NextWords(model, *batch)
+        t, weights, _ = next_words.advance(y, next_words.start, [4])
+        ((_, found),) = next_words.log_probs(t, 1, torch.arange(4))
+        torch.testing.assert_close(found[:, :7], log_probs)
+        torch.testing.assert_close(weights, alpha)
 
 
 @torch.no_grad()
