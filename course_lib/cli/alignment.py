@@ -118,6 +118,8 @@ def _as_text(record: dict[str, Any]) -> str:
         f"{record['split']}: {record['sentences']} sentence pairs, {record['corpus']} "
         f"{record['pair']}, by forced decoding of the reference",
         f"gold: {record['gold']}",
+        f"end marks: {record['end_mark']}",
+        f"units: {record['units']}",
     ]
     if record["alignments"]:
         lines.append(f"{'':38}{'precision':>10}{'recall':>8}{'AER':>8}")

@@ -35,6 +35,11 @@ END_MARK = (
     "end mark is unaligned"
 )
 
+UNITS = (
+    "words: the corpora here are not cut into subwords; the weights of pieces are merged to "
+    "words first (weights.merge_pieces: summed over source pieces, averaged over target pieces)"
+)
+
 
 def forced_weights(
     model: EncoderDecoder,
@@ -115,6 +120,7 @@ def align_split(
         "sentences": len(part),
         "weights": HOW,
         "end_mark": END_MARK,
+        "units": UNITS,
         "threshold": threshold,
         "gold": _about(gold, corpus),
         "aer": scores["attention"]["argmax"]["aer"] if gold is not None else None,

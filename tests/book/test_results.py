@@ -60,3 +60,15 @@ def test_recorded_weights_belong_to_their_words(path: Path) -> None:
         alpha = np.array(example["alpha"])
         assert alpha.shape == (len(example["translation"]), len(example["source"]))
         np.testing.assert_allclose(alpha.sum(axis=1), 1, atol=0.002)
+
+
+@pytest.mark.parametrize("unit", ["tanh", "lstm", "torch", "paper"])
+def test_gradients_through_time_are_recorded_for_every_unit(unit: str) -> None:
+    result = json.loads((RESULTS / f"toy-en-de-rnnencdec-cpu-gates-{unit}-seed0.json").read_text())
+    assert result["model_config"]["unit"] == unit
+    assert result["sentences"] >= 50
+    for rows in result["gradients"].values():
+        assert [row["distance"] for row in rows] == list(range(len(rows)))
+        assert rows[0]["median"] == pytest.approx(1)
+        assert all(0 < row["low"] <= row["median"] <= row["high"] for row in rows)
+    assert bool(result["gates"]) == (unit != "tanh")
