@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from benchmarks.growth import by_factor
+
 Result = Mapping[str, Any]
 
 
@@ -15,7 +17,6 @@ class Table(NamedTuple):
 
 def training(result: Result) -> Table:
     """Speed, ratio and memory of each program, and the limit."""
-    ours, peaks = result["ours"], result["peak_mib"]
     names = {
         "textbook": "textbook, batches in random order",
         "textbook_bucketed": "textbook, bucketed by length",
@@ -28,11 +29,12 @@ def training(result: Result) -> Table:
             f"{result[name]:,.0f}",
             f"{result[name] / result['textbook']:.2f}",
             f"{result[name] / result['textbook_bucketed']:.2f}",
+            # What bf16 could reach at most is another rate.
             f"{result[name] / result['limit']:.2f}" if name != "ours_bf16" else "",
-            f"{peaks[name]:,.0f}",
+            f"{result['peak_mib'][name]:,.0f}",
         ]
         for name, label in names.items()
-        if result.get(name)
+        if result[name] is not None
     ]
     limit = [
         f"limit: {result['gflops_of_products']:.0f} GFLOP/s of products, "
@@ -43,7 +45,6 @@ def training(result: Result) -> Table:
         "1.00",
         "",
     ]
-    assert ours
     header = [
         *("", "target tokens a second", "times textbook", "times bucketed"),
         *("of the limit", "peak memory, MiB"),
@@ -51,40 +52,107 @@ def training(result: Result) -> Table:
     return Table(header, [*rows, limit])
 
 
+def decoding(result: Result) -> Table:
+    """Speed of each search and width, what it gains over the others, and memory."""
+    rows = []
+    for name, speed in sorted(result["speeds"].items(), key=lambda item: item[1]):
+        search, _, width = name.partition(", k = ")
+        loop = result["speeds"].get(f"loop, k = {width}")
+        each = result["speeds"].get(f"per sentence, k = {width}")
+        rows.append(
+            [
+                {"ours": "course_lib", "loop": "loop over hypotheses"}.get(search, search),
+                width,
+                f"{speed:,.1f}",
+                f"{speed / loop:.1f}" if loop else "",
+                f"{speed / each:.2f}" if each else "",
+                f"{result['peak_mib'][name]:,.0f}",
+            ]
+        )
+    limit = [
+        f"limit: {result['mflop_a_sentence']:,.0f} MFLOP a sentence",
+        str(result["beam"]),
+        f"{result['limit']:,.1f}",
+        f"{result['limit'] / result['textbook']:.1f}",
+        "",
+        "",
+    ]
+    header = ["", "k", "sentences a second", "times the loop", "times per sentence", "peak, MiB"]
+    return Table(header, [*rows, limit])
+
+
 def attention(result: Result) -> Table:
     """Every score at every size and length."""
-    return Table(
+    header = [
+        *("score", "size n", "source words", "steps a second", "times textbook"),
+        *("of the limit", "bounded by"),
+    ]
+    rows = [
         [
-            *("score", "size n", "source words", "steps a second", "times textbook"),
-            *("of the limit", "bounded by"),
-        ],
+            row["score"],
+            str(row["size"]),
+            str(row["source_length"]),
+            f"{row['ours']:,.0f}",
+            f"{row['ratio']:.1f}",
+            f"{row['fraction_of_limit']:.2f}",
+            row["bounded_by"],
+        ]
+        for row in result["rows"]
+    ]
+    return Table(header, rows)
+
+
+def growth(result: Result) -> Table:
+    """One update at every value of every factor, in milliseconds."""
+    header = [
+        *("what grows", "to", "textbook, ms", "course_lib, ms", "limit, ms"),
+        *("times textbook", "of the limit", "kept for backward, MiB"),
+    ]
+    rows = [
         [
-            [
-                row["score"],
-                str(row["size"]),
-                str(row["source_length"]),
-                f"{row['ours']:,.0f}",
-                f"{row['ratio']:.1f}",
-                f"{row['fraction_of_limit']:.2f}",
-                row["bounded_by"],
-            ]
-            for row in result["rows"]
-        ],
-    )
+            factor.replace("_", " "),
+            f"{row['value']:,}",
+            f"{row['textbook'] * 1e3:,.0f}",
+            f"{row['ours'] * 1e3:,.0f}",
+            f"{row['limit'] * 1e3:,.0f}",
+            f"{row['textbook'] / row['ours']:.2f}",
+            f"{row['limit'] / row['ours']:.2f}",
+            f"{row['kept_mib']:,.0f}",
+        ]
+        for factor, each in by_factor(result)
+        for row in each
+    ]
+    return Table(header, rows)
+
+
+def experiments(result: Result) -> Table:
+    """What was tried, and the speed with it as a share of the library's."""
+    header = ["tried", "in the library", "speed with it", "measured in"]
+    rows = [
+        [
+            row["what"],
+            "no, its opposite is" if row["in_library"] else "no",
+            f"{row['share']:.2f}",
+            row["against"],
+        ]
+        for row in sorted(result["rows"], key=lambda row: -row["share"])
+    ]
+    return Table(header, rows)
 
 
 def precision(result: Result) -> Table:
-    """BLEU of each seed in either precision."""
+    """BLEU of the same trainings in both precisions."""
     runs = {(run["precision"], run["seed"]): run for run in result["runs"]}
+    seeds = sorted({seed for _, seed in runs})
+    header = ["precision", *(f"seed {seed}" for seed in seeds), "spread over seeds"]
     rows = [
         [
-            str(seed),
-            *(f"{runs[name, seed]['bleu_tok']:.2f}" for name in ("fp32", "bf16")),
-            *(f"{runs[name, seed]['best_val_loss']:.3f}" for name in ("fp32", "bf16")),
+            name,
+            *(f"{runs[name, seed]['bleu_tok']:.1f}" for seed in seeds),
+            f"{result['seed_noise'][name]:.2f}",
         ]
-        for seed in sorted({seed for _, seed in runs})
+        for name in ("fp32", "bf16")
     ]
-    header = ["seed", "BLEU, fp32", "BLEU, bf16", "validation loss, fp32", "validation loss, bf16"]
     return Table(header, rows)
 
 
@@ -94,32 +162,41 @@ def overall(result: Result) -> Table:
         ["ours", f"{result['ours']:,.1f} {result['unit']}"],
         ["textbook", f"{result['textbook']:,.1f}"],
         ["times textbook", f"{result['ratio']:.2f}"],
+        ["limit", f"{result['limit']:,.1f}"],
+        ["of the limit", f"{result['fraction_of_limit']:.2f}"],
     ]
-    if result.get("limit"):
-        rows += [
-            ["limit", f"{result['limit']:,.1f}"],
-            ["of the limit", f"{result['fraction_of_limit']:.2f}"],
-        ]
     return Table(["", ""], rows)
+
+
+def grading(result: Result) -> Table:
+    """The overall numbers in a grader's words."""
+    rows = [
+        ["one by one", f"{result['textbook']:.1f}", "1.00"],
+        [f"{result['jobs']} at a time", f"{result['ours']:.1f}", f"{result['ratio']:.2f}"],
+    ]
+    return Table([f"{result['submissions']} submissions", "a minute", "times one by one"], rows)
 
 
 TABLES: dict[str, Callable[[Result], Table]] = {
     "train": training,
+    "decode": decoding,
     "attention": attention,
+    "grade": grading,
+    "growth": growth,
+    "experiments": experiments,
     "precision": precision,
 }
 
 
 def circumstances(result: Result) -> str:
     """One line on what was measured where."""
-    parts = [f"{result['what']}"]
-    if "corpus" in result:
-        parts.append(result["corpus"])
-    parts += [
-        f"{name} {result[name]}"
-        for name in ("batch", "threads", "jobs", "rounds")
-        if name in result
-    ]
+    parts = [result["what"], *([result["corpus"]] if "corpus" in result else [])]
+    counted = {"batch": "batch", "threads": "thread", "rounds": "round"}
+    for name, word in counted.items():
+        if name == "batch" and name in result:
+            parts.append(f"batch {result[name]}")
+        elif name in result:
+            parts.append(f"{result[name]} {word}{'s' * (result[name] != 1)}")
     return ", ".join([*parts, result["processor"], f"torch {result['torch']}", result["date"]])
 
 

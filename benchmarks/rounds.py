@@ -89,7 +89,7 @@ def _processes(programs: dict[str, Program]) -> Iterator[Callable[[str, int | No
     try:
         for name, program in programs.items():
             connections[name], theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs, program), daemon=True)
+            process = context.Process(target=_serve, args=(theirs, program))
             process.start()
             theirs.close()
             processes.append(process)

@@ -48,14 +48,19 @@ def train(
 
 def decode(
     corpus: CorpusName = "multi30k",
+    run: Annotated[Path | None, typer.Option(help="A run to take, with its test set.")] = None,
     threads: Threads = 1,
     batch: Batch = 64,
     rounds: Rounds = 3,
     as_json: Json = False,
 ) -> None:
-    """Beam search: sentences a second, against a loop over hypotheses."""
+    """Beam search: sentences a second, against a loop over hypotheses.
+
+    Without --run a model is trained for a moment and translates its training sentences.
+    """
     measure = _load("searches").measure_decode
-    _show(measure(corpus=corpus, threads=threads, batch=batch, rounds=rounds), as_json)
+    result = measure(run=run, corpus=corpus, threads=threads, batch=batch, rounds=rounds)
+    _show(result, as_json)
 
 
 def attention(

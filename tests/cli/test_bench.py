@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import attention, grading, training
+from benchmarks import attention, grading, searches, training
 from course_lib.cli import main
 from course_lib.cli.bench import checkout
 
@@ -26,6 +26,7 @@ RESULT: dict[str, Any] = {
 }
 MEASURES = {
     "train": (training, "measure_training", {"corpus", "threads", "batch", "rounds"}),
+    "decode": (searches, "measure_decode", {"run", "corpus", "threads", "batch", "rounds"}),
     "attention": (attention, "measure_attention", {"threads", "batch", "rounds"}),
     "grade": (grading, "measure_grading", {"rounds"}),
 }

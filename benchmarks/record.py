@@ -1,0 +1,138 @@
+"""Write benchmarks/results/ and, from it, the tables and the plot of benchmarks/README.md.
+
+    python -m benchmarks.record             # the README anew, from the results as they are
+    python -m benchmarks.record all         # measure everything first; about an hour
+    python -m benchmarks.record growth      # measure this first
+
+A machine that does nothing else gives numbers that mean something.
+"""
+
+import argparse
+import json
+import re
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks import report
+from benchmarks.attention import measure_attention
+from benchmarks.experiments import measure_experiments
+from benchmarks.grading import measure_grading
+from benchmarks.growth import measure_growth
+from benchmarks.picture import describe_growth, growth_figure
+from benchmarks.searches import measure_decode
+from benchmarks.training import measure_training
+from course_lib.figures.picture import save
+from course_lib.files import write_atomically
+
+HERE = Path(__file__).parent
+RESULTS, README, PLOT = HERE / "results", HERE / "README.md", HERE / "growth.svg"
+
+TRAININGS = [(threads, batch) for threads in (1, 2) for batch in (64, 128)]
+
+MEASURES: dict[str, Callable[[], dict[str, Any]]] = {
+    **{
+        f"train-{threads}-threads-batch-{batch}": partial(
+            measure_training, threads=threads, batch=batch
+        )
+        for threads, batch in TRAININGS
+    },
+    "decode": partial(measure_decode, rounds=5),
+    "attention": partial(measure_attention, rounds=9),
+    "grade": measure_grading,
+    "growth": measure_growth,
+    "experiments": measure_experiments,
+}
+
+
+def read_results() -> dict[str, dict[str, Any]]:
+    """Every recorded result by its file's name."""
+    return {path.stem: json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))}
+
+
+def trainings(results: dict[str, dict[str, Any]]) -> report.Table:
+    """The recorded trainings side by side."""
+    header = [
+        *("threads", "batch", "textbook", "bucketed", "course_lib", "times textbook"),
+        *("times bucketed", "of the limit", "bf16", "bf16 over fp32", "peak, MiB", "textbook's"),
+    ]
+    chosen = [results[f"train-{threads}-threads-batch-{batch}"] for threads, batch in TRAININGS]
+    rows = [
+        [
+            str(result["threads"]),
+            str(result["batch"]),
+            *(f"{result[name]:,.0f}" for name in ("textbook", "textbook_bucketed", "ours")),
+            f"{result['ratio']:.2f}",
+            f"{result['ratio_bucketed']:.2f}",
+            f"{result['fraction_of_limit']:.2f}",
+            f"{result['ours_bf16']:,.0f}" if result["ours_bf16"] else "",
+            f"{result['ratio_bf16']:.2f}" if result["ratio_bf16"] else "",
+            f"{result['peak_mib']['ours']:,.0f}",
+            f"{result['peak_mib']['textbook']:,.0f}",
+        ]
+        for result in chosen
+    ]
+    return report.Table(header, rows)
+
+
+def operations(results: dict[str, dict[str, Any]]) -> report.Table:
+    """Where the operations of an update lie."""
+    result = results["train-1-threads-batch-64"]
+    rows = [[part, f"{share:.1%}"] for part, share in result["share_of_operations"].items()]
+    rows.append(["together", f"{result['mflop_a_token']:.1f} MFLOP a target token"])
+    return report.Table(["part", "of the operations"], rows)
+
+
+def blocks(results: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """What stands between the marks of README.md, by name."""
+    filled = {
+        name: f"{report.as_markdown(report.TABLES[result['what']](result))}\n\n"
+        f"*{report.circumstances(result)}*"
+        for name, result in results.items()
+        if not name.startswith("train")
+    }
+    first = results["train-1-threads-batch-64"]
+    return {
+        **filled,
+        "train": f"{report.as_markdown(trainings(results))}\n\n*{report.circumstances(first)}*",
+        "operations": report.as_markdown(operations(results)),
+        "plot": f"![{describe_growth(results['growth'])}]({PLOT.name})",
+    }
+
+
+def filled_in(text: str, contents: dict[str, str]) -> str:
+    """The README with every block between `<!-- NAME -->` and `<!-- end -->` replaced."""
+
+    def replace(match: re.Match[str]) -> str:
+        return f"<!-- {match['name']} -->\n\n{contents[match['name']]}\n\n<!-- end -->"
+
+    return re.sub(r"<!-- (?P<name>[a-z]+) -->\n.*?<!-- end -->", replace, text, flags=re.DOTALL)
+
+
+def write() -> None:
+    """README.md and the plot from the recorded results."""
+    results = read_results()
+    write_atomically(README, filled_in(README.read_text(), blocks(results)))
+    save(growth_figure(results["growth"]), PLOT, describe_growth(results["growth"]))
+
+
+def main() -> None:
+    """Measure what is asked for, then write the README."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"all, {', '.join(MEASURES)}")
+    asked = parser.parse_args().names
+    if unknown := set(asked) - {"all", *MEASURES}:
+        parser.error(f"{', '.join(sorted(unknown))}: choose all, {', '.join(MEASURES)}")
+    for name in MEASURES if "all" in asked else asked:
+        print(f"{name} ...", flush=True)
+        result = MEASURES[name]()
+        write_atomically(RESULTS / f"{name}.json", json.dumps(result, indent=1) + "\n")
+        print(report.as_text(result), flush=True)
+    write()
+
+
+if __name__ == "__main__":
+    main()
