@@ -21,6 +21,7 @@ from benchmarks.experiments import measure_experiments
 from benchmarks.grading import measure_grading
 from benchmarks.growth import measure_growth
 from benchmarks.picture import describe_growth, growth_figure
+from benchmarks.profiling import measure_products, measure_update
 from benchmarks.searches import measure_decode
 from benchmarks.training import measure_training
 from course_lib.figures.picture import save
@@ -42,6 +43,8 @@ MEASURES: dict[str, Callable[[], dict[str, Any]]] = {
     "attention": partial(measure_attention, rounds=9),
     "grade": measure_grading,
     "growth": measure_growth,
+    "update": measure_update,
+    "products": measure_products,
     "experiments": measure_experiments,
 }
 

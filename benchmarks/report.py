@@ -125,6 +125,26 @@ def growth(result: Result) -> Table:
     return Table(header, rows)
 
 
+def update(result: Result) -> Table:
+    """Where the time of an update goes."""
+    rows = [[kind, f"{share:.0%}"] for kind, share in result["shares"].items()]
+    return Table(["kind of operation", "of the time"], rows)
+
+
+def products(result: Result) -> Table:
+    """One result, computed in two ways."""
+    rows = [
+        [
+            row["what"],
+            f"{row['first']:.2f}",
+            f"{row['library']:.2f}",
+            f"{row['first'] / row['library']:.1f}",
+        ]
+        for row in result["rows"]
+    ]
+    return Table(["", "first way, ms", "second way, ms", "times as fast"], rows)
+
+
 def experiments(result: Result) -> Table:
     """What was tried, and the speed with it as a share of the library's."""
     header = ["tried", "in the library", "speed with it", "measured in"]
@@ -183,6 +203,8 @@ TABLES: dict[str, Callable[[Result], Table]] = {
     "attention": attention,
     "grade": grading,
     "growth": growth,
+    "update": update,
+    "products": products,
     "experiments": experiments,
     "precision": precision,
 }

@@ -1,0 +1,57 @@
+"""How cost grows: one factor at a time, whole rows, a figure that says what it shows."""
+
+from typing import Any
+
+import pytest
+
+from benchmarks import growth
+from benchmarks.picture import STYLES, describe_growth, growth_figure
+from benchmarks.report import as_text
+
+TINY = {"embedding": 8, "hidden": 8, "alignment": 8, "readout": 8}
+VALUES = {"source_length": (2, 4), "target_length": (3, 5), "vocabulary": (50, 90), "batch": (1, 3)}
+
+
+@pytest.fixture(scope="module")
+def result() -> dict[str, Any]:
+    return growth.measure_growth(rounds=1, values=VALUES, **TINY)
+
+
+def test_one_factor_changes_at_a_time_and_nothing_is_padded() -> None:
+    for point in growth.points(growth.VALUES):
+        lengths = {(len(source) + 1, len(target) + 1) for source, target in point.work.pairs}
+        [(source_length, target_length)] = lengths
+        found = {
+            "source_length": source_length,
+            "target_length": target_length,
+            "vocabulary": point.work.config.target_vocabulary,
+            "batch": len(point.work.pairs),
+        }
+        assert found == {**growth.USUAL, point.factor: point.value}
+
+
+def test_every_point_is_measured(result: dict[str, Any]) -> None:
+    assert [(row["factor"], row["value"]) for row in result["rows"]] == [
+        (factor, value) for factor, values in VALUES.items() for value in values
+    ]
+    for row in result["rows"]:
+        assert min(row["ours"], row["textbook"]) > row["limit"] > 0
+
+
+def test_what_is_kept_for_the_backward_pass_grows_with_every_factor(result: dict[str, Any]) -> None:
+    for factor, (less, more) in growth.by_factor(result):
+        assert more["kept_mib"] > less["kept_mib"] > 0, factor
+
+
+def test_the_figure_draws_every_row_and_its_text_names_the_ends(result: dict[str, Any]) -> None:
+    figure = growth_figure(result)
+    assert len(figure.axes) == len(VALUES)
+    for axes, (factor, values) in zip(figure.axes, VALUES.items(), strict=True):
+        drawn = {line.get_gid(): line for line in axes.get_lines()}
+        for name in STYLES:
+            assert list(drawn[f"{factor}-{name}"].get_xdata()) == list(values)
+    text = describe_growth(result)
+    first = result["rows"][0]
+    assert f"textbook {first['textbook'] * 1e3:,.0f} to" in text
+    assert "50 to 90 words in the target vocabulary" in text
+    assert "source length" in as_text(result)
