@@ -1,0 +1,53 @@
+"""benchmarks/README.md says what the recorded results say, and nothing else is in them."""
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from benchmarks import record
+from benchmarks.picture import describe_growth
+
+RESULTS = record.read_results()
+
+
+def test_the_readme_is_in_step_with_the_results() -> None:
+    text = record.README.read_text()
+    assert record.filled_in(text, record.blocks(RESULTS)) == text
+
+
+def test_every_result_has_its_place_in_the_readme() -> None:
+    marks = re.findall(r"<!-- (?!end)([a-z]+) -->", record.README.read_text())
+    assert sorted(marks) == sorted(record.blocks(RESULTS))
+
+
+def test_a_changed_number_shows() -> None:
+    text = record.README.read_text()
+    changed = json.loads(json.dumps(RESULTS))
+    changed["growth"]["rows"][0]["ours"] *= 2
+    assert record.filled_in(text, record.blocks(changed)) != text
+
+
+def test_the_plot_is_of_the_recorded_growth() -> None:
+    text = describe_growth(RESULTS["growth"])
+    assert text in "".join(ElementTree.parse(record.PLOT).getroot().itertext())
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_is_dated_and_names_the_processor_but_no_machine(name: str) -> None:
+    result = RESULTS[name]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", result["date"])
+    assert result["processor"]
+    assert result["torch"]
+    assert not re.search(r'"[^"]*(?:/[a-z]+){2,}', json.dumps(result))
+
+
+def test_what_is_promised_of_training_and_search_is_recorded() -> None:
+    one = RESULTS["train-1-threads-batch-64"]
+    assert one["ratio"] >= 3.2
+    assert one["ratio_bucketed"] >= 1.6
+    assert one["fraction_of_limit"] >= 0.42
+    assert RESULTS["train-1-threads-batch-128"]["fraction_of_limit"] >= 0.48
+    assert RESULTS["decode"]["ratio"] >= 12
+    assert min(RESULTS["decode"]["ratio_per_sentence"].values()) >= 3
