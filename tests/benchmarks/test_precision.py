@@ -14,7 +14,8 @@ def test_each_seed_was_trained_in_both_precisions() -> None:
     assert set(runs) == {(name, seed) for name in ("fp32", "bf16") for seed in seeds}
     assert len({(run["epochs"], run["git_commit"]) for run in runs.values()}) == 1
     assert not record["runs"][0]["git_commit"].endswith("dirty")
-    assert len(precision(record).rows) == len(seeds)
+    assert [row[0] for row in precision(record).rows] == ["fp32", "bf16"]
+    assert all(f"seed {seed}" in precision(record).header for seed in seeds)
 
 
 def test_bf16_loses_no_more_than_another_seed_would() -> None:
