@@ -2,95 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-import yaml
+from course_book.source import prose, read
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
-FENCE = re.compile(r"^\s*(?P<marks>`{3,}|:{3,})(?:\{(?P<name>[\w-]+)\})?\s*(?P<rest>.*?)\s*$")
 MOST_WORDS = 4000
-
-
-@dataclass
-class Block:
-    """One directive of a MyST page, with those inside it."""
-
-    name: str
-    argument: str
-    options: dict[str, object]
-    lines: list[str]
-    inner: list["Block"] = field(default_factory=list)
-
-    def all(self, name: str) -> Iterator["Block"]:
-        for block in self.inner:
-            if block.name == name:
-                yield block
-            yield from block.all(name)
-
-
-def split_options(lines: list[str]) -> tuple[dict[str, object], list[str]]:
-    """A directive's options, written between `---` lines or as `:key: value`, and the rest."""
-    if lines and lines[0].strip() == "---":
-        end = next(i for i, line in enumerate(lines[1:], 1) if line.strip() == "---")
-        return yaml.safe_load("\n".join(lines[1:end])) or {}, lines[end + 1 :]
-    options: dict[str, object] = {}
-    for i, line in enumerate(lines):
-        match = re.fullmatch(r"\s*:([\w-]+):\s*(.*)", line)
-        if match is None:
-            return options, lines[i:]
-        options[match[1]] = match[2]
-    return options, []
-
-
-def parse(lines: list[str]) -> tuple[list[Block], list[str]]:
-    """The blocks of these lines, and the lines outside any block."""
-    blocks, outside, i = [], [], 0
-    while i < len(lines):
-        opening = FENCE.match(lines[i])
-        if opening is None:
-            outside.append(lines[i])
-            i += 1
-            continue
-        closing = re.compile(rf"^\s*{opening['marks'][0]}{{{len(opening['marks'])},}}\s*$")
-        end = next((k for k in range(i + 1, len(lines)) if closing.match(lines[k])), len(lines))
-        name = opening["name"] or "code"
-        options, body = split_options(lines[i + 1 : end]) if opening["name"] else ({}, [])
-        block = Block(name, opening["rest"], options, body)
-        if name not in ("code", "code-cell", "math"):
-            block.inner, block.lines = parse(body)
-        blocks.append(block)
-        i = end + 1
-    return blocks, outside
-
-
-def read(path: Path) -> tuple[dict[str, object], Block]:
-    """A page's front matter, and its blocks under one root that holds the text outside them."""
-    text = path.read_text(encoding="utf-8")
-    front: dict[str, object] = {}
-    if text.startswith("---\n"):
-        head, text = text[4:].split("\n---\n", 1)
-        front = yaml.safe_load(head)
-    inner, lines = parse(text.split("\n"))
-    return front, Block("page", "", {}, lines, inner)
-
-
-def prose(block: Block) -> str:
-    """What a reader reads as text: no code, no formulas, no roles."""
-    parts = [block.argument, "\n".join(block.lines)]
-    figure = block.options.get("mystnb")
-    if block.name == "code-cell":
-        caption = figure.get("figure", {}).get("caption", "") if isinstance(figure, dict) else ""
-        parts = [caption]
-    elif block.name in ("code", "math", "literalinclude"):
-        parts = []
-    parts += [prose(inner) for inner in block.inner]
-    text = "\n".join(parts)
-    for pattern in (r"\$\$.*?\$\$", r"\$[^$]*\$", r"\{[\w:-]+\}`[^`]*`", r"`+[^`]*`+"):
-        text = re.sub(pattern, " ", text, flags=re.DOTALL)
-    return text
 
 
 # --- citations ------------------------------------------------------------------------------------
