@@ -29,7 +29,7 @@ BOOK_TIME := 2 to 5 minutes, seconds when nothing changed
 TEST_TIME := about 10 minutes, the book included
 TEST_ALL_TIME := about 12 minutes
 
-.PHONY: help book test test-all lint exercises grade serve lock clean announce-test announce-test-all
+.PHONY: help book pdf test test-all lint exercises notebooks grade serve lock clean announce-test announce-test-all
 
 help: ## list the commands
 	echo "Looking Back. On a fresh machine the first command also installs ($(INSTALL_TIME))."
@@ -64,6 +64,9 @@ lint: $(STAMP) ## ruff (lint, format) and mypy
 
 exercises: $(STAMP) ## solutions/ -> exercises/, the notebooks that students get
 	$(WITH_VENV) course release
+
+notebooks: $(STAMP) ## chapters -> book/notebooks/, and the table of devices in book/CONTRIBUTING.md
+	$(WITH_VENV) PYTHONPATH=book/_ext python -m course_book.generate
 
 grade: $(STAMP) ## grade a small demonstration class end to end
 	$(WITH_VENV) course grade attention_by_hand --demo

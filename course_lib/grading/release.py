@@ -21,6 +21,7 @@ from course_lib.grading.project import (
     reason,
     source_of,
 )
+from course_lib.opening import first_cell, repository_url
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,9 @@ def generate(root: Path, name: str, db_url: str | None = None) -> dict[str, byte
         stage = Path(folder)
         made = stage / "solutions" / name
         made.mkdir(parents=True)
-        nbformat.write(source_notebook(source), made / f"{name}.ipynb")
+        notebook = source_notebook(source)
+        notebook.cells.insert(0, _opening_cell(root, name))
+        nbformat.write(notebook, made / f"{name}.ipynb")
         for extra in _extra_files(source):
             target = made / extra.relative_to(source.parent)
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -124,6 +127,12 @@ def differences(root: Path, names: list[str]) -> list[Difference]:
             if path.name not in known
         ]
     return found
+
+
+def _opening_cell(root: Path, name: str) -> NotebookNode:
+    """What a student runs first: on a machine without the course it fetches it."""
+    code = first_cell(repository_url(root), f"exercises/{name}", extra="[classes]")
+    return nbformat.v4.new_code_cell(code, id="opening")
 
 
 def _extra_files(source: Path) -> list[Path]:

@@ -2,10 +2,10 @@
 
 from sphinx.application import Sphinx
 
-from . import citations, devices, drawings, execution, folds, offline, pages, quiz
+from . import citations, devices, drawings, execution, folds, launch, offline, pages, quiz
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    for module in (folds, devices, quiz, drawings, citations, execution, offline, pages):
+    for module in (folds, devices, quiz, drawings, citations, execution, offline, pages, launch):
         module.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -49,7 +49,8 @@ def split_options(lines: list[str]) -> tuple[dict[str, Any], list[str]]:
         match = re.fullmatch(r"\s*:([\w-]+):\s*(.*)", line)
         if match is None:
             return options, lines[i:]
-        options[match[1]] = match[2]
+        quoted = match[2][:1] in ("'", '"')
+        options[match[1]] = yaml.safe_load(match[2]) if quoted else match[2]
     return options, []
 
 

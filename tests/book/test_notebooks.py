@@ -1,0 +1,158 @@
+"""Chapters as notebooks: in step with the book, readable without it, and running from the top."""
+
+import re
+from pathlib import Path
+
+import jupytext
+import nbformat
+import pytest
+from course_book.generate import TABLE_PAGE, generated
+from course_book.inventory import DEVICES, devices, table
+from course_book.launch import links, notebook_of
+from course_book.notebooks import expand_macros, notebook
+from course_book.source import parse, read
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS = ROOT / "book" / "notebooks"
+
+
+@pytest.fixture
+def made(chapter: Path) -> NotebookNode:
+    return nbformat.read(NOTEBOOKS / f"{chapter.stem}.ipynb", as_version=4)
+
+
+def test_generated_files_are_in_step_with_the_chapters() -> None:
+    files = generated()
+    late = [str(path) for path, text in files.items() if (ROOT / path).read_text("utf-8") != text]
+    assert late == [], "Run: make notebooks"
+    kept = {path.relative_to(ROOT) for path in NOTEBOOKS.glob("*")}
+    assert kept == set(files) - {TABLE_PAGE}
+
+
+def test_it_runs_the_cells_of_the_chapter_and_no_others(made: NotebookNode, chapter: Path) -> None:
+    nbformat.validate(made)
+    page = jupytext.read(chapter)
+    wanted = [cell.source for cell in page.cells if cell.cell_type == "code"]
+    opening, folder, *rest = [cell for cell in made.cells if cell.cell_type == "code"]
+    assert opening.source.startswith("# Installs what is missing, and nothing else.")
+    assert "results" in folder.source
+    assert [cell.source for cell in rest] == wanted
+    assert all(cell.outputs == [] for cell in made.cells if cell.cell_type == "code")
+
+
+def test_nothing_of_the_books_own_syntax_is_left(made: NotebookNode) -> None:
+    for cell in made.cells:
+        if cell.cell_type == "markdown":
+            text = re.sub(r"```.*?```", "", cell.source, flags=re.DOTALL)
+            assert not re.search(r":::|\{[\w:-]+\}`|```\{|\\class|\)=$", text, re.MULTILINE)
+            assert not re.search(r"\\(ann|fwd|bwd|state|energy|weight|context|word)\b", text)
+
+
+def test_links_between_notebooks_lead_somewhere(made: NotebookNode) -> None:
+    for cell in made.cells:
+        if cell.cell_type == "markdown":
+            for target in re.findall(r"\]\((?!https?:|data:|#)([^)\s]+)\)", cell.source):
+                assert (NOTEBOOKS / target.partition("#")[0]).is_file(), target
+
+
+@pytest.mark.slow
+def test_it_runs_from_the_top_in_its_own_folder(made: NotebookNode) -> None:
+    NotebookClient(made, timeout=600, resources={"metadata": {"path": NOTEBOOKS}}).execute()
+
+
+def test_the_first_two_cells_run_where_the_notebook_lies() -> None:
+    made = nbformat.read(NOTEBOOKS / "05-looking-back.ipynb", as_version=4)
+    made.cells = [
+        *[cell for cell in made.cells if cell.cell_type == "code"][:2],
+        nbformat.v4.new_code_cell("print(sorted(os.listdir())[:3], os.path.isdir('results'))"),
+    ]
+    NotebookClient(made, timeout=60, resources={"metadata": {"path": NOTEBOOKS}}).execute()
+    assert "True" in made.cells[-1].outputs[0].text
+
+
+PAGE = """\
+---
+jupytext: {text_representation: {extension: .md, format_name: myst, format_version: 0.13}}
+kernelspec: {display_name: Python 3, language: python, name: python3}
+---
+
+# 1 · One
+
+%s
+"""
+
+
+@pytest.mark.parametrize("text", ["{unheard}`of`", "```{unheard}\nof\n```"])
+def test_what_a_notebook_cannot_show_stops_the_conversion(tmp_path: Path, text: str) -> None:
+    page = tmp_path / "01-one.md"
+    page.write_text(PAGE % text, encoding="utf-8")
+    with pytest.raises(ValueError, match="unheard"):
+        notebook(page, ROOT)
+
+
+def test_a_quiz_keeps_every_reply(tmp_path: Path) -> None:
+    page = tmp_path / "01-one.md"
+    quiz = ":::{quiz} Which?\n- ( ) This\n\n  No.\n- (x) $\\ann{j}$\n\n  Yes.\n:::"
+    page.write_text(PAGE % quiz, encoding="utf-8")
+    text = nbformat.reads(notebook(page, ROOT), as_version=4).cells[-1].source
+    assert text.count("<details>") == 2
+    assert "**Not quite.** No." in text
+    assert "**Right.** Yes." in text
+    assert "h_{j}" in text
+
+
+def test_macros_are_expanded_with_their_arguments() -> None:
+    macros = {"ann": [r"\class{role-annotation}{h_{#1}}", 1], "R": r"\mathbb{R}"}
+    assert expand_macros(r"\ann{i-1} \in \R^n, \Rightarrow", macros) == (
+        r"{h_{i-1}} \in \mathbb{R}^n, \Rightarrow"
+    )
+
+
+# --- the table of devices -------------------------------------------------------------------------
+
+
+def test_the_table_names_what_stands_in_the_chapter(tmp_path: Path) -> None:
+    page = tmp_path / "01-one.md"
+    body = "## Here\n\n% device: by hand\n\n:::{predict} Which?\nThis.\n:::\n"
+    page.write_text(PAGE % body, encoding="utf-8")
+    assert table(page)[-3:-1] == ["| Predict, then run | Here |", "| Worked by hand | Here |"]
+
+
+def test_an_unknown_mark_is_refused(tmp_path: Path) -> None:
+    page = tmp_path / "01-one.md"
+    page.write_text(PAGE % "% device: unheard of", encoding="utf-8")
+    with pytest.raises(ValueError, match="no such device"):
+        table(page)
+
+
+def test_every_chapter_has_every_device_of_the_table(chapter: Path) -> None:
+    found = {name for name, _ in devices(read(chapter)[1])}
+    assert set(DEVICES) - found == set()
+
+
+def test_a_device_inside_another_is_found() -> None:
+    page = ["::::{exercise} Name", ":::{hint}", "Text.", ":::", "::::"]
+    (block,) = parse(page)
+    assert [inner.name for inner in block.all("hint")] == ["hint"]
+
+
+# --- buttons --------------------------------------------------------------------------------------
+
+
+def test_chapters_and_assignments_have_notebooks_and_other_pages_have_none() -> None:
+    assert notebook_of("book/05-looking-back") == "book/notebooks/05-looking-back.ipynb"
+    assert notebook_of("book/assignments/one") == "exercises/one/one.ipynb"
+    assert notebook_of("book/notation") is None
+    assert notebook_of("book/assignments/index") is None
+
+
+def test_buttons_lead_to_the_notebook_of_the_configured_repository() -> None:
+    found = links("https://github.com/who/what.git", "main", "book/notebooks/a.ipynb")
+    assert found == {
+        "Colab": "https://colab.research.google.com/github/who/what/blob/main/book/notebooks/a.ipynb",
+        "Binder": "https://mybinder.org/v2/gh/who/what/main?urlpath=lab/tree/book/notebooks/a.ipynb",
+    }
+    assert links("", "main", "a.ipynb") == {}
+    assert links("https://example.org/who/what", "main", "a.ipynb") == {}
