@@ -41,6 +41,10 @@ book: $(STAMP) ## execute and render every chapter into book/_build/html/index.h
 	$(WITH_VENV) jupyter-book build . -n -W --keep-going --path-output book
 	echo "make book: done. Open $(SITE)/index.html, or run \`make serve\`."
 
+pdf: book ## the whole book as one PDF: book/_build/looking-back.pdf (needs Chromium)
+	echo "make pdf: prints every page, about 2 minutes."
+	$(WITH_VENV) PYTHONPATH=book/_ext python -m course_book.edition
+
 test: announce-test lint book ## everything that CI checks: lint, types, the book, quick tests
 	$(WITH_VENV) python -m pytest -m "not slow" $(PYTEST)
 

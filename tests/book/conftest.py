@@ -1,32 +1,17 @@
 """The built site, and one browser for all tests of it."""
 
-import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
+from course_book.edition import CHROMIUM, CHROMIUM_FLAGS
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "book"
 SITE = BOOK / "_build" / "html"
 REMEDY = "Run: make book"
-
-# The book's Sphinx extension is no installed package; its plain functions are tested as such.
-sys.path.insert(0, str(BOOK / "_ext"))
-
-CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-CHROMIUM_FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 def sources() -> list[Path]:
