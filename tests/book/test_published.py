@@ -1,0 +1,62 @@
+"""The transcribed tables of the paper: whole, consistent, and what the chapter on them prints."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from course_lib.models import SIZES
+from course_lib.training import RECIPES
+
+BOOK = Path(__file__).parents[2] / "book"
+
+
+@pytest.fixture(scope="module")
+def paper() -> dict[str, Any]:
+    return json.loads((BOOK / "results" / "published-bahdanau2015.json").read_text("utf-8"))
+
+
+def test_both_tables_are_whole(paper: dict[str, Any]) -> None:
+    networks = {f"{model}-{n}" for model in ("RNNencdec", "RNNsearch") for n in (30, 50)}
+    networks.add("RNNsearch-50*")
+    assert set(paper["table_1"]["rows"]) == networks | {"Moses"}
+    assert set(paper["table_2"]["rows"]) == networks
+    for scores in paper["table_1"]["rows"].values():
+        assert 0 < scores["All"] < scores["No UNK"] < 100
+
+
+def test_every_run_of_table_2_counts_the_same_epoch(paper: dict[str, Any]) -> None:
+    """A mistyped cell of updates or epochs would stand out: all runs shared one corpus."""
+    minibatch = paper["setting"]["minibatch"]
+    epochs = [
+        row["updates"] * minibatch / row["epochs"] for row in paper["table_2"]["rows"].values()
+    ]
+    assert max(epochs) / min(epochs) < 1.03
+    assert max(epochs) < paper["corpus_in_sentences"]["sentences"]
+
+
+def test_the_setting_is_that_of_the_preset(paper: dict[str, Any]) -> None:
+    setting, sizes = paper["setting"], SIZES["paper"]
+    for symbol, name in (("n", "hidden"), ("m", "embedding"), ("l", "readout")):
+        assert setting[symbol] == sizes[name]
+    assert setting["n_align"] == sizes["alignment"]
+    assert setting["minibatch"] == RECIPES["paper"].batch_size
+    assert setting["vocabulary"] == RECIPES["paper"].max_words
+
+
+def test_the_chapter_prints_the_phrases_of_the_file(paper: dict[str, Any]) -> None:
+    """Between the columns' bars: the source, then each translation in italics, glosses behind."""
+    page = (BOOK / "12-the-paper-revisited.md").read_text(encoding="utf-8")
+    table = page.split("| Source | RNNencdec-50 | RNNsearch-50 |\n", 1)[1].split("\n\n", 1)[0]
+    printed = []
+    for line in table.splitlines()[1:]:
+        source, *translations = (cell.strip() for cell in line.strip("|").split("|"))
+        printed.append([source, *(re.findall(r"\*(.+?)\*", cell)[0] for cell in translations)])
+    assert printed == paper["long_sentences"][0]["phrases"]
+
+
+def test_the_long_sentence_has_forty_words(paper: dict[str, Any]) -> None:
+    phrases = paper["long_sentences"][0]["phrases"]
+    assert len(" ".join(row[0] for row in phrases).split()) == 40
