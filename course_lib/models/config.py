@@ -32,6 +32,7 @@ class ModelConfig:
     # t_i from the state, y_{i-1} and c_i; attentional: from state and c_i alone.
     output: str = "maxout"  # maxout | tanh | linear | attentional
     reads: str = "previous"  # the state in t_i: previous, s_{i-1} | current, s_i
+    start: str = "summary"  # s_0 = tanh(W_s summary of the source) | zero
     encoder: str = "bidirectional"  # bidirectional | forward | self-attention
     reverse_source: bool = False  # read the source words last to first
     unit: str = "torch"  # torch | paper | tanh | lstm; see course_lib/models/cells.py
@@ -77,6 +78,11 @@ class ModelConfig:
             raise CourseError(
                 "context=fixed is the last forward state, which encoder=self-attention does not "
                 "have. Choose another encoder, or context=initial."
+            )
+        if self.context == "initial" and self.start == "zero":
+            raise CourseError(
+                "context=initial has nothing but s_0 to know the source by, and start=zero "
+                "empties it. Choose another context, or start=summary."
             )
         if self.context in ("dot", "scaled-dot") and self.annotation_size != self.hidden:
             raise CourseError(unequal_sizes(self.hidden, self.annotation_size))
@@ -134,6 +140,7 @@ CHOICES = {
     "order": ("before", "after"),
     "output": ("maxout", "tanh", "linear", "attentional"),
     "reads": ("previous", "current"),
+    "start": ("summary", "zero"),
     "encoder": ("bidirectional", "forward", "self-attention"),
     "unit": ("torch", "paper", "tanh", "lstm"),
     "initialisation": ("modern", "paper"),

@@ -70,7 +70,9 @@ class Decoder(nn.Module):
         self.context = build_context(config)
         self.unit = unit(m, n)
         self.upper = nn.ModuleList(unit(n, n) for _ in range(config.layers - 1))
-        self.W_s = nn.Linear(config.summary_size, config.layers * self.unit.state_size)
+        self.state_size = config.layers * self.unit.state_size
+        if config.start == "summary":
+            self.W_s = nn.Linear(config.summary_size, self.state_size)
         if config.order == "before":
             self.C = matrix(self.context.size, self.unit.W.out_features)
         if config.input_feeding:
@@ -84,7 +86,10 @@ class Decoder(nn.Module):
 
     def start(self, annotations: Tensor, summary: Tensor, mask: Tensor) -> DecoderState:
         """s_0 = tanh(W_s summary) and the memory, both once a sentence."""
-        s = torch.tanh(self.W_s(summary))
+        if self.config.start == "summary":
+            s = torch.tanh(self.W_s(summary))
+        else:
+            s = summary.new_zeros(len(summary), self.state_size)
         memory = self.context.prepare(annotations, mask)
         fed = s.new_zeros(len(s), self.config.readout) if self.config.input_feeding else None
         return DecoderState(s, memory, 0, fed)

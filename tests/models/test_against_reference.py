@@ -53,7 +53,8 @@ LUONG = Choices(
     encoder="forward",
     reverse_source=True,
 )
-EVERYTHING = [*every_context(), *every_cell(), *every_readout(), SUTSKEVER, LUONG]
+FROM_NOTHING = Choices(start="zero", unit="lstm", layers=2)
+EVERYTHING = [*every_context(), *every_cell(), *every_readout(), SUTSKEVER, LUONG, FROM_NOTHING]
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)

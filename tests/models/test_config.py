@@ -90,6 +90,12 @@ def test_heads_have_to_share_the_annotation() -> None:
     assert "8" in line
 
 
+def test_a_decoder_that_starts_from_nothing_needs_a_context() -> None:
+    line = refusal({"context": "initial", "start": "zero"})
+    assert "start=zero" in line
+    ModelConfig(9, 9, **SIZES, context="fixed", start="zero")
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_a_named_model_is_what_its_paper_says(name: str) -> None:
     config = model_config(name, "smoke", 20, 20)

@@ -145,6 +145,18 @@ def test_which_state_the_readout_reads(order: str, reads: str) -> None:
     assert torch.allclose(before, after, atol=1e-12) == (reads == "previous")
 
 
+@pytest.mark.parametrize(("unit", "layers"), [("torch", 1), ("lstm", 2)])
+def test_a_decoder_may_start_from_nothing(unit: str, layers: int) -> None:
+    """Zeros for every sentence, no W_s, and the first weights still depend on the source."""
+    model = tiny_model(Choices(start="zero", unit=unit, layers=layers))
+    state = started(model, batch_of(PAIRS))
+    assert state.s.shape == (len(PAIRS), layers * 4 * (2 if unit == "lstm" else 1))
+    assert not state.s.any()
+    assert not any("W_s" in name for name, _ in model.named_parameters())
+    _, alpha, _ = model.step(words(*[4] * len(PAIRS)), state)
+    assert not torch.allclose(alpha[0], alpha[1])
+
+
 def test_the_attentional_vector_is_luongs() -> None:
     """tanh(W_c [c; s]), equation 5, with W_c = [C_o, U_o]; the previous word does not enter."""
     decoder = tiny_model(LUONG).decoder

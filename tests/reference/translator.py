@@ -34,6 +34,7 @@ class Choices:
     input_feeding: bool = False
     output: str = "maxout"
     reads: str = "previous"  # the readout takes s_{i-1}, or (current) s_i
+    start: str = "summary"  # s_0 from the summary, or zero
     unit: str = "paper"
     layers: int = 1
     encoder: str = "bidirectional"
@@ -88,7 +89,11 @@ def encode(p: Parameters, source: Sequence[int], choices: Choices) -> Encoded:
 
 def start(p: Parameters, encoded: Encoded, choices: Choices) -> list[State]:
     """s_0 = tanh(W_s summary), cut into layers and, for the LSTM, into cell and h."""
-    s_0 = np.tanh(p["W_s"] @ encoded.summary + p["b_s"])
+    if choices.start == "zero":
+        wide = len(encoded.last_forward) * (2 if choices.unit == "lstm" else 1)
+        s_0 = np.zeros(choices.layers * wide)
+    else:
+        s_0 = np.tanh(p["W_s"] @ encoded.summary + p["b_s"])
     states = []
     for part in np.split(s_0, choices.layers):
         if choices.unit == "lstm":
