@@ -72,3 +72,20 @@ def test_gradients_through_time_are_recorded_for_every_unit(unit: str) -> None:
         assert rows[0]["median"] == pytest.approx(1)
         assert all(0 < row["low"] <= row["median"] <= row["high"] for row in rows)
     assert bool(result["gates"]) == (unit != "tanh")
+
+
+@pytest.mark.parametrize("corpus", ["copy-tokens", "verbs-tokens", "toy-en-de"])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_two_reading_orders_differ_in_nothing_else(corpus: str, seed: int) -> None:
+    forwards, backwards = (
+        json.loads((RESULTS / f"{corpus}-rnnencdec-cpu-read-{order}-seed{seed}.json").read_text())
+        for order in ("forwards", "backwards")
+    )
+    for key in ("corpus_sha256", "parameters", "epochs", "git_commit", "versions"):
+        assert forwards[key] == backwards[key], key
+    assert forwards["model_config"]["encoder"] == "forward"
+    assert not forwards["model_config"]["reverse_source"]
+    assert backwards["model_config"] == {**forwards["model_config"], "reverse_source": True}
+    for result in (forwards, backwards):
+        assert len(result["nats_by_position"]) >= 12
+        assert all(nats > 0 for nats in result["nats_by_position"])
