@@ -69,6 +69,12 @@ def test_no_page_of_solutions_or_exercises(site: Path) -> None:
     assert names <= {"index.html", "book", "genindex.html", "search.html"}
 
 
+def test_every_assignment_has_its_page_and_every_page_its_assignment() -> None:
+    assignments = {path.parent.name for path in ROOT.glob("solutions/*/*.md")}
+    pages = {path.stem for path in ROOT.glob("book/assignments/*.md")}
+    assert pages == assignments
+
+
 def test_every_picture_says_what_it_shows(page_file: Path) -> None:
     page = parsed(page_file)
     for image in page.select("article img"):
