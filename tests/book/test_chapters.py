@@ -157,3 +157,27 @@ def test_figures_have_alt_text_a_caption_and_a_name(chapter: Path) -> None:
 
 def test_a_chapter_stays_within_its_length(chapter: Path) -> None:
     assert len(prose(read(chapter)[1]).split()) <= MOST_WORDS
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Attention tells you what the model is ‘thinking about.’",
+        "Bahdanau attention is self-attention.",
+        "Attention eliminated the need for RNNs.",
+        "Dot-product and additive attention are equivalent.",
+    ],
+)
+def test_what_people_often_say_is_answered_by_name(claim: str) -> None:
+    """The four that every introduction to attention meets stand in a box of their own."""
+    boxes = [
+        box.argument
+        for path in sorted(BOOK.glob("[0-9][0-9]-*.md"))
+        for box in read(path)[1].all("misconception")
+    ]
+    assert letters(claim) in {letters(box) for box in boxes}
+
+
+def letters(text: str) -> str:
+    """The words alone: quotation marks and full stops are set in many ways."""
+    return " ".join(re.findall(r"[a-z]+", text.lower()))

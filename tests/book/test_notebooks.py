@@ -2,13 +2,14 @@
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import jupytext
 import nbformat
 import pytest
 from course_book.generate import TABLE_PAGE, generated
 from course_book.inventory import DEVICES, devices, table
-from course_book.launch import links, notebook_of
+from course_book.launch import add_buttons, links, notebook_of
 from course_book.notebooks import expand_macros, notebook
 from course_book.source import parse, read
 from nbclient import NotebookClient
@@ -146,6 +147,24 @@ def test_chapters_and_assignments_have_notebooks_and_other_pages_have_none() -> 
     assert notebook_of("book/assignments/one") == "exercises/one/one.ipynb"
     assert notebook_of("book/notation") is None
     assert notebook_of("book/assignments/index") is None
+
+
+@pytest.mark.parametrize(
+    ("url", "page", "count"),
+    [
+        ("https://github.com/who/what", "book/05-looking-back", 2),
+        ("https://github.com/who/what", "book/assignments/attention_by_hand", 2),
+        ("https://github.com/who/what", "book/notation", 0),
+        ("https://github.com/who/what", "book/13-not-there", 0),
+        ("", "book/05-looking-back", 0),
+    ],
+)
+def test_a_page_has_its_buttons_once_there_is_a_repository(url: str, page: str, count: int) -> None:
+    options = {"repository_url": url, "repository_branch": ""}
+    app = SimpleNamespace(config=SimpleNamespace(html_theme_options=options), srcdir=ROOT)
+    context: dict[str, list[dict[str, list[object]]]] = {"header_buttons": []}
+    add_buttons(app, page, "page.html", context, None)
+    assert sum(len(group["buttons"]) for group in context["header_buttons"]) == count
 
 
 def test_buttons_lead_to_the_notebook_of_the_configured_repository() -> None:
