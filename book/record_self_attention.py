@@ -4,7 +4,7 @@
 
 The same small RNNsearch on the embedded corpus with the bidirectional encoder, with one layer of
 self-attention in its place, and with that layer robbed of its positions; the same pairs, updates
-and decoder for all. About seven minutes on a quiet core. Writes
+and decoder for all. About two minutes on a quiet core. Writes
 book/results/toy-en-de-rnnsearch-cpu-reader-NAME-seedN.json: each run's result.json, and whether the
 encoder was told `positions` and how many `cpu_seconds` the training took.
 """
@@ -26,9 +26,10 @@ from course_lib.training import RunConfig, finish_run, recorded_name, train
 
 RESULTS = Path(__file__).parent / "results"
 SETTINGS: dict[str, Any] = {
-    "corpus.train": 10_000,
-    "corpus.val": 200,
-    "corpus.test": 500,
+    "corpus.clauses": [1, 1],
+    "corpus.train": 3_000,
+    "corpus.val": 100,
+    "corpus.test": 300,
     "embedding": 64,
     "hidden": 64,
     "alignment": 64,
@@ -36,14 +37,18 @@ SETTINGS: dict[str, Any] = {
     "dropout": 0.0,
     "label_smoothing": 0.0,
     "epochs": 5,
-    "batch_size": 64,
+    "batch_size": 32,
     "learning_rate": 5e-3,
     "warmup": 100,
     "min_frequency": 1,
     "precision": "fp32",
 }
-NAMES = ("bidirectional", "self-attention", "no-positions")
-SEEDS = (0, 1, 2)
+ENCODERS = {
+    "bidirectional": "bidirectional",
+    "self-attention": "self-attention",
+    "no-positions": "self-attention",
+}
+SEEDS = (0, 1)
 
 
 def no_positions(position: Tensor, size: int) -> Tensor:
@@ -53,8 +58,8 @@ def no_positions(position: Tensor, size: int) -> Tensor:
 
 def record(name: str, seed: int) -> None:
     """Train, score and write one run."""
-    encoder = "bidirectional" if name == "bidirectional" else "self-attention"
-    config = RunConfig("rnnsearch", "toy", seed=seed, changes={**SETTINGS, "encoder": encoder})
+    changes = {**SETTINGS, "encoder": ENCODERS[name]}
+    config = RunConfig("rnnsearch", "toy", seed=seed, changes=changes)
     corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
     waves = no_positions if name == "no-positions" else self_attention.sinusoids
     with (
@@ -76,5 +81,5 @@ def record(name: str, seed: int) -> None:
 if __name__ == "__main__":
     torch.set_num_threads(1)
     for seed in SEEDS:
-        for name in NAMES:
+        for name in ENCODERS:
             record(name, seed)
