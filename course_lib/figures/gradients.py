@@ -105,7 +105,7 @@ def gate_curves(gates: Mapping[str, Sequence[float]], words: Sequence[str]) -> F
     checked_gates(gates, words)
     styles = styles_for(gates)
     # Everything below is in inches: the words stand upright where they would touch.
-    size, step = 9.0, float(np.clip(6.0 / len(words), 0.22, 0.5))
+    size, step = 9.0, float(np.clip(4.0 / len(words), 0.22, 0.5))
     widths = [text_width(word, size) for word in words]
     upright = max(widths) > step - 0.08
     left, right, tall = 0.6, label_room([style.label for style in styles.values()]), 2.0
