@@ -4,7 +4,7 @@
 
 Writes book/results/CORPUS-PAIR-MODEL-PRESET[-TAG]-seedN.json for each run below the directory
 and, for RNNsearch, examples of the test set with their weights (...-examples.json) and the
-README's picture.
+README's picture. Runs with a tag are variants that a page compares: of these, the results alone.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def record(directory: Path, tag: str) -> None:
         name = recorded_name(result, tag)
         write_atomically(BOOK / "results" / name, path.read_text())
         print(f"wrote results/{name}")
-        if result["model"] == "rnnsearch":
+        if result["model"] == "rnnsearch" and not tag:
             examples = decode_examples(path.parent, next(iter(result["scores"])))
             text = json.dumps(examples, ensure_ascii=False, indent=1)
             write_atomically(

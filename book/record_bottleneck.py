@@ -33,7 +33,7 @@ PAGE = {
     "readout": 64,
     "dropout": 0.0,
     "label_smoothing": 0.0,
-    "epochs": 5,
+    "epochs": 2,
     "batch_size": 64,
     "learning_rate": 1e-2,
     "warmup": 100,

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,11 +14,13 @@ from course_lib.training import recorded_name
 RESULTS = Path(__file__).parents[2] / "book" / "results"
 RECORDED = sorted(RESULTS.glob("*seed[0-9].json"))
 RUNS = [path for path in RECORDED if path.name.startswith("multi30k-")]
+FULL_SIZE = [path for path in RUNS if "-n128-" not in path.name]
+SMALL = [path for path in RUNS if "-n128-" in path.name]
 EXAMPLES = sorted(RESULTS.glob("*-examples.json"))
 
 
 def test_both_models_are_recorded() -> None:
-    names = {path.name for path in RUNS}
+    names = {path.name for path in FULL_SIZE}
     for model in ("rnnencdec", "rnnsearch"):
         assert f"multi30k-en-de-{model}-cpu-seed0.json" in names
     assert EXAMPLES
@@ -43,13 +46,52 @@ def test_the_comparison_was_scored_as_published(path: Path) -> None:
     result = json.loads(path.read_text())
     assert len(result["corpus_sha256"]) == 6
     scores = result["scores"]["test_2016_flickr"]
-    assert scores["bleu_tok"] >= {"rnnsearch": 37, "rnnencdec": 25}[result["model"]]
     assert scores["beam"] == 12
     assert "tok:none" in scores["bleu_tok_signature"]
     assert "tok:13a" in scores["bleu_detok_signature"]
     assert sum(row["sentences"] for row in scores["by_length"]) == scores["sentences"] == 1000
     assert scores["by_length"][0]["bleu_tok"] == scores["short"]["bleu_tok"]
     assert scores["by_length"][-1]["bleu_tok"] == scores["long"]["bleu_tok"]
+
+
+@pytest.mark.parametrize("path", FULL_SIZE, ids=lambda path: path.stem)
+def test_the_full_size_runs_reach_their_scores(path: Path) -> None:
+    result = json.loads(path.read_text())
+    scores = result["scores"]["test_2016_flickr"]
+    assert scores["bleu_tok"] >= {"rnnsearch": 37, "rnnencdec": 25}[result["model"]]
+
+
+def test_the_small_runs_differ_in_model_and_seed_alone() -> None:
+    results = [json.loads(path.read_text()) for path in SMALL]
+    models: dict[str, list[int]] = {}
+    for result in results:
+        models.setdefault(result["model"], []).append(result["seed"])
+        for key in ("corpus_sha256", "changes", "epochs", "precision", "versions"):
+            assert result[key] == results[0][key], key
+        configs = [ModelConfig(**other["model_config"]) for other in (result, results[0])]
+        assert replace(configs[0], context=configs[1].context) == configs[1]
+    assert sorted(models) == ["rnnencdec", "rnnsearch"]
+    assert models["rnnencdec"] == models["rnnsearch"]
+    assert len(models["rnnsearch"]) >= 2
+
+
+def test_counts_of_sentences_add_up_to_the_recorded_scores() -> None:
+    record = json.loads((RESULTS / "multi30k-en-de-cpu-seed0-counts.json").read_text())
+    for model, kept in record["models"].items():
+        result = json.loads((RESULTS / f"multi30k-en-de-{model}-cpu-seed0.json").read_text())
+        for key in ("corpus_sha256", "seed", "preset"):
+            assert record[key] == result[key], key
+        assert kept["git_commit"] == result["git_commit"]
+        scores = result["scores"][record["split"]]
+        assert kept["beam"] == scores["beam"]
+        rows, words = np.array(kept["counts"]), np.array(record["source_words"])
+        assert rows.shape == (scores["sentences"], len(record["columns"]))
+        for part in scores["by_length"]:
+            chosen = (words >= part["lower"]) & (words <= part["upper"])
+            assert chosen.sum() == part["sentences"]
+            sums = rows[chosen].sum(axis=0)
+            mean = np.log(sums[:4] / sums[4:8]).mean() + min(0, 1 - sums[9] / sums[8])
+            assert 100 * np.exp(mean) == pytest.approx(part["bleu_tok"])
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
