@@ -1,16 +1,18 @@
-"""Do the weights explain the output? Two experiments after Jain and Wallace (2019).
+"""Do the weights explain the output? Three experiments, two of them Jain and Wallace's (2019).
 
-Both change the weights of a single step and nothing else: the words so far are the true ones, the
-state is the one they lead to, and the decoder's own code runs with another object in the place of
-its context. How far the next word's distribution moves is its total variation distance, from 0 to 1
-(`total_variation`).
+How far the next word's distribution moves is its total variation distance, from 0 to 1
+(`total_variation`), while the words so far are the true ones.
 
 permuted_weights (their Section 4.2.1): shuffle the weights of a step among the source words. If the
     output hardly moves, the weights were not what it came from.
-erased_words (after their Section 4.1, leave one out): take one source word's weight away and share
-    it out among the others. Words of large weight should be the ones that matter.
-left_out_words: leave one source word out of the sentence itself and read the rest anew. An erased
-    word is still in the annotations of its neighbours; a word that is left out is nowhere.
+left_out_words (their Section 4.1, leave one out): leave one source word out of the sentence itself
+    and read the rest anew. Words of large weight should be the ones that matter.
+erased_words (not theirs): take one source word's weight of a step away and share it out among the
+    others. An erased word is still in the annotations of its neighbours.
+
+The first and the last change the weights of a single step and nothing else: the state is the one
+that the true words lead to, and the decoder's own code runs with another object in the place of its
+context.
 
 Results have NaN at padding, so that it can never be averaged in by mistake.
 """

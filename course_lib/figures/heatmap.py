@@ -56,12 +56,14 @@ def heatmap(
     target: Sequence[str],
     *,
     links: Iterable[Link] | None = None,
+    links_name: str = "gold alignment",
     title: str | None = None,
 ) -> Figure:
     """Attention weights of one sentence, a row for each target word, a column for each source word.
 
     alpha: (Ty, Tx) weights; see `checked` for the end marks.
     links: gold alignment as (source position, target position) from 0, drawn as outlined squares.
+    links_name: what the legend calls them where they are not gold.
 
     White is 0 and dark brown is 1 in every heatmap, so two of them can be compared. The figure is
     as large as its words need; the squares are written into up to 8 words a side.
@@ -142,7 +144,7 @@ def heatmap(
             parse_math=False,
         )
     if gold:
-        _explain_gold(figure, left, width, height)
+        _explain_links(figure, links_name, left, width, height)
     return figure
 
 
@@ -237,7 +239,7 @@ def _name_axes(axes: Axes, size: float) -> None:
     )
 
 
-def _explain_gold(figure: Figure, left: float, width: float, height: float) -> None:
+def _explain_links(figure: Figure, name: str, left: float, width: float, height: float) -> None:
     side = 0.13
     figure.add_artist(
         Rectangle(
@@ -253,7 +255,7 @@ def _explain_gold(figure: Figure, left: float, width: float, height: float) -> N
     figure.text(
         (left + side + 0.08) / width,
         (0.13 + side / 2) / height,
-        "gold alignment",
+        name,
         fontsize=8.5,
         color=MUTED,
         va="center_baseline",

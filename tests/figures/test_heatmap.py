@@ -107,6 +107,8 @@ def test_gold_links_are_outlined_in_their_cells() -> None:
     }
     assert centres == links
     assert "gold alignment" in [text.get_text() for text in drawn_texts(figure)]
+    named = heatmap(np.full((1, 1), 1.0), ["a"], ["x"], links={(0, 0)}, links_name="counted")
+    assert "counted" in [text.get_text() for text in drawn_texts(named)]
     plain = heatmap(np.full((2, 3), 1 / 3), ["a", "b", "c"], ["x", "y"], links=set())
     assert "gold alignment" not in [text.get_text() for text in drawn_texts(plain)]
 
