@@ -33,27 +33,28 @@ PANELS = {
 
 @styled()
 def saturation_curves(results: Mapping[str, Rows]) -> Figure:
-    """Three panels against the dimension d, each with and without the division by sqrt(d).
+    """Three panels, one below the other, against the dimension d: plain and divided by sqrt(d).
 
     results: what `evaluation.saturation.saturation` returns. The grey line of the first panel is
     the theory, sqrt(d).
     """
     dimensions = checked_saturation(results)
     room = label_room([style.label for style in STYLES.values()])
-    panel, left, gap, bottom, top, tall = 1.75, 0.5, 0.45, 0.55, 0.62, 2.3
-    width = left + 3 * (panel + room) + 2 * gap
-    height = bottom + tall + top
+    panel, left, gap, bottom, top, tall = 3.3, 0.5, 0.8, 0.5, 0.35, 1.3
+    width = left + panel + room
+    height = bottom + 3 * tall + 2 * gap + top
     figure = CourseFigure(figsize=(width, height))
     for number, (key, (title, note)) in enumerate(PANELS.items()):
-        start = left + number * (panel + room + gap)
-        axes = figure.add_axes((start / width, bottom / height, panel / width, tall / height))
-        axes.set_title(title, pad=18, fontweight="bold")
+        base = bottom + (2 - number) * (tall + gap)
+        axes = figure.add_axes((left / width, base / height, panel / width, tall / height))
+        axes.set_title(title, fontweight="bold")
         axes.annotate(
             note,
-            (0, 1),
+            (1, 1),
             xytext=(0, 6),
             xycoords="axes fraction",
             textcoords="offset points",
+            ha="right",
             fontsize=8.5,
             color=MUTED,
         )
