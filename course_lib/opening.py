@@ -14,11 +14,13 @@ if importlib.util.find_spec("course_lib") is None:
 """
 
 FROM_REPOSITORY = """\
-    subprocess.run(["git", "clone", "--quiet", "--depth", "1",
-                    "{url}", "{folder}"], check=True)
+    if not os.path.isdir("{folder}"):
+        subprocess.run(["git", "clone", "--quiet", "--depth", "1",
+                        "{url}", "{folder}"], check=True)
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet",
                     "./{folder}{extra}"], check=True)
     importlib.invalidate_caches()
+if os.path.isdir("{inside}"):  # also after the kernel was restarted
     os.chdir("{inside}")
 """
 

@@ -41,11 +41,22 @@ def test_what_is_missing_is_fetched_and_installed(
 ) -> None:
     forget(monkeypatch)
     exec(first_cell(URL, "exercises/one", extra="[classes]"), {})
-    clone, install, inside = calls
+    clone, install = calls
     assert clone == ["git", "clone", "--quiet", "--depth", "1", URL, "looking-back"]
     assert install[:3] == [sys.executable, "-m", "pip"]
     assert install[-1] == "./looking-back[classes]"
-    assert inside == "looking-back/exercises/one"
+
+
+def test_a_clone_is_made_once_and_worked_in_after_a_restart(
+    calls: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = {"looking-back", "looking-back/book"}
+    monkeypatch.setattr(os.path, "isdir", lambda path: path in there)
+    exec(first_cell(URL, "book"), {})
+    assert calls == ["looking-back/book"]
+    forget(monkeypatch)
+    exec(first_cell(URL, "book"), {})
+    assert [call[1] for call in calls if isinstance(call, list)] == ["-m"]  # pip, and no git
 
 
 def test_without_a_repository_it_says_what_to_do(

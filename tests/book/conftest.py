@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 from course_book.edition import CHROMIUM, CHROMIUM_FLAGS
+from course_book.source import parts_of_the_book
 from playwright.sync_api import Browser, BrowserContext, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -16,11 +16,7 @@ REMEDY = "Run: make book"
 
 def sources() -> list[Path]:
     """The source of every page that the table of contents names, in its order."""
-    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    names = [toc["root"]]
-    for part in toc.get("parts", []):
-        names += [chapter["file"] for chapter in part["chapters"]]
-    return [ROOT / f"{name}.md" for name in names]
+    return [source for _, part in parts_of_the_book(ROOT) for source in part]
 
 
 def chapters() -> list[Path]:

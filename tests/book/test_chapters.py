@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -119,8 +120,8 @@ def test_a_prediction_comes_before_a_folded_output(chapter: Path) -> None:
     order = [block for block in page.inner if block.name in ("predict", "code-cell")]
     for i, block in enumerate(order):
         if block.name == "predict":
-            later = [cell for cell in order[i + 1 :] if cell.name == "code-cell"]
-            tags = [tag for cell in later for tag in cell.options.get("tags", [])]
+            until_the_next = takewhile(lambda later: later.name != "predict", order[i + 1 :])
+            tags = [tag for cell in until_the_next for tag in cell.options.get("tags", [])]
             assert "hide-output" in tags, f"nothing unfolds after {block.argument!r}"
 
 

@@ -4,21 +4,31 @@ import os
 from pathlib import Path
 
 import pytest
-from course_book.execution import key_of, prune
+from course_book.execution import INPUTS, key_of, prune
+
+FILES = (
+    "course_lib/models/cells.py",
+    "book/drawings/one.svg",
+    "book/results/run.json",
+    "benchmarks/results/train.json",
+    "requirements.lock",
+)
+
+
+def test_every_input_has_a_file_here() -> None:
+    assert all(any(name.startswith(folder) for name in FILES) for folder in INPUTS)
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    for name in ("course_lib/models/cells.py", "book/results/run.json", "requirements.lock"):
+    for name in FILES:
         file = tmp_path / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(name)
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    "name", ["course_lib/models/cells.py", "book/results/run.json", "requirements.lock"]
-)
+@pytest.mark.parametrize("name", FILES)
 def test_a_change_in_any_input_gives_another_key(tree: Path, name: str) -> None:
     before = key_of(tree)
     (tree / name).write_text("changed")

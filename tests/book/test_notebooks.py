@@ -7,10 +7,11 @@ from types import SimpleNamespace
 import jupytext
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 from course_book.generate import TABLE_PAGE, generated
 from course_book.inventory import DEVICES, devices, table
 from course_book.launch import add_buttons, links, notebook_of
-from course_book.notebooks import expand_macros, notebook
+from course_book.notebooks import expand_macros, in_a_cell, notebook
 from course_book.source import parse, read
 from nbclient import NotebookClient
 from nbformat import NotebookNode
@@ -102,6 +103,22 @@ def test_a_quiz_keeps_every_reply(tmp_path: Path) -> None:
     assert "**Not quite.** No." in text
     assert "**Right.** Yes." in text
     assert "h_{j}" in text
+
+
+def test_a_bar_in_a_table_stays_a_bar_in_formulas() -> None:
+    assert in_a_cell(r"$|A|$, $\|v\|$, a|b") == r"$\vert A\vert $, $\Vert v\Vert $, a\|b"
+
+
+def test_figures_and_equations_have_the_numbers_of_the_book(
+    made: NotebookNode, site: Path, chapter: Path
+) -> None:
+    page = BeautifulSoup((site / "book" / f"{chapter.stem}.html").read_text("utf-8"), "html.parser")
+    wanted = [tag.get_text().strip() for tag in page.select("article figcaption .caption-number")]
+    text = "\n".join(cell.source for cell in made.cells if cell.cell_type == "markdown")
+    found = re.findall(r"^\*\*(Figure \d+)\.\*\*", text, re.MULTILINE)
+    assert found == wanted
+    numbers = [tag.get_text().strip("()# \n\uf0c1¶") for tag in page.select("article .eqno")]
+    assert re.findall(r"\\tag\{(\d+)\}", text) == numbers
 
 
 def test_macros_are_expanded_with_their_arguments() -> None:

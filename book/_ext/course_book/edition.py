@@ -9,11 +9,9 @@ the page's own; folds are printed open, so a reader on paper has every answer.
 import io
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import yaml
 from playwright.sync_api import Browser, sync_playwright
 from pypdf import PageObject, PdfReader, PdfWriter
 from pypdf.generic import (
@@ -29,7 +27,7 @@ from tqdm import tqdm
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 
-from .source import read, title
+from .source import parts_of_the_book, read, title
 
 ROOT = Path(__file__).resolve().parents[3]
 SITE = ROOT / "book" / "_build" / "html"
@@ -47,14 +45,6 @@ CHROMIUM_FLAGS = [
 ]
 
 MARGINS = {"top": "18mm", "bottom": "20mm", "left": "17mm", "right": "17mm"}
-
-
-def parts_of_the_book(root: Path = ROOT) -> Iterator[tuple[str, list[Path]]]:
-    """The captions of the table of contents with the sources below each, the welcome page first."""
-    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
-    yield "", [root / f"{toc['root']}.md"]
-    for part in toc["parts"]:
-        yield part["caption"], [root / f"{page['file']}.md" for page in part["chapters"]]
 
 
 def built_page(source: Path, root: Path = ROOT, site: Path = SITE) -> Path:
@@ -146,7 +136,7 @@ def number_sheets(writer: PdfWriter, browser: Browser) -> None:
     page.set_content(f"<style>{style}</style>{sheets}")
     numbers = PdfReader(io.BytesIO(page.pdf(format="A4")))
     page.close()
-    for sheet, number in zip(writer.pages, numbers.pages, strict=False):
+    for sheet, number in zip(writer.pages, numbers.pages, strict=True):
         sheet.merge_page(number)
 
 

@@ -14,7 +14,13 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 ROOT = Path(__file__).resolve().parents[3]
-INPUTS = ("course_lib", "book/results", "benchmarks/results", "requirements.lock")
+INPUTS = (
+    "course_lib",
+    "book/drawings",
+    "book/results",
+    "benchmarks/results",
+    "requirements.lock",
+)
 KEPT = 3  # caches of other states, so that going back one change costs nothing
 
 

@@ -24,7 +24,7 @@ from course_lib.opening import first_cell
 
 from .citations import author_year
 from .devices import Device
-from .source import Block, parse, read
+from .source import Block, parse, parts_of_the_book, read
 
 LABELS = {device.kind: device.label for device in Device.__subclasses__()}
 FOLDS = {"answer": "Show the answer", "hint": "Hint"}
@@ -163,8 +163,6 @@ def block(page: Page, item: Block) -> str:
         return quiz(page, heading, item)
     if name == "side-by-side":
         return rows(page, item)
-    if name == "list-table":
-        return rows(page, item, header=True)
     body = markdown(page, item.items).strip()
     if name == "objectives":
         time, need = item.options["minutes"], inline(page, item.options["prerequisites"])
@@ -241,8 +239,8 @@ def flat(page: Page, item: Block) -> list[str]:
     return lines
 
 
-def rows(page: Page, item: Block, header: bool = False) -> str:
-    """A list of lists as a Markdown table; code in fences becomes code in the cell."""
+def rows(page: Page, item: Block) -> str:
+    """Equation, line and shape as a Markdown table; code in fences becomes code in the cell."""
     entries: list[list[str]] = []
     for part in item.items:
         if isinstance(part, Block):
@@ -257,29 +255,55 @@ def rows(page: Page, item: Block, header: bool = False) -> str:
         elif part.strip():
             entries[-1][-1] += " " + part.strip()
     # A fence that opens in the line of its item has been read as text: `- ```python`.
-    cells = [
-        [re.sub(r"```\w*\s*(.*?)\s*```", r"`\1`", inline(page, c)).replace("|", "\\|") for c in row]
-        for row in entries
-    ]
-    head = cells.pop(0) if header else ["Equation", "Line", "Shape"]
-    table = [head, ["---"] * len(head), *cells]
+    table = [["Equation", "Line", "Shape"], ["---"] * 3]
+    for row in entries:
+        table += [
+            [
+                in_a_cell(re.sub(r"```\w*\s*(.*?)\s*```", r"`\1`", inline(page, entry)))
+                for entry in row
+            ]
+        ]
     return "\n".join(f"| {' | '.join(row)} |" for row in table) + "\n"
+
+
+def in_a_cell(text: str) -> str:
+    """Text whose bars do not end a table's cell; inside a formula an escaped bar is a norm."""
+    formula = re.compile(r"\$[^$]*\$")
+    text = formula.sub(lambda m: m[0].replace(r"\|", r"\Vert ").replace("|", r"\vert "), text)
+    return text.replace("|", r"\|")
 
 
 # --- pages ----------------------------------------------------------------------------------------
 
 
-def numbered(page: Page, tree: Block) -> None:
-    """Count the page's figures and equations and learn what its labels stand for."""
-    for item in tree.all("code-cell", "drawing", "figure"):
+def figure_names(tree: Block) -> list[str]:
+    """The labels of a page's figures, in order."""
+    found = []
+    for item in tree.all("code-cell", "drawing"):
         cell = item.options.get("mystnb") or {}
-        name = cell.get("figure", {}).get("name") if item.name == "code-cell" else None
-        name = name or item.options.get("name")
-        if name:
-            page.figures[name] = len(page.figures) + 1
+        name = item.options.get("name") or cell.get("figure", {}).get("name")
+        found += [name] if name else []
+    return found
+
+
+def equation_names(path: Path) -> list[str]:
+    """The labels of a page's numbered equations, in order."""
+    return re.findall(r"\$\$ *\(([\w-]+)\)", path.read_text(encoding="utf-8"))
+
+
+def numbered(page: Page, tree: Block) -> None:
+    """Give the page's labels what they stand for; figures and equations count through the book."""
+    figures: list[str] = []
+    equations: list[str] = []
+    book = [source for _, part in parts_of_the_book(page.root) for source in part]
+    for source in book[: book.index(page.path)] if page.path in book else []:
+        figures += figure_names(read(source)[1])
+        equations += equation_names(source)
+    figures += figure_names(tree)
+    equations += equation_names(page.path)
+    page.figures = {name: n for n, name in enumerate(figures, start=1)}
+    page.equations = {name: n for n, name in enumerate(equations, start=1)}
     text = page.path.read_text(encoding="utf-8")
-    for name in re.findall(r"\$\$ *\(([\w-]+)\)", text):
-        page.equations[name] = len(page.equations) + 1
     for target, heading in re.findall(r"(?m)^\(([\w-]+)\)=\n+#+ (.+)$", text):
         page.headings[target] = heading
     for item in tree.all("exercise", "exercise-start"):

@@ -86,6 +86,14 @@ def read(path: Path) -> tuple[dict[str, Any], Block]:
     return front, Block("page", items=parse(text.split("\n")))
 
 
+def parts_of_the_book(root: Path) -> Iterator[tuple[str, list[Path]]]:
+    """The captions of the table of contents with the sources below each, the welcome page first."""
+    toc = yaml.safe_load((root / "_toc.yml").read_text(encoding="utf-8"))
+    yield "", [root / f"{toc['root']}.md"]
+    for part in toc["parts"]:
+        yield part["caption"], [root / f"{page['file']}.md" for page in part["chapters"]]
+
+
 def title(page: Block) -> str:
     """The page's first heading, without its mark."""
     return next(line[2:].strip() for line in page.lines if line.startswith("# "))
