@@ -6,7 +6,8 @@ from itertools import takewhile
 from pathlib import Path
 
 import pytest
-from course_book.source import prose, read
+from course_book.source import Block, prose, read
+from pybtex.database import parse_file
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 MOST_WORDS = 4000
@@ -27,9 +28,28 @@ NO_NAMES = re.compile(
 )
 
 
+SURNAMES = "|".join(
+    sorted(
+        {
+            name
+            for entry in parse_file(BOOK / "references.bib").entries.values()
+            for person in entry.persons["author"]
+            for name in (" ".join(person.last_names),)
+            if name.isascii() and name.isalpha()
+        }
+    )
+)
+YEAR = r"\b(?:19|20)\d\d\b"
+NEAR = re.compile(  # somebody we cite, with a year at most four words away
+    rf"\b(?P<name>{SURNAMES})\b(?:['’]s)?(?:[ ,(]+[\w’'-]+){{0,4}}?[ ,(]+{YEAR}"
+    rf"|{YEAR}(?:[ ,)]+[\w’'-]+){{0,4}}?[ ,)]+(?P<later>{SURNAMES})\b"
+)
+
+
 def uncited(text: str) -> list[str]:
     """Mentions of an author with a year, or of somebody et al., outside a cite role."""
-    return [m[0] for m in MENTION.finditer(text) if not NO_NAMES.fullmatch(m["name"] or "")]
+    found = [m[0] for m in MENTION.finditer(text) if not NO_NAMES.fullmatch(m["name"] or "")]
+    return found + [m[0] for m in NEAR.finditer(text)]
 
 
 @pytest.mark.parametrize(
@@ -41,6 +61,10 @@ def uncited(text: str) -> list[str]:
         "Sutskever et al. reversed the source",
         "Vaswani, 2017",
         "Kalchbrenner & Blunsom [2013]",
+        "Jain and Wallace showed in 2019",
+        "Vaswani and colleagues (2017)",
+        "the 2015 paper of Luong",
+        "see Luong, in 2015",
     ],
 )
 def test_a_bare_mention_is_noticed(text: str) -> None:
@@ -52,6 +76,11 @@ def test_a_bare_mention_is_noticed(text: str) -> None:
 )
 def test_a_year_or_a_name_alone_is_no_mention(text: str) -> None:
     assert not uncited(text)
+
+
+def test_money_hides_no_mention() -> None:
+    assert uncited(prose(Block("page", items=["$5. Luong (2015) says $6, and $x_1$."])))
+    assert not uncited(prose(Block("page", items=["$5. {cite:t}`luong2015` says $6."])))
 
 
 def test_mentions_of_papers_are_citations(source: Path) -> None:

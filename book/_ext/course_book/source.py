@@ -12,6 +12,14 @@ FENCE = re.compile(r"^\s*(?P<marks>`{3,}|:{3,})(?:\{(?P<name>[\w-]+)\})?\s*(?P<r
 VERBATIM = ("code", "code-cell", "literalinclude", "math")
 """Blocks whose content is no MyST; `code` is a plain fence, its argument the language."""
 
+# Displayed and inline formulas, roles, code; a dollar before a space is money.
+NO_PROSE = (
+    r"\$\$.*?\$\$",
+    r"\$(?!\s)[^$]*?(?<!\s)\$",
+    r"\{[\w:-]+\}`[^`]*`",
+    r"`+[^`]*`+",
+)
+
 
 @dataclass
 class Block:
@@ -108,6 +116,11 @@ def prose(block: Block) -> str:
         parts = [block.argument]
         parts += [item if isinstance(item, str) else prose(item) for item in block.items]
         text = "\n".join(parts)
-    for pattern in (r"\$\$.*?\$\$", r"\$[^$]*\$", r"\{[\w:-]+\}`[^`]*`", r"`+[^`]*`+"):
+    for pattern in (
+        r"\$\$.*?\$\$",
+        r"\$(?!\s)[^$]*?(?<!\s)\$",
+        r"\{[\w:-]+\}`[^`]*`",
+        r"`+[^`]*`+",
+    ):
         text = re.sub(pattern, " ", text, flags=re.DOTALL)
     return text
