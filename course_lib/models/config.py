@@ -38,6 +38,7 @@ class ModelConfig:
     unit: str = "torch"  # torch | paper | tanh | lstm; see course_lib/models/cells.py
     layers: int = 1  # of units, or of self-attention, in the encoder; of units in the decoder
     heads: int = 4  # of a self-attentive encoder
+    positions: bool = True  # whether a self-attentive encoder is told where its words stand
     initialisation: str = "modern"  # modern | paper
     dropout: float = 0.0
 
@@ -78,6 +79,11 @@ class ModelConfig:
             raise CourseError(
                 "context=fixed is the last forward state, which encoder=self-attention does not "
                 "have. Choose another encoder, or context=initial."
+            )
+        if not self.positions and self.encoder != "self-attention":
+            raise CourseError(
+                f"positions=false leaves out what encoder={self.encoder} never adds: it reads word "
+                "after word. Set encoder=self-attention with it."
             )
         if self.context == "initial" and self.start == "zero":
             raise CourseError(

@@ -31,6 +31,7 @@ class Encoder(nn.Module):
                 config.layers,
                 config.heads,
                 config.dropout,
+                config.positions,
             )
         elif config.unit == "paper":
             self.rnn = MaskedPaperRNN(config)

@@ -134,10 +134,21 @@ class SelfAttention(nn.Module):
     Words are projected to the annotations' size d and scaled by sqrt(d),
     lest the positions added to them drown them (Sections 3.4 and 3.5).
     After the blocks comes the norm that norm-first blocks leave out.
+    Without `positions` the words are a set: moved words take their
+    annotations with them.
     """
 
-    def __init__(self, input_size: int, size: int, layers: int, heads: int, dropout: float) -> None:
+    def __init__(
+        self,
+        input_size: int,
+        size: int,
+        layers: int,
+        heads: int,
+        dropout: float,
+        positions: bool = True,
+    ) -> None:
         super().__init__()
+        self.positions = positions
         self.W_x = nn.Linear(input_size, size, bias=False)
         self.dropout = nn.Dropout(dropout)
         self.blocks = nn.ModuleList(SelfAttentionBlock(size, heads, dropout) for _ in range(layers))
@@ -158,11 +169,14 @@ class SelfAttention(nn.Module):
             (B, heads, T_x, T_x) weights.
         """
         words = self.W_x(embedded)
+        size = words.shape[2]
         # In bfloat16, positions beyond 256 are no longer whole numbers.
         exact = torch.promote_types(words.dtype, torch.float32)
-        position = torch.arange(words.shape[1], dtype=exact, device=words.device)
-        size = words.shape[2]
-        x = self.dropout(words * math.sqrt(size) + sinusoids(position, size))
+        x = (words * math.sqrt(size)).to(exact)
+        if self.positions:
+            position = torch.arange(words.shape[1], dtype=exact, device=words.device)
+            x = x + sinusoids(position, size)
+        x = self.dropout(x)
         weights = []
         for block in self.blocks:
             x, alpha = block(x, mask)

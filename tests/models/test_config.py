@@ -96,6 +96,16 @@ def test_a_decoder_that_starts_from_nothing_needs_a_context() -> None:
     ModelConfig(9, 9, **SIZES, context="fixed", start="zero")
 
 
+@pytest.mark.parametrize("encoder", [e for e in CHOICES["encoder"] if e != "self-attention"])
+def test_only_self_attention_has_positions_to_leave_out(encoder: str) -> None:
+    line = refusal({"encoder": encoder, "positions": False})
+    assert "positions=false" in line
+    assert f"encoder={encoder}" in line
+    for positions in (True, False):
+        config = ModelConfig(9, 9, **SIZES, encoder="self-attention", positions=positions)
+        assert build_model(config).encoder.rnn.positions is positions
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_a_named_model_is_what_its_paper_says(name: str) -> None:
     config = model_config(name, "smoke", 20, 20)

@@ -206,6 +206,19 @@ def test_only_the_positions_tell_where_a_word_stands(order: list[int]) -> None:
         assert difference.abs().max() > 1e-3
 
 
+@settings(max_examples=25, deadline=None)
+@given(order=st.permutations(range(5)))
+def test_an_encoder_without_positions_reads_a_set(order: list[int]) -> None:
+    """The same weights, drawn alike, and no waves: moved words take their annotations along."""
+    told = encoder()
+    untold = drawn(SelfAttention(3, 8, layers=2, heads=2, dropout=0.3, positions=False))
+    assert told.state_dict().keys() == untold.state_dict().keys()
+    words, mask = random(1, 5, 3), mask_of(5)
+    plain = untold(words, mask)
+    torch.testing.assert_close(untold(words[:, order], mask), plain[:, order], atol=1e-12, rtol=0)
+    assert (plain - told(words, mask)).abs().max() > 1e-3
+
+
 def test_a_later_word_reaches_an_earlier_annotation() -> None:
     module, words = encoder(), random(1, 6, 3, grad=True)
     (gradient,) = torch.autograd.grad(module(words, mask_of(6))[0, 0].sum(), words)
