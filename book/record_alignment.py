@@ -11,12 +11,12 @@ split, tokens right, a few matrices, and how far the output follows the weights.
 """
 
 import argparse
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import torch
+from recording import write
 
 from course_lib.corpora import Corpus, load_corpus
 from course_lib.corpora.batches import make_batch
@@ -42,7 +42,6 @@ from course_lib.evaluation.faithfulness import (
 )
 from course_lib.evaluation.symmetrise import grow_diag
 from course_lib.evaluation.weights import Weights
-from course_lib.files import write_atomically
 from course_lib.training import (
     Run,
     RunConfig,
@@ -55,7 +54,6 @@ from course_lib.training import (
 )
 from course_lib.training.provenance import git_commit
 
-RESULTS = Path(__file__).parent / "results"
 PAIRS = ("en-de", "de-en")
 THRESHOLDS = (
     0.02,
@@ -200,9 +198,7 @@ def record(directory: Path) -> None:
     runs = {pair: trained(directory / pair, pair) for pair in PAIRS}
     for pair in PAIRS:
         result = read_result(directory / pair)
-        name = recorded_name(result)
-        write_atomically(RESULTS / name, json.dumps(result, indent=1) + "\n")
-        print(f"wrote results/{name}")
+        write(recorded_name(result), result)
     (run, corpus), (back, mirrored) = runs.values()
     weights, reverse = weights_of(run, corpus, "test"), weights_of(back, mirrored, "test")
     curve = threshold_curve(weights_of(run, corpus, "val"), corpus)
@@ -224,9 +220,7 @@ def record(directory: Path) -> None:
         "faithfulness": asked(run, corpus),
         "examples": [{"position": i, **kept[i]} for i in EXAMPLES],
     }
-    name = recorded_name(result).replace(".json", "-alignment.json")
-    write_atomically(RESULTS / name, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
-    print(f"wrote results/{name}")
+    write(recorded_name(result).replace(".json", "-alignment.json"), content)
 
 
 if __name__ == "__main__":

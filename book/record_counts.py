@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from recording import RESULTS
 from sacrebleu.metrics import BLEU
 
 from course_lib.corpora import load_corpus
@@ -19,7 +20,6 @@ from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 from course_lib.training import load_run, read_result
 
-RESULTS = Path(__file__).parent / "results"
 COLUMNS = (
     *(f"{n}-grams found" for n in range(1, 5)),
     *(f"{n}-grams" for n in range(1, 5)),

@@ -8,35 +8,20 @@ book/results/toy-en-de-rnnsearch-cpu-details.json: for each variant its changes,
 seed by seed, BLEU of the test split and the loss on the validation split.
 """
 
-import json
-import tempfile
-from pathlib import Path
 from typing import Any
 
-import torch
+from recording import SMALL, trained, write
 
-from course_lib.corpora import load_corpus
-from course_lib.files import write_atomically
-from course_lib.training import RunConfig, finish_run, read_metrics, train
+from course_lib.training import RunConfig
 
-TARGET = Path(__file__).parent / "results" / "toy-en-de-rnnsearch-cpu-details.json"
 SEEDS = (0, 1, 2)
 SETTINGS: dict[str, Any] = {
+    **SMALL,
     "corpus.train": 10_000,
     "corpus.val": 200,
     "corpus.test": 500,
-    "embedding": 64,
-    "hidden": 64,
-    "alignment": 64,
-    "readout": 64,
-    "dropout": 0.0,
-    "label_smoothing": 0.0,
     "epochs": 6,
-    "batch_size": 64,
     "learning_rate": 5e-3,
-    "warmup": 100,
-    "min_frequency": 1,
-    "precision": "fp32",
     "unit": "paper",
 }
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -51,15 +36,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 
 def run(changes: dict[str, Any], seed: int) -> dict[str, Any]:
-    """One training: its result and the best loss on the validation split."""
+    """One training: its result."""
     config = RunConfig("rnnsearch", "toy", seed=seed, changes={**SETTINGS, **changes})
-    corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "run"
-        train(config, corpus, path)
-        result = finish_run(path, corpus, beam=1)
-        losses = [line["val_loss"] for line in read_metrics(path)]
-    return {**result, "val_loss": min(losses)}
+    return trained(config).result
 
 
 def main() -> None:
@@ -70,15 +49,14 @@ def main() -> None:
             "changes": changes,
             "parameters": results[0]["parameters"],
             "bleu_tok": [result["scores"]["test"]["bleu_tok"] for result in results],
-            "val_loss": [result["val_loss"] for result in results],
+            "val_loss": [result["best_val_loss"] for result in results],
         }
         print(name, variants[name])
     kept = ("corpus", "pair", "preset", "device", "versions", "git_commit", "corpus_sha256")
     record = {key: results[0][key] for key in kept}
     record |= {"settings": SETTINGS, "seeds": list(SEEDS), "variants": variants}
-    write_atomically(TARGET, json.dumps(record, indent=1) + "\n")
+    write("toy-en-de-rnnsearch-cpu-details.json", record)
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
     main()

@@ -9,57 +9,43 @@ test sentences, with the weights as drawn (`fresh`) and as `trained`, and, under
 the trained gates are open along the first of them.
 """
 
-import json
-import tempfile
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
-import torch
+from recording import SMALL, trained, write
 
-from course_lib.corpora import load_corpus
 from course_lib.evaluation.gradients import (
     forward_unit,
     gates_along,
     gradients_through_time,
     sentence_ends,
 )
-from course_lib.files import write_atomically
 from course_lib.models import build_model
-from course_lib.training import RunConfig, finish_run, load_run, recorded_name, train
+from course_lib.training import RunConfig, recorded_name
 
-RESULTS = Path(__file__).parent / "results"
 UNITS = ("tanh", "lstm", "torch", "paper")
 WORDS = 18
 """How many words back, end mark included: one test sentence in five is as long."""
 SETTINGS: dict[str, Any] = {
+    **SMALL,
     "corpus.train": 10_000,
     "corpus.val": 200,
     "corpus.test": 500,
     "encoder": "forward",
-    "embedding": 64,
-    "hidden": 64,
-    "alignment": 64,
-    "readout": 64,
-    "dropout": 0.0,
-    "label_smoothing": 0.0,
     "epochs": 8,
-    "batch_size": 64,
     "learning_rate": 5e-3,
-    "warmup": 100,
-    "min_frequency": 1,
-    "precision": "fp32",
 }
 
 
-def record(unit: str) -> None:
+def runs() -> Iterator[tuple[str, RunConfig]]:
+    """Each run, with the tag of its file."""
+    for unit in UNITS:
+        yield f"gates-{unit}", RunConfig("rnnencdec", "toy", changes={**SETTINGS, "unit": unit})
+
+
+def record(tag: str, config: RunConfig) -> None:
     """Train, measure and write one unit."""
-    config = RunConfig("rnnencdec", "toy", changes={**SETTINGS, "unit": unit})
-    corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
-    with tempfile.TemporaryDirectory() as folder:
-        run_path = Path(folder) / "run"
-        train(config, corpus, run_path)
-        result = finish_run(run_path, corpus, beam=1)
-        run = load_run(run_path)
+    run, corpus, result, *_ = trained(config)
     sources = [run.source_vocabulary.encode(words) for words in corpus.splits["test"].source]
     fresh = build_model(run.model.config, config.seed)
     result["gradients"] = {}
@@ -67,13 +53,11 @@ def record(unit: str) -> None:
         words, states = sentence_ends(model, sources, WORDS)
         result["gradients"][name] = gradients_through_time(forward_unit(model), words, states)
     result["sentences"] = len(words)
-    result["gates"] = {} if unit == "tanh" else gates_along(forward_unit(run.model), words[0])
-    name = recorded_name(result, f"gates-{unit}")
-    write_atomically(RESULTS / name, json.dumps(result, indent=1) + "\n")
-    print(f"wrote results/{name}")
+    gated = run.model.config.unit != "tanh"
+    result["gates"] = gates_along(forward_unit(run.model), words[0]) if gated else {}
+    write(recorded_name(result, tag), result)
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    for unit in UNITS:
-        record(unit)
+    for tag, config in runs():
+        record(tag, config)

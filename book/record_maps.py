@@ -14,8 +14,6 @@ multi30k-en-de-rnnsearch-cpu-seed0-alignment.json: the weights of RUN on the tes
 """
 
 import argparse
-import json
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +22,7 @@ from typing import Any
 import numpy as np
 import torch
 from record_gradients import SETTINGS
+from recording import trained, write
 
 from course_lib.corpora import Corpus, load_corpus
 from course_lib.corpora.batches import make_batch
@@ -38,21 +37,17 @@ from course_lib.evaluation.faithfulness import (
     rank_correlation,
 )
 from course_lib.evaluation.weights import Weights
-from course_lib.files import write_atomically
 from course_lib.models import EncoderDecoder, build_model
 from course_lib.training import (
     Run,
     RunConfig,
     encode_pairs,
-    finish_run,
     load_run,
     read_result,
     recorded_name,
-    train,
 )
 from course_lib.training.provenance import git_commit
 
-RESULTS = Path(__file__).parent / "results"
 EPOCHS = (1, 4)
 BANDS = (0.0, 0.02, 0.1, 0.3, 0.6, 1.0)
 """Lower ends of the entropies, in nats, in which words are counted together."""
@@ -195,18 +190,18 @@ def stage(model: EncoderDecoder, run: Run, corpus: Corpus, epochs: int) -> dict[
     }
 
 
+def small(epochs: int) -> RunConfig:
+    """The run on the toy corpus that ends after so many epochs."""
+    changes = {**SETTINGS, "encoder": "bidirectional", "epochs": epochs}
+    return RunConfig("rnnsearch", "toy", changes=changes)
+
+
 def record_toy() -> None:
     """Train the small models one after the other and write what their weights are like."""
     stages: list[dict[str, Any]] = []
     for epochs in EPOCHS:
-        changes = {**SETTINGS, "encoder": "bidirectional", "epochs": epochs}
-        config = RunConfig("rnnsearch", "toy", changes=changes)
-        corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "run"
-            train(config, corpus, path)
-            result = finish_run(path, corpus, beam=1)
-            run = load_run(path)
+        config = small(epochs)
+        run, corpus, result, *_ = trained(config)
         if not stages:
             stages.append(stage(build_model(run.model.config, config.seed), run, corpus, 0))
         stages.append(stage(run.model, run, corpus, epochs))
@@ -282,12 +277,6 @@ def asked(run: Run, part: Split) -> dict[str, Any]:
         "erased": float(rank_correlation(alpha, erased).nanmean()),
         "left_out": float(rank_correlation(alpha, left_out).nanmean()),
     }
-
-
-def write(name: str, content: dict[str, Any]) -> None:
-    """One file below results/."""
-    write_atomically(RESULTS / name, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
-    print(f"wrote results/{name}")
 
 
 if __name__ == "__main__":

@@ -9,16 +9,14 @@ book/results/toy-en-de-rnnsearch-cpu-reads-WAY-seedN.json, each run's result.jso
 right by source length under `accuracy`, and ...-reads-both-seed0-probes.json.
 """
 
-import json
 import random
-import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import deepcopy
-from pathlib import Path
 from typing import Any
 
 import torch
+from recording import SMALL, trained, write
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -28,13 +26,11 @@ from course_lib.corpora.batches import make_source
 from course_lib.corpora.corpus import Corpus, Split
 from course_lib.corpora.toy_lexicon import ADJECTIVES, NOUNS, PLURAL
 from course_lib.evaluation.accuracy import accuracy_by_length
-from course_lib.files import write_atomically
 from course_lib.models import EncoderDecoder, build_model
 from course_lib.models.encoder import PackedRNN
 from course_lib.search import translate
-from course_lib.training import Run, RunConfig, finish_run, load_run, recorded_name, train
+from course_lib.training import Run, RunConfig, recorded_name
 
-RESULTS = Path(__file__).parent / "results"
 WAYS: dict[str, dict[str, Any]] = {
     "both": {"encoder": "bidirectional"},
     "forward": {"encoder": "forward"},
@@ -42,21 +38,12 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 SEEDS = (0, 1, 2)
 SETTINGS: dict[str, Any] = {
+    **SMALL,
     "corpus.train": 10_000,
     "corpus.val": 200,
     "corpus.test": 1_000,
-    "embedding": 64,
-    "hidden": 64,
-    "alignment": 64,
-    "readout": 64,
-    "dropout": 0.0,
-    "label_smoothing": 0.0,
     "epochs": 6,
-    "batch_size": 64,
     "learning_rate": 5e-3,
-    "warmup": 100,
-    "min_frequency": 1,
-    "precision": "fp32",
 }
 PROBED = 12_000
 """Sentences for the probes, from the corpus's test side: no model was trained on one of them."""
@@ -67,23 +54,23 @@ PADDING = (0, 1, 5, 20)
 GENDERS = ("masculine", "feminine", "neuter", "plural")
 
 
-def record(way: str, seed: int, path: Path) -> tuple[dict[str, Any], Run, Corpus]:
-    """Train one model in the folder `path`, score it and write what came of it."""
-    config = RunConfig("rnnsearch", "toy", seed=seed, changes={**SETTINGS, **WAYS[way]})
-    corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
-    train(config, corpus, path, quiet=True)
-    result = finish_run(path, corpus, beam=1)
-    hypotheses = [line.split() for line in (path / "hypotheses.test.txt").open()]
+def runs() -> Iterator[tuple[str, RunConfig]]:
+    """Each run, with the tag of its file."""
+    for seed in SEEDS:
+        for way, changes in WAYS.items():
+            config = RunConfig("rnnsearch", "toy", seed=seed, changes={**SETTINGS, **changes})
+            yield f"reads-{way}", config
+
+
+def record(tag: str, config: RunConfig) -> None:
+    """Train, score and write one run, and what the first that reads both ways is asked."""
+    run, corpus, result, hypotheses, _ = trained(config)
     test = corpus.splits["test"]
     lengths = [len(source) for source in test.source]
     result["accuracy"] = accuracy_by_length(hypotheses, test.target, lengths)
-    write(recorded_name(result, f"reads-{way}"), result)
-    return result, load_run(path), corpus
-
-
-def write(name: str, result: dict[str, Any]) -> None:
-    write_atomically(RESULTS / name, json.dumps(result, indent=1) + "\n")
-    print(f"wrote results/{name}")
+    write(recorded_name(result, tag), result)
+    if (tag, config.seed) == ("reads-both", 0):
+        measure(result, run, corpus)
 
 
 @torch.no_grad()
@@ -314,10 +301,5 @@ def measure(result: dict[str, Any], run: Run, corpus: Corpus) -> None:
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    with tempfile.TemporaryDirectory() as folder:
-        for seed in SEEDS:
-            for way in WAYS:
-                recorded = record(way, seed, Path(folder) / f"{way}-{seed}")
-                if (way, seed) == ("both", 0):
-                    measure(*recorded)
+    for tag, config in runs():
+        record(tag, config)

@@ -9,41 +9,27 @@ result.json and, under `nats_by_position`, the mean loss of each target position
 while the true words before it are given.
 """
 
-import json
-import sys
-import tempfile
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import torch
+from recording import SMALL, trained, write
 from torch.nn.functional import cross_entropy
 
-from course_lib.corpora import load_corpus
 from course_lib.corpora.batches import EncodedPair, make_batch
-from course_lib.files import write_atomically
 from course_lib.models import EncoderDecoder
-from course_lib.training import RunConfig, finish_run, load_run, recorded_name, train
+from course_lib.training import RunConfig, encode_pairs, recorded_name
 
-RESULTS = Path(__file__).parent / "results"
 ORDERS = {"forwards": False, "backwards": True}
 SEEDS = (0, 1, 2)
 SETTINGS: dict[str, Any] = {
+    **SMALL,
     "corpus.train": 10_000,
     "corpus.val": 200,
     "corpus.test": 500,
     "encoder": "forward",
-    "embedding": 64,
-    "hidden": 64,
-    "alignment": 64,
-    "readout": 64,
-    "dropout": 0.0,
-    "label_smoothing": 0.0,
     "epochs": 8,
-    "batch_size": 64,
     "learning_rate": 5e-3,
-    "warmup": 100,
-    "min_frequency": 1,
-    "precision": "fp32",
 }
 STRINGS = {"corpus.max_length": 12, "learning_rate": 1e-2}
 CORPORA: dict[tuple[str, str], dict[str, Any]] = {
@@ -68,31 +54,25 @@ def nats_by_position(model: EncoderDecoder, pairs: list[EncodedPair]) -> list[fl
     return means[counts >= FEWEST].tolist()
 
 
-def record(corpus_name: str, pair: str, order: str, seed: int) -> None:
+def runs() -> Iterator[tuple[str, RunConfig]]:
+    """Each run, with the tag of its file."""
+    for (corpus, pair), changes in CORPORA.items():
+        for seed in SEEDS:
+            for order, turned in ORDERS.items():
+                settings = {**SETTINGS, **changes, "reverse_source": turned}
+                config = RunConfig("rnnencdec", corpus, pair, seed=seed, changes=settings)
+                yield f"read-{order}", config
+
+
+def record(tag: str, config: RunConfig) -> None:
     """Train, measure and write one run."""
-    changes = {**SETTINGS, **CORPORA[corpus_name, pair], "reverse_source": ORDERS[order]}
-    config = RunConfig("rnnencdec", corpus_name, pair, seed=seed, changes=changes)
-    corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
-    with tempfile.TemporaryDirectory() as folder:
-        run_path = Path(folder) / "run"
-        train(config, corpus, run_path, quiet=True)
-        result = finish_run(run_path, corpus, beam=1)
-        run = load_run(run_path)
-    test = corpus.splits["test"]
-    pairs = [
-        (run.source_vocabulary.encode(source), run.target_vocabulary.encode(target))
-        for source, target in zip(test.source, test.target, strict=True)
-    ]
+    run, corpus, result, *_ = trained(config)
+    words = run.source_vocabulary, run.target_vocabulary
+    pairs = encode_pairs(corpus.splits["test"], words)
     result["nats_by_position"] = nats_by_position(run.model, pairs)
-    name = recorded_name(result, f"read-{order}")
-    write_atomically(RESULTS / name, json.dumps(result, indent=1) + "\n")
-    print(f"wrote results/{name}: {result['train_seconds']:.0f} s, {result['best_val_loss']:.3f}")
-    sys.stdout.flush()
+    write(recorded_name(result, tag), result)
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    for corpus_name, pair in CORPORA:
-        for seed in SEEDS:
-            for order in ORDERS:
-                record(corpus_name, pair, order, seed)
+    for tag, config in runs():
+        record(tag, config)

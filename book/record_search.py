@@ -9,25 +9,23 @@ sampling trades for variety. With all sentences about four minutes on one thread
 """
 
 import argparse
-import json
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import torch
+from recording import write
 from sacrebleu.metrics import BLEU
 
 from course_lib.corpora import load_corpus
 from course_lib.corpora.batches import make_batch, make_source
 from course_lib.corpora.corpus import Split
 from course_lib.evaluation.bleu import bleu_detok, bleu_tok
-from course_lib.files import write_atomically
 from course_lib.search import Hypothesis, beam_search, record_beam_search, sample
 from course_lib.search.beam import BeamStep
 from course_lib.training import Run, load_run, read_result, recorded_name
 from course_lib.training.provenance import git_commit
 
-RESULTS = Path(__file__).parent / "results"
 SPLIT = "val"
 WIDTHS = (1, 2, 3, 5, 8, 12, 20, 50)
 PENALTIES = (0.0, 0.5, 1.0, 1.5)
@@ -298,9 +296,7 @@ def record(path: Path, sentences: int | None, sampled: int) -> None:
         ).score,
         "sampling": sampling(run, encoded[:sampled], part.target[:sampled]),
     }
-    name = recorded_name(result).replace(".json", "-search.json")
-    write_atomically(RESULTS / name, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
-    print(f"wrote results/{name}")
+    write(recorded_name(result).replace(".json", "-search.json"), content)
 
 
 if __name__ == "__main__":

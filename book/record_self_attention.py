@@ -9,77 +9,47 @@ book/results/toy-en-de-rnnsearch-cpu-reader-NAME-seedN.json: each run's result.j
 encoder was told `positions` and how many `cpu_seconds` the training took.
 """
 
-import json
-import tempfile
-from pathlib import Path
-from time import process_time
+from collections.abc import Iterator
 from typing import Any
-from unittest import mock
 
-import torch
-from torch import Tensor
+from recording import SMALL, trained, write
 
-from course_lib.corpora import load_corpus
-from course_lib.files import write_atomically
-from course_lib.models import self_attention
-from course_lib.training import RunConfig, finish_run, recorded_name, train
+from course_lib.training import RunConfig, recorded_name
 
-RESULTS = Path(__file__).parent / "results"
 SETTINGS: dict[str, Any] = {
+    **SMALL,
     "corpus.clauses": [1, 1],
     "corpus.train": 3_000,
     "corpus.val": 100,
     "corpus.test": 300,
-    "embedding": 64,
-    "hidden": 64,
-    "alignment": 64,
-    "readout": 64,
-    "dropout": 0.0,
-    "label_smoothing": 0.0,
     "epochs": 5,
     "batch_size": 32,
     "learning_rate": 5e-3,
-    "warmup": 100,
-    "min_frequency": 1,
-    "precision": "fp32",
 }
-ENCODERS = {
-    "bidirectional": "bidirectional",
-    "self-attention": "self-attention",
-    "no-positions": "self-attention",
+ENCODERS: dict[str, dict[str, Any]] = {
+    "bidirectional": {"encoder": "bidirectional"},
+    "self-attention": {"encoder": "self-attention"},
+    "no-positions": {"encoder": "self-attention", "positions": False},
 }
 SEEDS = (0, 1)
 
 
-def no_positions(position: Tensor, size: int) -> Tensor:
-    """Zeros in place of the waves: (T,) to (T, d)."""
-    return position.new_zeros(len(position), size)
+def runs() -> Iterator[tuple[str, RunConfig]]:
+    """Each run, with the tag of its file."""
+    for seed in SEEDS:
+        for name, changes in ENCODERS.items():
+            config = RunConfig("rnnsearch", "toy", seed=seed, changes={**SETTINGS, **changes})
+            yield f"reader-{name}", config
 
 
-def record(name: str, seed: int) -> None:
+def record(tag: str, config: RunConfig) -> None:
     """Train, score and write one run."""
-    changes = {**SETTINGS, "encoder": ENCODERS[name]}
-    config = RunConfig("rnnsearch", "toy", seed=seed, changes=changes)
-    corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
-    waves = no_positions if name == "no-positions" else self_attention.sinusoids
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        mock.patch.object(self_attention, "sinusoids", waves),
-    ):
-        begin = process_time()
-        train(config, corpus, Path(folder) / "run")
-        seconds = process_time() - begin
-        result = finish_run(Path(folder) / "run", corpus, beam=1)
-    result["positions"] = waves is not no_positions
+    run, _, result, _, seconds = trained(config)
+    result["positions"] = run.model.config.positions
     result["cpu_seconds"] = round(seconds, 1)
-    file = recorded_name(result, f"reader-{name}")
-    write_atomically(RESULTS / file, json.dumps(result, indent=1) + "\n")
-    bleu = result["scores"]["test"]["bleu_tok"]
-    print(f"wrote results/{file}: {bleu:.1f} BLEU after {seconds:.0f} s", flush=True)
+    write(recorded_name(result, tag), result)
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
-    for seed in SEEDS:
-        for name in ENCODERS:
-            record(name, seed)
+    for tag, config in runs():
+        record(tag, config)

@@ -12,42 +12,32 @@ import json
 import platform
 import time
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import torch
+from recording import SMALL, write
 from torch import Tensor
 
 from course_lib.corpora import Corpus, load_corpus
 from course_lib.corpora.batches import EncodedPair, bucketed_batches, make_batch
 from course_lib.corpora.vocabulary import EOS, PAD, Vocabulary
 from course_lib.evaluation.accuracy import tokens_right
-from course_lib.files import write_atomically
 from course_lib.models import EncoderDecoder, build_model
 from course_lib.search import translate
 from course_lib.training import RunConfig, encode_pairs, mean_loss
 from course_lib.training.provenance import device_name, git_commit
 from course_lib.training.recipe import given_at, learning_rate_at, make_optimiser
 
-RESULT = Path(__file__).parent / "results" / "verbs-tokens-teaching.json"
 SETTINGS: dict[str, Any] = {
+    **SMALL,
     "corpus.max_length": 6,
     "corpus.train": 6_400,
     "corpus.val": 200,
     "corpus.test": 500,
     "encoder": "forward",
-    "embedding": 64,
-    "hidden": 64,
-    "alignment": 64,
-    "readout": 64,
-    "dropout": 0.0,
-    "label_smoothing": 0.0,
     "epochs": 3,
-    "batch_size": 64,
     "learning_rate": 1e-2,
     "warmup": 30,
-    "min_frequency": 1,
-    "precision": "fp32",
     "teacher_forcing_end": 0.25,
 }
 RUNS = {
@@ -180,8 +170,7 @@ def record() -> None:
         "corpus_sha256": json.loads(corpus_sha256),
         "runs": runs,
     }
-    write_atomically(RESULT, json.dumps(content, indent=1) + "\n")
-    print(f"wrote results/{RESULT.name}")
+    write("verbs-tokens-teaching.json", content)
 
 
 if __name__ == "__main__":

@@ -8,37 +8,23 @@ minute of training on a quiet core. Writes book/results/verbs-tokens-windows.jso
 run.
 """
 
-import json
-import tempfile
-from pathlib import Path
 from typing import Any
 
-import torch
+from recording import SMALL, trained, write
 
-from course_lib.corpora import load_corpus
-from course_lib.files import write_atomically
-from course_lib.training import RunConfig, finish_run, train
+from course_lib.training import RunConfig
 
-RESULT = Path(__file__).parent / "results" / "verbs-tokens-windows.json"
 SETTINGS: dict[str, Any] = {
+    **SMALL,
     "corpus.max_length": 10,
     "corpus.train": 6_000,
     "corpus.val": 200,
     "corpus.test": 500,
     "context": "general",
     "encoder": "forward",
-    "embedding": 64,
-    "hidden": 64,
-    "alignment": 64,
-    "readout": 64,
-    "dropout": 0.0,
-    "label_smoothing": 0.0,
     "epochs": 3,
-    "batch_size": 64,
     "learning_rate": 1e-2,
     "warmup": 50,
-    "min_frequency": 1,
-    "precision": "fp32",
 }
 LUONG = {"order": "after", "reads": "current", "output": "attentional"}
 RUNS: dict[str, dict[str, Any]] = {
@@ -56,12 +42,7 @@ SHARED = ("corpus", "pair", "device", "threads", "versions", "git_commit", "corp
 def record(name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Train and score one run: its row, and what all runs share."""
     config = RunConfig("rnnsearch", "verbs", "tokens", changes={**SETTINGS, **RUNS[name]})
-    corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "run"
-        train(config, corpus, path, quiet=True)
-        result = finish_run(path, corpus, beam=1)
-        written = [line.split() for line in (path / "hypotheses.test.txt").open()]
+    _, corpus, result, written, _ = trained(config)
     pairs = list(zip(written, corpus.splits["test"].target, strict=True))
     exact = sum(words == target for words, target in pairs) / len(pairs)
     row = {"name": name, "changes": RUNS[name], **{key: result[key] for key in KEPT}}
@@ -74,8 +55,7 @@ def main() -> None:
     for name in RUNS:
         row, shared = record(name)
         rows.append(row)
-        text = json.dumps({**shared, "settings": SETTINGS, "runs": rows}, indent=1)
-        write_atomically(RESULT, text + "\n")
+        write("verbs-tokens-windows.json", {**shared, "settings": SETTINGS, "runs": rows})
         print(
             f"{name:12} {row['exact']:.3f} right, {row['best_val_loss']:.3f} nats a word,"
             f" {row['train_seconds']:.0f} s",
@@ -84,5 +64,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
     main()

@@ -1,0 +1,126 @@
+"""The recorders: what lies in book/results is what each script would train and write today."""
+
+import importlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from course_lib.training import RunConfig, recorded_name
+
+BOOK = Path(__file__).parents[2] / "book"
+SINGLE = ("bottleneck", "gradients", "reading", "reversal", "self_attention")
+"""Those that write a file a run."""
+
+Recorder = Callable[[str], ModuleType]
+
+
+@pytest.fixture
+def recorder(monkeypatch: pytest.MonkeyPatch) -> Recorder:
+    """A script by its name, imported as if Python had been started on it."""
+    monkeypatch.syspath_prepend(BOOK)
+    return lambda name: importlib.import_module(f"record_{name}")
+
+
+def recorded(name: str) -> Any:
+    return json.loads((BOOK / "results" / name).read_text(encoding="utf-8"))
+
+
+def settings_of(result: dict[str, Any]) -> dict[str, Any]:
+    """What a run was trained with; `positions` stood beside the settings before it was one."""
+    settings = dict(result["changes"])
+    if not result.get("positions", True):
+        settings["positions"] = False
+    return settings
+
+
+def test_every_script_can_be_imported(recorder: Recorder) -> None:
+    for path in BOOK.glob("record_*.py"):
+        assert recorder(path.stem.removeprefix("record_")).__doc__
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_each_file_of_a_run_has_the_scripts_settings(recorder: Recorder, name: str) -> None:
+    names = []
+    for tag, config in recorder(name).runs():
+        result = recorded(recorded_name(vars(config), tag))
+        assert settings_of(result) == config.changes
+        assert result["seed"] == config.seed
+        assert result["threads"] == 1
+        assert result["scores"]["test"]["beam"] == 1
+        names.append(recorded_name(vars(config), tag))
+    assert len(set(names)) == len(names) > 0
+
+
+def test_no_run_of_theirs_is_left_from_an_older_script(recorder: Recorder) -> None:
+    """Every recorded small run is one that a script still names."""
+    expected = {
+        recorded_name(vars(config), tag) for name in SINGLE for tag, config in recorder(name).runs()
+    }
+    for stem in ("gates", "reads", "read", "reader", "longer", "both-ways"):
+        found = {path.name for path in (BOOK / "results").glob(f"*-cpu-{stem}-*seed?.json")}
+        assert found
+        assert found <= expected
+
+
+def test_files_of_many_runs_have_the_scripts_settings(recorder: Recorder) -> None:
+    details, script = recorded("toy-en-de-rnnsearch-cpu-details.json"), recorder("details")
+    assert details["settings"] == script.SETTINGS
+    assert details["seeds"] == list(script.SEEDS)
+    assert {k: v["changes"] for k, v in details["variants"].items()} == script.VARIANTS
+    windows, script = recorded("verbs-tokens-windows.json"), recorder("windows")
+    assert windows["settings"] == script.SETTINGS
+    assert {run["name"]: run["changes"] for run in windows["runs"]} == script.RUNS
+    teaching, script = recorded("verbs-tokens-teaching.json"), recorder("teaching")
+    assert teaching["settings"] == script.SETTINGS
+    trained = [(run["model"], run["schedule"], run["seed"]) for run in teaching["runs"]]
+    assert trained == [
+        (model, schedule, seed)
+        for model, schedules in script.RUNS.items()
+        for schedule in schedules
+        for seed in script.SEEDS
+    ]
+
+
+def test_measurements_of_trained_models_have_the_scripts_settings(recorder: Recorder) -> None:
+    maps, script = recorded("toy-en-de-rnnsearch-cpu-maps-seed0.json"), recorder("maps")
+    assert maps["changes"] == script.small(script.EPOCHS[-1]).changes
+    assert [stage["epochs"] for stage in maps["maps"]["stages"]] == [0, *script.EPOCHS]
+    search, script = recorded("multi30k-en-de-rnnsearch-cpu-seed0-search.json"), recorder("search")
+    assert search["settings"]["widths"] == list(script.WIDTHS)
+    assert search["settings"]["length_penalties"] == list(script.PENALTIES)
+    assert search["settings"]["draws"] == script.DRAWS
+    counts, script = recorded("multi30k-en-de-cpu-seed0-counts.json"), recorder("counts")
+    assert counts["columns"] == list(script.COLUMNS)
+    alignment = recorded("toy-en-de-rnnsearch-cpu-seed0-alignment.json")
+    script = recorder("alignment")
+    curve = alignment["thresholds_on_val"]
+    assert [row["threshold"] for row in curve] == list(script.THRESHOLDS)
+    assert [kept["position"] for kept in alignment["examples"]] == list(script.EXAMPLES)
+    for pair in script.PAIRS:
+        config = RunConfig("rnnsearch", "toy", pair)
+        assert recorded(recorded_name(vars(config)))["changes"] == config.changes
+
+
+def test_a_small_run_is_scored_and_its_record_is_readable(
+    recorder: Recorder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder("self_attention")
+    recording = importlib.import_module("recording")
+    monkeypatch.setattr(recording, "RESULTS", tmp_path)
+    sizes = {key: 4 for key in ("embedding", "hidden", "alignment", "readout")}
+    parts = {"corpus.train": 8, "corpus.val": 4, "corpus.test": 4, "epochs": 1}
+    changes = {**recording.SMALL, **sizes, **parts}
+    run, corpus, result, hypotheses, seconds = recording.trained(
+        RunConfig("rnnsearch", "toy", changes=changes)
+    )
+    assert run.model.config.hidden == 4
+    assert len(hypotheses) == len(corpus.splits["test"]) == 4
+    assert seconds > 0
+    recording.write("record.json", {**result, "word": "für"})
+    written = json.loads((tmp_path / "record.json").read_text(encoding="utf-8"))
+    assert written["changes"] == changes
+    assert written["word"] == "für"
