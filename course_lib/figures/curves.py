@@ -24,7 +24,7 @@ Records = Sequence[Mapping[str, Any]]
 def learning_curves(
     runs: Mapping[str, Records], *, x: Literal["seconds", "epoch"] = "seconds"
 ) -> Figure:
-    """Loss (left) and validation BLEU (right) of each run, labelled at the end of its lines.
+    """Loss (above) and validation BLEU (below) of each run, labelled at the end of its lines.
 
     runs: by model name, the records of its `metrics.jsonl`, which have `epoch`, `seconds` (training
     time from the start), `train_loss` and `val_loss` (nats a target word) and `val_bleu`.
@@ -37,14 +37,14 @@ def learning_curves(
     drawn = {model: records for model, records in runs.items() if records}
 
     names = [styles[model].label for model in drawn]
-    rooms = [label_room(names), label_room([f"{text} 00.0" for text in names])]
-    panel, left, gap, bottom, top, height = 2.3, 0.5, 0.45, 0.55, 0.62, 3.5
-    width = left + 2 * panel + gap + sum(rooms)
+    room = label_room([f"{text} 00.0" for text in names])
+    # One above the other: side by side the text is too small on a phone.
+    panel, left, gap, bottom, top, tall = 3.4, 0.5, 1.0, 0.55, 0.62, 2.1
+    width, height = left + panel + room, bottom + 2 * tall + gap + top
     figure = CourseFigure(figsize=(width, height))
-    tall = (height - bottom - top) / height
     loss, bleu = (
-        figure.add_axes((start / width, bottom / height, panel / width, tall))
-        for start in (left, left + panel + rooms[0] + gap)
+        figure.add_axes((left / width, start / height, panel / width, tall / height))
+        for start in (bottom + tall + gap, bottom)
     )
     for axes, title, note in (
         (loss, "Loss", "nats a word; marked: validation, thin: training"),

@@ -46,10 +46,10 @@ def score_by_length(
     widths = _bar_widths(ranges, middles)
     low, high = middles[0] - widths[0] / 2, middles[-1] + widths[-1] / 2
 
-    left, panel, bottom, strip, between = 0.95, 5.2, 0.55, 0.42, 0.26
+    left, panel, bottom, strip, between = 0.95, 4.1, 0.55, 0.42, 0.26
     top = 0.5 if training_lengths else 0.2
     right = label_room([style.label for style in styles.values()])
-    tall = 2.8
+    tall = 2.6
     width, height = left + panel + right, bottom + strip + between + tall + top
     figure = CourseFigure(figsize=(width, height))
     counts = figure.add_axes((left / width, bottom / height, panel / width, strip / height))
