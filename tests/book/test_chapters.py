@@ -10,6 +10,7 @@ from course_book.source import Block, prose, read
 from pybtex.database import parse_file
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
+LIBRARY = BOOK.parent / "course_lib"
 MOST_WORDS = 4000
 
 
@@ -211,3 +212,63 @@ def test_what_people_often_say_is_answered_by_name(claim: str) -> None:
 def letters(text: str) -> str:
     """The words alone: quotation marks and full stops are set in many ways."""
     return " ".join(re.findall(r"[a-z]+", text.lower()))
+
+
+# --- code beside equations ------------------------------------------------------------------------
+
+
+def squeezed(text: str) -> str:
+    """Code without white space, so that a line may be broken in a table."""
+    return "".join(text.split())
+
+
+def parts(snippet: str) -> list[str]:
+    """What an ellipsis leaves of a snippet; the `...` of an index such as `t[..., 0]` stays."""
+    pieces = re.split(r"…|^\.\.\.|\.\.\.$", squeezed(snippet))
+    return [piece for piece in pieces if piece]
+
+
+def code_beside_equations(text: str) -> list[str]:
+    """The snippets in the second entry of every side-by-side row."""
+    found = []
+    for table in re.findall(r"(?ms)^:::\{side-by-side\}$(.*?)^:::$", text):
+        for row in re.split(r"(?m)^\* - ", table)[1:]:
+            _, code, _ = re.split(r"(?m)^  - ", row)
+            found += [m[2] for m in re.finditer(r"(?s)(`+)(?:python\n)?(.+?)\1", code)]
+    return found
+
+
+def strangers(snippets: list[str], sources: list[str]) -> list[str]:
+    """Snippets that stand in none of the sources; a comment stands for itself."""
+    known = [squeezed(source) for source in sources]
+    return [
+        snippet
+        for snippet in snippets
+        if not snippet.startswith("#")
+        and not all(any(part in source for source in known) for part in parts(snippet))
+    ]
+
+
+def test_snippets_are_found_in_a_table() -> None:
+    table = (
+        ":::{side-by-side}\n* - $a$\n  - `f(a)`, then `g(…, b)`\n  - `(B,)`\n"
+        "* - $b$\n  - ```python\n    h(c)\n    ```\n  - `(n,)`\n:::\n"
+    )
+    assert [squeezed(found) for found in code_beside_equations(table)] == ["f(a)", "g(…,b)", "h(c)"]
+
+
+def test_a_line_that_nobody_wrote_is_a_stranger() -> None:
+    source = ["keys = self.U_a(annotations)\nt = t[..., 0::2]\n", "f(x,\n  dim=-1)"]
+    assert strangers(["U_a(h)", "f(y, …)"], source) == ["U_a(h)", "f(y, …)"]
+    kept = ["self.U_a(annotations)", "t[..., 0::2]", "f(…, dim=-1)", "... = t[..., 0::2]", "# once"]
+    assert strangers(kept, source) == []
+
+
+def test_code_beside_an_equation_is_run(chapter: Path) -> None:
+    """Each line stands in the library or in a cell of its page, so a reader finds it there."""
+    _, page = read(chapter)
+    cells = ["\n".join(cell.lines) for cell in page.all("code-cell")]
+    library = [path.read_text(encoding="utf-8") for path in sorted(LIBRARY.rglob("*.py"))]
+    snippets = code_beside_equations(chapter.read_text(encoding="utf-8"))
+    assert snippets
+    assert strangers(snippets, cells + library) == []
