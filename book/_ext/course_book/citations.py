@@ -16,8 +16,11 @@ from sphinxcontrib.bibtex.style.referencing.author_year import AuthorYearReferen
 
 
 def author_year(entry: Entry) -> str:
-    """`Bahdanau et al., 2015`: one or two names in full, more as et al."""
-    names = [" ".join(person.last_names) for person in entry.persons["author"]]
+    """`Bahdanau et al., 2015`: one or two names in full, more as et al.
+
+    A group is one name in braces, `{LISA lab}`; the label has it without them.
+    """
+    names = [" ".join(map(str, person.rich_last_names)) for person in entry.persons["author"]]
     who = " and ".join(names) if len(names) < 3 else f"{names[0]} et al."
     return f"{who}, {entry.fields['year']}"
 
