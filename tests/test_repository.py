@@ -19,7 +19,7 @@ TOP_LEVEL = {
     *("_config.yml", "_toc.yml", "book", "course_lib", "solutions", "exercises", "tests"),
     *("benchmarks", "nbgrader_config.py", "Makefile", "pyproject.toml", "requirements.lock"),
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "LICENSE-TEXT"),
-    *(".ci", ".github", ".gitignore"),
+    *(".binder", ".ci", ".github", ".gitignore"),
 }
 # A part may use those before it, never one after it.
 LAYERS = (

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from course_book.edition import make_edition
+from playwright.sync_api import Browser
 from pypdf import PdfReader
 
 from course_lib.errors import CourseError
@@ -43,9 +44,11 @@ def book(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_every_page_is_printed_in_order_and_no_link_leads_to_this_machine(book: Path) -> None:
+def test_every_page_is_printed_in_order_and_no_link_leads_to_this_machine(
+    browser: Browser, book: Path
+) -> None:
     target = book / "out" / "book.pdf"
-    sheets = make_edition(target, book, book / "site")
+    sheets = make_edition(browser, target, book, book / "site")
     pdf = PdfReader(target)
     assert len(pdf.pages) == sheets == 5
 
@@ -70,8 +73,8 @@ def test_every_page_is_printed_in_order_and_no_link_leads_to_this_machine(book: 
     assert addresses == ["https://example.org/"]
 
 
-def test_what_is_not_built_is_named_and_nothing_is_written(book: Path) -> None:
+def test_what_is_not_built_is_named_and_nothing_is_written(browser: Browser, book: Path) -> None:
     (book / "site" / "book" / "02-two.html").unlink()
     with pytest.raises(CourseError, match=r"02-two\.md.*make book"):
-        make_edition(book / "book.pdf", book, book / "site")
+        make_edition(browser, book / "book.pdf", book, book / "site")
     assert not (book / "book.pdf").exists()

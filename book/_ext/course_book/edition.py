@@ -140,37 +140,34 @@ def number_sheets(writer: PdfWriter, browser: Browser) -> None:
         sheet.merge_page(number)
 
 
-def make_edition(target: Path = EDITION, root: Path = ROOT, site: Path = SITE) -> int:
+def make_edition(
+    browser: Browser, target: Path = EDITION, root: Path = ROOT, site: Path = SITE
+) -> int:
     """Write the PDF; gives its number of sheets.
 
     Raises:
-        CourseError: the site is not built, or there is no Chromium.
+        CourseError: a page is not built.
     """
-    if not Path(CHROMIUM).exists():
-        raise CourseError(f"{CHROMIUM} is missing. Run: apt-get install chromium, or set CHROMIUM.")
     parts = list(parts_of_the_book(root))
     sources = [source for _, files in parts for source in files]
     missing = [s.name for s in sources if not built_page(s, root, site).is_file()]
     if missing:
         raise CourseError(f"Not built: {', '.join(missing)}. Run: make book")
     edition = Edition()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_FLAGS)
-        bar = tqdm(total=len(sources), unit="page")
-        for caption, files in parts:
-            above = None
-            for source in files:
-                page_file = built_page(source, root, site)
-                start = edition.add(page_file, printed(browser, page_file))
-                if caption and above is None:
-                    above = edition.writer.add_outline_item(title=caption, page_number=start)
-                heading = title(read(source)[1])
-                edition.writer.add_outline_item(title=heading, page_number=start, parent=above)
-                bar.update()
-        bar.close()
-        edition.mend_links()
-        number_sheets(edition.writer, browser)
-        browser.close()
+    bar = tqdm(total=len(sources), unit="page")
+    for caption, files in parts:
+        above = None
+        for source in files:
+            page_file = built_page(source, root, site)
+            start = edition.add(page_file, printed(browser, page_file))
+            if caption and above is None:
+                above = edition.writer.add_outline_item(title=caption, page_number=start)
+            heading = title(read(source)[1])
+            edition.writer.add_outline_item(title=heading, page_number=start, parent=above)
+            bar.update()
+    bar.close()
+    edition.mend_links()
+    number_sheets(edition.writer, browser)
     edition.writer.add_metadata({NameObject("/Title"): TextStringObject("Looking Back")})
     with io.BytesIO() as buffer:
         edition.writer.write(buffer)
@@ -179,11 +176,18 @@ def make_edition(target: Path = EDITION, root: Path = ROOT, site: Path = SITE) -
 
 
 def main() -> int:
-    try:
-        sheets = make_edition()
-    except CourseError as error:
-        print(f"make pdf: {error}", file=sys.stderr)
+    if not Path(CHROMIUM).exists():
+        print(f"make pdf: {CHROMIUM} is missing. Install it, or set CHROMIUM.", file=sys.stderr)
         return 2
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_FLAGS)
+        try:
+            sheets = make_edition(browser)
+        except CourseError as error:
+            print(f"make pdf: {error}", file=sys.stderr)
+            return 2
+        finally:
+            browser.close()
     print(f"make pdf: {sheets} sheets in {EDITION.relative_to(ROOT)}")
     return 0
 
