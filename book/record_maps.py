@@ -61,8 +61,8 @@ FARTHEST = 4
 """Offsets from the right word are counted one by one up to here."""
 SHORT = 14
 """The most words a side of the sentence shown for its crossing links: more would not fit a page."""
-ASKED = 100
-PERMUTATIONS = 20
+ASKED = 50
+PERMUTATIONS = 10
 
 
 def offsets(weights: Sequence[Weights], links: Sequence[frozenset[Link]], part: Split) -> Any:
