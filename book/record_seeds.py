@@ -1,4 +1,4 @@
-"""Record two tests of Wiegreffe and Pinter (2019): do uniform weights do as well, and do maps agree?
+"""Record two tests of maps (Wiegreffe and Pinter, 2019): uniform weights, and other seeds.
 
     python book/record_seeds.py
 

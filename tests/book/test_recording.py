@@ -124,3 +124,12 @@ def test_a_small_run_is_scored_and_its_record_is_readable(
     written = json.loads((tmp_path / "record.json").read_text(encoding="utf-8"))
     assert written["changes"] == changes
     assert written["word"] == "für"
+
+
+def test_the_runs_with_uniform_weights_have_the_scripts_settings(recorder: Recorder) -> None:
+    seeds, script = recorded("toy-en-de-rnnsearch-cpu-seeds.json"), recorder("seeds")
+    assert seeds["changes"] == script.small(script.EPOCHS[-1]).changes
+    assert [(run["seed"], run["weights"]) for run in seeds["runs"]] == [
+        (seed, weights) for seed in script.SEEDS for weights in ("learned", "uniform")
+    ]
+    assert [set(pair["seeds"]) for pair in seeds["agreement"]] == [{0, 1}, {0, 2}, {1, 2}]
