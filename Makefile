@@ -25,9 +25,9 @@ WITH_VENV := PATH="$$PWD/$(VENV)/bin:$$PATH" PYTHONNOUSERSITE=1
 
 # How long things take on 2 cores without a GPU, said before they start.
 INSTALL_TIME := 2 to 5 minutes
-BOOK_TIME := 2 to 5 minutes, seconds when nothing changed
-TEST_TIME := about 10 minutes, the book included
-TEST_ALL_TIME := about 12 minutes
+BOOK_TIME := 4 to 8 minutes, seconds when nothing changed
+TEST_TIME := about 16 minutes, the book included
+TEST_ALL_TIME := about 30 minutes
 
 .PHONY: help book pdf test test-all lint exercises notebooks grade serve lock clean announce-test announce-test-all
 

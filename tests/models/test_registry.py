@@ -48,6 +48,7 @@ def registry() -> dict[str, dict[str, Any]]:
                 {"output": output, "reads": reads},
                 {"output": output, "reads": reads, "order": "after", "input_feeding": True},
             ]
+    settings += [{"start": "zero"}, {"encoder": "self-attention", "positions": False}]
     settings += [{"initialisation": "paper"}, *MODELS.values()]
     return {
         "-".join(value if isinstance(value, str) else name for name, value in one.items()): one
