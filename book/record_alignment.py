@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from recording import write
+from recording import absence, write
 
 from course_lib.corpora import Corpus, load_corpus
 from course_lib.corpora.batches import make_batch
@@ -34,12 +34,7 @@ from course_lib.evaluation.alignment import (
     threshold_links,
     transposed,
 )
-from course_lib.evaluation.faithfulness import (
-    erased_words,
-    left_out_words,
-    permuted_weights,
-    rank_correlation,
-)
+from course_lib.evaluation.faithfulness import permuted_weights
 from course_lib.evaluation.symmetrise import grow_diag
 from course_lib.evaluation.weights import Weights
 from course_lib.training import (
@@ -170,8 +165,7 @@ def asked(run: Run, corpus: Corpus) -> dict[str, Any]:
     """How far the output follows the weights (Jain and Wallace, 2019), on the first test pairs.
 
     `permuted`: for steps by their largest weight, the median over the steps of the median distance.
-    `erased`, `left_out`: Kendall's tau between a step's weights and what each source word's absence
-    changes, averaged over the steps; the end mark does not take part.
+    `erased`, `left_out`: see `absence`.
     """
     pairs = encode_pairs(corpus.splits["test"], (run.source_vocabulary, run.target_vocabulary))
     batch = make_batch(pairs, list(range(ASKED)))
@@ -184,13 +178,7 @@ def asked(run: Run, corpus: Corpus) -> dict[str, Any]:
         chosen = moved[batch.target_mask & (largest >= lower) & (largest < upper)]
         middle = float(chosen.median()) if len(chosen) else None
         rows.append({"from": lower, "below": upper, "steps": len(chosen), "median": middle})
-    left_out = left_out_words(run.model, batch)
-    erased = erased_words(run.model, batch).masked_fill(left_out.isnan(), torch.nan)
-    correlations = {
-        name: float(rank_correlation(alpha, changes).nanmean())
-        for name, changes in (("erased", erased), ("left_out", left_out))
-    }
-    return {"sentences": ASKED, "permuted": rows, **correlations}
+    return {"sentences": ASKED, "permuted": rows, **absence(run.model, batch, alpha)}
 
 
 def record(directory: Path) -> None:

@@ -8,12 +8,10 @@ book/results/verbs-tokens-rnnencdec-cpu-TAG-seed0.json: each run's result.json a
 `accuracy`, its tokens right by source length.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
-from recording import SMALL, trained, write
+from recording import SMALL, Runs, trained, write
 
-from course_lib.evaluation.accuracy import accuracy_by_length
 from course_lib.training import RunConfig, recorded_name
 
 PAGE = {
@@ -37,19 +35,15 @@ CHANGES: dict[str, dict[str, Any]] = {
 """By tag, what a run changes."""
 
 
-def runs() -> Iterator[tuple[str, RunConfig]]:
-    """Each run, with the tag of its file."""
+def runs() -> Runs:
     for tag, changes in CHANGES.items():
         yield tag, RunConfig("rnnencdec", "verbs", "tokens", changes={**PAGE, **changes})
 
 
 def record(tag: str, config: RunConfig) -> None:
     """Train, score and write one run."""
-    _, corpus, result, hypotheses, _ = trained(config)
-    test = corpus.splits["test"]
-    lengths = [len(source) for source in test.source]
-    result["accuracy"] = accuracy_by_length(hypotheses, test.target, lengths)
-    write(recorded_name(result, tag), result)
+    done = trained(config)
+    write(recorded_name(done.result, tag), {**done.result, "accuracy": done.accuracy()})
 
 
 if __name__ == "__main__":

@@ -9,10 +9,9 @@ test sentences, with the weights as drawn (`fresh`) and as `trained`, and, under
 the trained gates are open along the first of them.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
-from recording import SMALL, trained, write
+from recording import TOY, Runs, trained, write
 
 from course_lib.evaluation.gradients import (
     forward_unit,
@@ -27,18 +26,13 @@ UNITS = ("tanh", "lstm", "torch", "paper")
 WORDS = 18
 """How many words back, end mark included: one test sentence in five is as long."""
 SETTINGS: dict[str, Any] = {
-    **SMALL,
-    "corpus.train": 10_000,
-    "corpus.val": 200,
-    "corpus.test": 500,
+    **TOY,
     "encoder": "forward",
     "epochs": 8,
-    "learning_rate": 5e-3,
 }
 
 
-def runs() -> Iterator[tuple[str, RunConfig]]:
-    """Each run, with the tag of its file."""
+def runs() -> Runs:
     for unit in UNITS:
         yield f"gates-{unit}", RunConfig("rnnencdec", "toy", changes={**SETTINGS, "unit": unit})
 

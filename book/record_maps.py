@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import torch
 from record_gradients import SETTINGS
-from recording import trained, write
+from recording import absence, trained, write
 
 from course_lib.corpora import Corpus, load_corpus
 from course_lib.corpora.batches import make_batch
@@ -30,12 +30,7 @@ from course_lib.corpora.corpus import Link, Split
 from course_lib.evaluation.align import forced_weights, model1_alignments, saved_weights
 from course_lib.evaluation.alignment import alignment_error_rate, argmax_links
 from course_lib.evaluation.diagnostics import crossings, diagnose, entropy, summarise
-from course_lib.evaluation.faithfulness import (
-    erased_words,
-    left_out_words,
-    permuted_weights,
-    rank_correlation,
-)
+from course_lib.evaluation.faithfulness import permuted_weights
 from course_lib.evaluation.weights import Weights
 from course_lib.models import EncoderDecoder, build_model
 from course_lib.training import (
@@ -268,14 +263,11 @@ def asked(run: Run, part: Split) -> dict[str, Any]:
     alpha = run.model.alpha(batch)
     assert alpha is not None
     moved = permuted_weights(run.model, batch, PERMUTATIONS)
-    left_out = left_out_words(run.model, batch)
-    erased = erased_words(run.model, batch).masked_fill(left_out.isnan(), torch.nan)
     return {
         "sentences": ASKED,
         "steps": int(batch.target_mask.sum()),
         "permuted": float(moved.nanmedian()),
-        "erased": float(rank_correlation(alpha, erased).nanmean()),
-        "left_out": float(rank_correlation(alpha, left_out).nanmean()),
+        **absence(run.model, batch, alpha),
     }
 
 

@@ -11,12 +11,12 @@ right by source length under `accuracy`, and ...-reads-both-seed0-probes.json.
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
 import torch
-from recording import SMALL, trained, write
+from recording import TOY, Runs, searching_runs, trained, write
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
@@ -25,7 +25,6 @@ from course_lib.corpora import load_corpus
 from course_lib.corpora.batches import make_source
 from course_lib.corpora.corpus import Corpus, Split
 from course_lib.corpora.toy_lexicon import ADJECTIVES, NOUNS, PLURAL
-from course_lib.evaluation.accuracy import accuracy_by_length
 from course_lib.models import EncoderDecoder, build_model
 from course_lib.models.encoder import PackedRNN
 from course_lib.search import translate
@@ -38,12 +37,9 @@ WAYS: dict[str, dict[str, Any]] = {
 }
 SEEDS = (0, 1, 2)
 SETTINGS: dict[str, Any] = {
-    **SMALL,
-    "corpus.train": 10_000,
-    "corpus.val": 200,
+    **TOY,
     "corpus.test": 1_000,
     "epochs": 6,
-    "learning_rate": 5e-3,
 }
 PROBED = 12_000
 """Sentences for the probes, from the corpus's test side: no model was trained on one of them."""
@@ -54,23 +50,16 @@ PADDING = (0, 1, 5, 20)
 GENDERS = ("masculine", "feminine", "neuter", "plural")
 
 
-def runs() -> Iterator[tuple[str, RunConfig]]:
-    """Each run, with the tag of its file."""
-    for seed in SEEDS:
-        for way, changes in WAYS.items():
-            config = RunConfig("rnnsearch", "toy", seed=seed, changes={**SETTINGS, **changes})
-            yield f"reads-{way}", config
+def runs() -> Runs:
+    return searching_runs("reads", SETTINGS, WAYS, SEEDS)
 
 
 def record(tag: str, config: RunConfig) -> None:
     """Train, score and write one run, and what the first that reads both ways is asked."""
-    run, corpus, result, hypotheses, _ = trained(config)
-    test = corpus.splits["test"]
-    lengths = [len(source) for source in test.source]
-    result["accuracy"] = accuracy_by_length(hypotheses, test.target, lengths)
-    write(recorded_name(result, tag), result)
+    done = trained(config)
+    write(recorded_name(done.result, tag), {**done.result, "accuracy": done.accuracy()})
     if (tag, config.seed) == ("reads-both", 0):
-        measure(result, run, corpus)
+        measure(done.result, done.run, done.corpus)
 
 
 @torch.no_grad()

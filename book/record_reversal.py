@@ -9,11 +9,10 @@ result.json and, under `nats_by_position`, the mean loss of each target position
 while the true words before it are given.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import torch
-from recording import SMALL, trained, write
+from recording import TOY, Runs, trained, write
 from torch.nn.functional import cross_entropy
 
 from course_lib.corpora.batches import EncodedPair, make_batch
@@ -23,13 +22,9 @@ from course_lib.training import RunConfig, encode_pairs, recorded_name
 ORDERS = {"forwards": False, "backwards": True}
 SEEDS = (0, 1, 2)
 SETTINGS: dict[str, Any] = {
-    **SMALL,
-    "corpus.train": 10_000,
-    "corpus.val": 200,
-    "corpus.test": 500,
+    **TOY,
     "encoder": "forward",
     "epochs": 8,
-    "learning_rate": 5e-3,
 }
 STRINGS = {"corpus.max_length": 12, "learning_rate": 1e-2}
 CORPORA: dict[tuple[str, str], dict[str, Any]] = {
@@ -54,8 +49,7 @@ def nats_by_position(model: EncoderDecoder, pairs: list[EncodedPair]) -> list[fl
     return means[counts >= FEWEST].tolist()
 
 
-def runs() -> Iterator[tuple[str, RunConfig]]:
-    """Each run, with the tag of its file."""
+def runs() -> Runs:
     for (corpus, pair), changes in CORPORA.items():
         for seed in SEEDS:
             for order, turned in ORDERS.items():

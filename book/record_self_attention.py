@@ -9,10 +9,9 @@ book/results/toy-en-de-rnnsearch-cpu-reader-NAME-seedN.json: each run's result.j
 encoder was told `positions` and how many `cpu_seconds` the training took.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
-from recording import SMALL, trained, write
+from recording import SMALL, Runs, searching_runs, trained, write
 
 from course_lib.training import RunConfig, recorded_name
 
@@ -34,12 +33,8 @@ ENCODERS: dict[str, dict[str, Any]] = {
 SEEDS = (0, 1)
 
 
-def runs() -> Iterator[tuple[str, RunConfig]]:
-    """Each run, with the tag of its file."""
-    for seed in SEEDS:
-        for name, changes in ENCODERS.items():
-            config = RunConfig("rnnsearch", "toy", seed=seed, changes={**SETTINGS, **changes})
-            yield f"reader-{name}", config
+def runs() -> Runs:
+    return searching_runs("reader", SETTINGS, ENCODERS, SEEDS)
 
 
 def record(tag: str, config: RunConfig) -> None:

@@ -6,14 +6,20 @@ that write a file a run list their runs in `runs()`.
 
 import json
 import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from time import process_time
 from typing import Any, NamedTuple
 
 import torch
+from torch import Tensor
 
 from course_lib.corpora import Corpus, load_corpus
+from course_lib.corpora.batches import Batch
+from course_lib.evaluation.accuracy import accuracy_by_length
+from course_lib.evaluation.faithfulness import erased_words, left_out_words, rank_correlation
 from course_lib.files import write_atomically
+from course_lib.models import EncoderDecoder
 from course_lib.training import Run, RunConfig, finish_run, load_run, train
 
 RESULTS = Path(__file__).parent / "results"
@@ -31,6 +37,16 @@ SMALL: dict[str, Any] = {
 }
 """A model that learns a generated corpus within minutes; a recorder adds the corpus, the epochs and
 the learning rate."""
+TOY: dict[str, Any] = {
+    **SMALL,
+    "corpus.train": 10_000,
+    "corpus.val": 200,
+    "corpus.test": 500,
+    "learning_rate": 5e-3,
+}
+"""The same on the embedded corpus, without the epochs."""
+Runs = Iterator[tuple[str, RunConfig]]
+"""Each run of a recorder, with the tag of its file."""
 
 
 class Trained(NamedTuple):
@@ -43,6 +59,24 @@ class Trained(NamedTuple):
     """The greedy translations of the test split."""
     cpu_seconds: float
     """Processor time of the training."""
+
+    def accuracy(self) -> list[dict[str, Any]]:
+        """Tokens right on the test split, by source length."""
+        test = self.corpus.splits["test"]
+        return accuracy_by_length(self.hypotheses, test.target, list(map(len, test.source)))
+
+
+def searching_runs(
+    stem: str,
+    settings: dict[str, Any],
+    variants: Mapping[str, dict[str, Any]],
+    seeds: Sequence[int],
+) -> Runs:
+    """RNNsearch on the embedded corpus, each variant with each seed, tagged STEM-VARIANT."""
+    for seed in seeds:
+        for name, changes in variants.items():
+            config = RunConfig("rnnsearch", "toy", seed=seed, changes={**settings, **changes})
+            yield f"{stem}-{name}", config
 
 
 def trained(config: RunConfig) -> Trained:
@@ -58,6 +92,20 @@ def trained(config: RunConfig) -> Trained:
         lines = (path / "hypotheses.test.txt").read_text(encoding="utf-8").splitlines()
         run = load_run(path)
     return Trained(run, corpus, result, [line.split() for line in lines], seconds)
+
+
+def absence(model: EncoderDecoder, batch: Batch, alpha: Tensor) -> dict[str, float]:
+    """Kendall's tau between a step's weights and what each source word's absence changes.
+
+    Averaged over the steps, for words `erased` from the memory and `left_out` of the sentence; the
+    end mark does not take part.
+    """
+    left_out = left_out_words(model, batch)
+    erased = erased_words(model, batch).masked_fill(left_out.isnan(), torch.nan)
+    return {
+        name: float(rank_correlation(alpha, changes).nanmean())
+        for name, changes in (("erased", erased), ("left_out", left_out))
+    }
 
 
 def write(name: str, record: dict[str, Any]) -> None:
