@@ -26,3 +26,8 @@ c.Execute.timeout = 30  # seconds a cell
 c.ExecutePreprocessor.shutdown_kernel = "immediate"
 c.LimitOutput.max_lines = 1000
 c.LimitOutput.max_traceback = 100
+
+# What handing in late costs, where `course grade --late` says nothing else: for instance
+# "10% a day, none after 5 days". The due date comes from --due or from nbgrader's own pages.
+c.AssignLatePenalties.plugin_class = "course_lib.grading.late.LatePolicy"
+c.LatePolicy.rule = "none"

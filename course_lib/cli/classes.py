@@ -96,6 +96,13 @@ def grade(
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler to use in place of processes.")
     ] = None,
+    due: Annotated[
+        str | None, typer.Option(help='When it was due: "2026-05-04 23:59". Remembered.')
+    ] = None,
+    late: Annotated[
+        str | None,
+        typer.Option(help='What being late costs: "10% a day, none after 5 days". Remembered.'),
+    ] = None,
     export: Annotated[Path | None, typer.Option(help="Also write the marks to this CSV.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, no table.")] = False,
     demo: Annotated[
@@ -130,6 +137,8 @@ def grade(
         jobs=jobs,
         boxed=sandbox is Sandbox.bwrap,
         scheduler=scheduler,
+        due=due,
+        late=late,
         progress=_progress,
     )
     if export is not None:

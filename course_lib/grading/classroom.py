@@ -14,6 +14,7 @@ from distributed import Client, LocalCluster, as_completed
 from nbgrader.api import Gradebook, MissingEntry
 
 from course_lib.errors import CourseError
+from course_lib.grading.late import set_policy, settle
 from course_lib.grading.project import nbgrader_messages
 from course_lib.grading.release import generate
 from course_lib.grading.submissions import find_students
@@ -51,11 +52,13 @@ class Report:
     remarks: list[str]
     seconds: float
     feedback: Path | None
+    seconds_late: float = 0.0
+    deducted: float = 0.0  # for handing in late
 
     @property
     def score(self) -> float:
-        """Points of all parts; 0 for one that has none yet."""
-        return sum(mark.score or 0.0 for mark in self.marks)
+        """Points of all parts, 0 for one that has none yet, less what being late costs."""
+        return sum(mark.score or 0.0 for mark in self.marks) - self.deducted
 
     @property
     def points(self) -> float:
@@ -86,6 +89,8 @@ def grade_class(
     jobs: int = 2,
     boxed: bool = True,
     scheduler: str | None = None,
+    due: str | None = None,
+    late: str | None = None,
     progress: Callable[[Iterator[Outcome], int], Iterator[Outcome]] = lambda outcomes, _: outcomes,
 ) -> ClassReport:
     """Grade everything handed in for an assignment.
@@ -98,6 +103,8 @@ def grade_class(
         jobs: processes on this machine, if no scheduler is given.
         boxed: whether each kernel runs in the sandbox.
         scheduler: address of a Dask scheduler; its workers must see the same files.
+        due: when the assignment was due, and
+        late: what handing it in later costs; both are remembered, None leaves what there is.
         progress: wraps the outcomes as they come in (with their number), for a progress bar.
 
     Raises:
@@ -107,6 +114,7 @@ def grade_class(
     place = submitted.parent
     students = find_students(submitted, name)
     released = generate(root, name, db_url(place))[f"{name}.ipynb"].decode()
+    set_policy(root, place, name, due, late)
     tasks = [
         Job(root, place, submitted / student / name, student, name, released, boxed)
         for student in students
@@ -115,6 +123,7 @@ def grade_class(
         outcomes = {
             outcome.student: outcome for outcome in progress(_run(client, tasks), len(tasks))
         }
+    settle(root, place, name, students)
     reports = [_report(place, name, outcomes[student]) for student in students]
     return ClassReport(name, place, "bwrap" if boxed else "none", reports)
 
@@ -165,10 +174,14 @@ def _report(place: Path, name: str, outcome: Outcome) -> Report:
             cell.name: row
             for row, cell in enumerate(gradebook.find_notebook(name, name).source_cells)
         }
+        grades, late, deducted = [], 0.0, 0.0
         try:
-            grades = gradebook.find_submission_notebook(name, name, outcome.student).grades
+            notebook = gradebook.find_submission_notebook(name, name, outcome.student)
         except MissingEntry:
-            grades = []
+            pass
+        else:
+            grades, deducted = notebook.grades, float(notebook.late_submission_penalty or 0)
+            late = float(notebook.assignment.total_seconds_late)
         marks = [
             Mark(
                 part=grade.name,
@@ -191,4 +204,6 @@ def _report(place: Path, name: str, outcome: Outcome) -> Report:
         remarks=outcome.remarks,
         seconds=outcome.seconds,
         feedback=page if page.is_file() else None,
+        seconds_late=late,
+        deducted=deducted,
     )

@@ -19,6 +19,8 @@ def as_json(result: ClassReport) -> dict[str, Any]:
                 "graded": report.graded,
                 "score": report.score,
                 "points": report.points,
+                "seconds_late": report.seconds_late,
+                "deducted": report.deducted,
                 "parts": {
                     mark.part: {
                         "score": mark.score,
