@@ -64,8 +64,8 @@ def generate(root: Path, name: str, db_url: str | None = None) -> dict[str, byte
         notebook = source_notebook(source)
         notebook.cells.insert(0, _opening_cell(root, name))
         nbformat.write(notebook, made / f"{name}.ipynb")
-        for extra in _extra_files(source):
-            target = made / extra.relative_to(source.parent)
+        for file, extra in data_files(source).items():
+            target = made / file
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(extra, target)
         config = load_config(root)
@@ -135,15 +135,19 @@ def _opening_cell(root: Path, name: str) -> NotebookNode:
     return nbformat.v4.new_code_cell(code, id="opening")
 
 
-def _extra_files(source: Path) -> list[Path]:
-    """Data files that go with the notebook: all that lies beside the source but texts of ours."""
-    return [
-        path
+def data_files(source: Path) -> dict[str, Path]:
+    """Files that go with the notebook: all that lies beside the source but texts of ours.
+
+    Returns:
+        names relative to the notebook -> paths.
+    """
+    return {
+        path.relative_to(source.parent).as_posix(): path
         for path in sorted(source.parent.rglob("*"))
         if path.is_file()
         and path.suffix not in {".md", ".ipynb", ".pyc"}
         and ".ipynb_checkpoints" not in path.parts
-    ]
+    }
 
 
 def _present(folder: Path) -> set[str]:

@@ -18,7 +18,9 @@ from traitlets.config import Config
 
 from course_lib.grading import sandbox
 from course_lib.grading.execution import ContainedExecute, remarks_of
-from course_lib.grading.project import load_config, nbgrader_messages, reason
+from course_lib.grading.given_out import laid_over
+from course_lib.grading.project import load_config, nbgrader_messages, reason, source_of
+from course_lib.grading.release import data_files
 from course_lib.grading.submissions import stage
 
 
@@ -82,8 +84,10 @@ def _grade(job: Job, folder: Path) -> tuple[bool, list[str]]:
         nbformat.reads(job.released, as_version=4),
         folder / "submitted" / job.student / job.assignment,
     )
-    config = _config(job, folder, staged.data_files)
-    remarks = list(staged.remarks)
+    given_out = data_files(source_of(job.root, job.assignment))
+    files, changed = laid_over(staged.data_files, given_out)
+    config = _config(job, folder, files)
+    remarks = [*staged.remarks, *changed]
     with nbgrader_messages() as messages:
         course = CourseDirectory(config=config)
         course.assignment_id = job.assignment
