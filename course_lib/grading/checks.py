@@ -6,11 +6,16 @@ library has a say. A refusal is a sentence for the student: it says what is wron
 thing was expected, never the answer.
 """
 
+import builtins
 import math
+import re
+import sys
 import textwrap
 import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
+
+from course_lib.grading.own_work import NotOwnWork, call
 
 TOLERANCE = 0.002
 """How far a number worked out by hand may lie from the exact one; the assignments state it."""
@@ -31,7 +36,12 @@ def that(holds: bool, message: str) -> None:
 
 
 def numbers(
-    answer: Any, shape: tuple[int, ...], name: str, *, axes: tuple[str, ...] | None = None
+    answer: Any,
+    shape: tuple[int, ...],
+    name: str,
+    *,
+    axes: tuple[str, ...] | None = None,
+    floats: bool = False,
 ) -> Any:
     """`answer` as nested lists of plain floats, of exactly this shape.
 
@@ -40,11 +50,15 @@ def numbers(
         shape: the shape it must have.
         name: what the student calls it.
         axes: the axes' names, for the message about a wrong shape.
+        floats: whether whole numbers are a mistake: a tensor or array of another dtype than a
+            floating-point one (of any width), or nothing but Python's `int`.
 
     Raises:
-        Refused: it is missing, of another kind or shape, or not finite.
+        Refused: it is missing, of another kind, dtype or shape, or not finite.
     """
     that(answer is not None, f"{name} is still None: put your answer in its place.")
+    if floats:
+        _refuse_whole_numbers(answer, name)
     nested = _plain(answer, name)
     found = _shape(nested, name)
     if found != shape:
@@ -63,6 +77,76 @@ def numbers_or_none(answer: Any, shape: tuple[int, ...]) -> Any:
         return numbers(answer, shape, "")
     except Refused:
         return None
+
+
+def flag(
+    answer: Any, shape: tuple[int, ...], name: str, *, axes: tuple[str, ...] | None = None
+) -> Any:
+    """`answer` as nested lists of True and False, of exactly this shape: for masks.
+
+    Raises:
+        Refused: it is missing, of another shape, or holds anything else than True and False.
+    """
+    that(answer is not None, f"{name} is still None: put your answer in its place.")
+    nested = _listed(answer)
+    found = _shape(nested, name)
+    if found != shape:
+        raise Refused(_wrong_shape(name, found, shape, axes))
+    that(
+        all(isinstance(one, bool) for one in _flat(nested)),
+        f"{name} holds something else than True and False: compare (`<`, `!=`, ...), and leave the"
+        " result as it is.",
+    )
+    return nested
+
+
+def gradient(
+    answer: Any,
+    inputs: Any,
+    expected: Any,
+    name: str,
+    *,
+    hint: str = "",
+    weights: Any = None,
+    tolerance: float = 1e-4,
+) -> None:
+    """Refuse a tensor through which the right gradient does not flow.
+
+    An answer that is no tensor (NumPy, lists) has no gradient to be wrong, and passes.
+
+    Args:
+        answer: what the student's function returned for `inputs`.
+        inputs: the tensor, with `requires_grad`, that the gradient is taken of.
+        expected: the gradient of the answer's sum, as nested lists; None asks for a finite one.
+        name: what the student calls the answer.
+        hint: what to look at where the gradient is wrong.
+        weights: numbers of the answer's shape to weigh the sum with. A plain sum of weights that
+            add up to one is constant, and its gradient 0.
+        tolerance: how far each number may be off.
+    """
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(answer, torch.Tensor):
+        return
+    that(
+        bool(answer.requires_grad),
+        f"{name} carries no gradient: somewhere it leaves PyTorch (`.detach()`, `.item()`,"
+        " `.tolist()`, `torch.tensor(...)`, `no_grad`), and nothing could be trained through it.",
+    )
+    total = answer.sum()
+    if weights is not None:
+        total = (answer * torch.as_tensor(weights, dtype=answer.dtype)).sum()
+    (found,) = torch.autograd.grad(total, [inputs], retain_graph=True, allow_unused=True)
+    plain = _flat((torch.zeros_like(inputs) if found is None else found).tolist())
+    that(
+        all(map(math.isfinite, plain)),
+        f"The gradient through {name} is NaN or infinite, though the value is not. {hint}".strip(),
+    )
+    wanted = plain if expected is None else _flat(_plain(expected, name))
+    that(
+        all(abs(x - y) <= tolerance for x, y in zip(plain, wanted, strict=True)),
+        f"The value of {name} may be right, but its gradient is not: a part of the way from the"
+        f" input to it is cut or doubled. {hint}".strip(),
+    )
 
 
 def close(
@@ -120,20 +204,38 @@ def choice(answer: Any, options: tuple[int, ...], name: str) -> int:
     return int(number)
 
 
-def results(function: Callable[..., Any], names: tuple[str, ...], *arguments: Any) -> tuple:
+def results(
+    function: Callable[..., Any],
+    names: tuple[str, ...],
+    *arguments: Any,
+    allow: tuple[str, ...] = (),
+) -> tuple:
     """Call a student's function and take its results apart, in the order of `names`.
 
+    With one name, what it returns is the result; with several, a tuple or list of so many.
+
+    Args:
+        function: the student's.
+        names: what its results are called.
+        arguments: what to call it with.
+        allow: parts of the library it may use; see `own_work.call`.
+
     Raises:
-        Refused: it is not a function, it raised, or it returned something else than those results.
+        Refused: it is not a function, it raised, it returned something else than those results,
+            or it let the library do the work.
     """
     called = getattr(function, "__name__", "the function")
     that(callable(function), "What should be a function is none: keep the `def` line as it was.")
     try:
-        returned = function(*arguments)
-    except Exception as error:
+        returned = call(function, arguments, allow)
+    except NotOwnWork as how:
+        raise Refused(f"{called} {how}") from None
+    except (Exception, SystemExit) as error:
         raise Refused(f"{called} {_what_went_wrong(error)}") from None
     wanted = ", ".join(names)
     that(returned is not None, f"{called} returned nothing: end it with `return {wanted}`.")
+    if len(names) == 1:
+        return (returned,)
     that(
         isinstance(returned, tuple | list) and len(returned) == len(names),
         f"{called} has to return {len(names)} results: `return {wanted}`.",
@@ -141,8 +243,12 @@ def results(function: Callable[..., Any], names: tuple[str, ...], *arguments: An
     return tuple(returned)
 
 
-def _what_went_wrong(error: Exception) -> str:
-    """A student's exception in a line: its kind, its text, and the line of their cell."""
+def _what_went_wrong(error: BaseException) -> str:
+    """A student's exception in a line: its kind, its text, and the line of their cell.
+
+    The text is theirs to choose, and they may have looked round in the test: only a kind that
+    Python itself has is named, and no number with decimals is repeated.
+    """
     # The innermost frame that is the student's: cells of a notebook have no file of that name.
     lines = [
         frame.lineno
@@ -150,8 +256,14 @@ def _what_went_wrong(error: Exception) -> str:
         if "ipykernel" in frame.filename or frame.filename.startswith("<")
     ]
     where = f" (line {lines[-1]} of its cell)" if lines else ""
+    kind = next(
+        one.__name__
+        for one in type(error).__mro__
+        if getattr(builtins, one.__name__, None) is one  # a made-up name could carry a message
+    )
     text = (str(error).strip().splitlines() or [""])[0][:200]
-    return f"stopped with {type(error).__name__}{where}: {text}"
+    text = re.sub(r"[-+]?(\d+\.\d*|\.\d+)(e[-+]?\d+)?", "…", text)
+    return f"stopped with {kind}{where}: {text}".removesuffix(": ")
 
 
 def _plain(answer: Any, name: str) -> Any:
@@ -173,6 +285,27 @@ def _plain(answer: Any, name: str) -> Any:
         ) from None
 
 
+def _listed(answer: Any) -> Any:
+    """Nested lists of whatever an answer holds."""
+    if hasattr(answer, "tolist"):
+        answer = answer.tolist()
+    if isinstance(answer, list | tuple):
+        return [_listed(part) for part in answer]
+    return answer
+
+
+def _refuse_whole_numbers(answer: Any, name: str) -> None:
+    """One zero among floats may be written `0`; a dtype, or a list of nothing else, is meant."""
+    dtype = str(getattr(answer, "dtype", ""))
+    if dtype:
+        whole = not re.search(r"float|complex|object", dtype)
+    else:
+        held = _flat(_listed(answer))
+        whole = bool(held) and all(isinstance(one, int) for one in held)
+    kind = dtype.removeprefix("torch.") or "whole numbers"
+    that(not whole, f"{name} is of dtype {kind}; expected floating-point numbers.")
+
+
 def _shape(nested: Any, name: str) -> tuple[int, ...]:
     if not isinstance(nested, list):
         return ()
@@ -181,7 +314,7 @@ def _shape(nested: Any, name: str) -> tuple[int, ...]:
     return (len(nested), *(inner.pop() if inner else ()))
 
 
-def _flat(nested: Any) -> list[float]:
+def _flat(nested: Any) -> list[Any]:
     if not isinstance(nested, list):
         return [nested]
     return [number for part in nested for number in _flat(part)]

@@ -15,6 +15,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from course_lib.errors import CourseError
+from course_lib.grading import owner
 
 LARGEST_NOTEBOOK = 20 * 1024**2
 LARGEST_DATA = 100 * 1024**2
@@ -49,7 +50,14 @@ def find_students(submitted: Path, name: str) -> list[str]:
     return students
 
 
-def stage(handed_in: Path, name: str, released: NotebookNode, target: Path) -> Staged:
+def stage(
+    handed_in: Path,
+    name: str,
+    released: NotebookNode,
+    target: Path,
+    *,
+    student: str | None = None,
+) -> Staged:
     """Copy a submission to `target` as nbgrader expects it.
 
     Args:
@@ -57,6 +65,7 @@ def stage(handed_in: Path, name: str, released: NotebookNode, target: Path) -> S
         name: the assignment, and the notebook's proper name.
         released: the notebook the students were given.
         target: a new folder.
+        student: who it came from; the test cells find the name with `owner.owner`.
 
     Without a readable notebook the released one takes its place: every part then has a defined
     score, and the feedback says why.
@@ -71,6 +80,8 @@ def stage(handed_in: Path, name: str, released: NotebookNode, target: Path) -> S
         remarks += repaired
         data_files, skipped = _copy_data(handed_in, target)
         remarks += skipped
+    if student is not None:
+        data_files[owner.FILE] = _write_owner(target, student)
     if remarks:
         listed = "\n".join(f"- {remark}" for remark in remarks)
         cell = nbformat.v4.new_markdown_cell(f"**Remarks of the grader**\n\n{listed}")
@@ -151,6 +162,13 @@ def _read(handed_in: Path, name: str) -> tuple[NotebookNode | None, list[str]]:
             f"{path.name} is damaged and cannot be read as a notebook ({kind}).",
         ]
     return notebook, remarks
+
+
+def _write_owner(target: Path, student: str) -> Path:
+    path = target / owner.FILE
+    path.write_text(f"{student}\n", encoding="utf-8")
+    path.chmod(0o444)
+    return path
 
 
 def _copy_data(handed_in: Path, target: Path) -> tuple[dict[str, Path], list[str]]:

@@ -83,6 +83,7 @@ def _grade(job: Job, folder: Path) -> tuple[bool, list[str]]:
         job.assignment,
         nbformat.reads(job.released, as_version=4),
         folder / "submitted" / job.student / job.assignment,
+        student=job.student,
     )
     given_out = data_files(source_of(job.root, job.assignment))
     files, changed = laid_over(staged.data_files, given_out)

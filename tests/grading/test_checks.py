@@ -147,3 +147,103 @@ def test_a_notebook_shows_the_sentence_and_no_code_of_the_test(
     shown = capsys.readouterr()
     assert "Not yet: energies is not right. Mind the signs." in shown.out + shown.err
     assert "secret" not in shown.out + shown.err
+
+
+def test_one_result_is_taken_as_it_is() -> None:
+    for returned in (torch.zeros(2), [1.0, 2.0], (1, 2), 0.5):
+        (result,) = checks.results(lambda kept: kept, ("energies",), returned)
+        assert result is returned
+
+
+def test_what_a_students_exception_says_is_kept_short_and_without_numbers_of_the_test() -> None:
+    class E1_3673(ValueError):
+        pass
+
+    def spies() -> None:
+        raise E1_3673("expected [1.3673, -.5, 2e3, 1.5e-07] of (2, 3)\nsecond line")
+
+    def leaves() -> None:
+        raise SystemExit
+
+    with pytest.raises(Refused) as refusal:
+        checks.results(spies, ("energies",))
+    assert str(refusal.value) == "spies stopped with ValueError: expected […, …, 2e3, …] of (2, 3)"
+    with pytest.raises(Refused, match=r"^leaves stopped with SystemExit$"):
+        checks.results(leaves, ("energies",))
+
+
+@pytest.mark.parametrize(
+    "mask",
+    [
+        torch.tensor([[True, False]]),
+        np.array([[True, False]]),
+        [[True, False]],
+        (torch.tensor([True, False]),),
+        [[np.bool_(True), torch.tensor(False)]],
+    ],
+)
+def test_a_mask_of_any_kind_is_true_and_false(mask: object) -> None:
+    assert checks.flag(mask, (1, 2), "mask") == [[True, False]]
+
+
+@pytest.mark.parametrize(
+    ("mask", "said"),
+    [
+        (None, "still None"),
+        (torch.tensor([[1, 0]]), "something else than True and False"),
+        ([[1.0, 0.0]], "something else than True and False"),
+        ([[True, None]], "something else than True and False"),
+        ([True, False], r"shape \(2,\); expected \(1, 2\) = \(B, T_x\)"),
+        ([[True], [True, False]], "ragged"),
+    ],
+)
+def test_what_is_no_mask_is_refused(mask: object, said: str) -> None:
+    with pytest.raises(Refused, match=said):
+        checks.flag(mask, (1, 2), "mask", axes=("B", "T_x"))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_floats_of_any_width_are_floats(dtype: torch.dtype) -> None:
+    assert checks.numbers(torch.ones(2, dtype=dtype), (2,), "alpha", floats=True) == [1.0, 1.0]
+    for answer in ([0.5, 0], (np.float32(0.5), 0), np.ones(2), [torch.tensor(1.0)] * 2):
+        checks.numbers(answer, (2,), "alpha", floats=True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (torch.tensor([0, 1]), "int64"),
+        (np.array([0, 1], dtype=np.int8), "int8"),
+        (torch.tensor([True, False]), "bool"),
+        ([0, 1], "whole numbers"),
+        ([torch.tensor(0), torch.tensor(1)], "whole numbers"),
+    ],
+)
+def test_whole_numbers_are_refused_where_floats_are_due(answer: object, kind: str) -> None:
+    with pytest.raises(Refused, match=f"alpha is of dtype {kind}; expected floating"):
+        checks.numbers(answer, (2,), "alpha", floats=True)
+
+
+def test_a_right_gradient_passes_and_so_does_an_answer_without_any() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    checks.gradient(x * x, x, [2.0, 4.0], "square")
+    checks.gradient((x * x).double(), x, [2.0, 4.0], "square")
+    checks.gradient(x * x, x, [2.0, 40.0], "square", weights=[1, 10])
+    checks.gradient(x.sin(), x, None, "sine")
+    for answer in ([1.0, 4.0], np.array([1.0, 4.0]), 3.0):
+        checks.gradient(answer, x, [2.0, 4.0], "square")
+
+
+def test_a_missing_cut_or_infinite_gradient_is_refused() -> None:
+    x = torch.tensor([1.0, 0.0], requires_grad=True)
+    other = torch.ones(2, requires_grad=True)
+    for answer, said in [
+        ((x * x).detach(), "square carries no gradient"),
+        (torch.tensor([1.0, 0.0]), "square carries no gradient"),
+        (torch.tensor([1, 0]), "square carries no gradient"),
+        (x * x.detach(), "cut or doubled. Look again"),
+        (other * 1, "cut or doubled"),
+        (x.sqrt() * torch.tensor([1.0, 0.0]), "NaN or infinite, though the value is not. Look"),
+    ]:
+        with pytest.raises(Refused, match=said):
+            checks.gradient(answer, x, [2.0, 0.0], "square", hint="Look again.")
