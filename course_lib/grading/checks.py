@@ -204,6 +204,43 @@ def choice(answer: Any, options: tuple[int, ...], name: str) -> int:
     return int(number)
 
 
+def places(answer: Any, name: str, each: int = 1) -> set[Any]:
+    """`answer` as a set of positions counted from 0, or with `each` 2 of pairs of them: links.
+
+    A set, list, tuple, array or tensor will do, in any order; a list that has one of them twice is
+    refused.
+
+    Raises:
+        Refused: it is missing, or holds something else.
+    """
+    one = "a position" if each == 1 else f"a tuple of {each} positions"
+    wanted = f"{name} has to be a set or a list in which everything is {one}, counted from 0"
+    that(answer is not None, f"{name} is still None: put your answer in its place.")
+    items = list(answer) if isinstance(answer, set | frozenset) else _listed(answer)
+    that(isinstance(items, list), f"{wanted}; it is of the kind {type(answer).__name__}.")
+    found = []
+    for item in items:
+        parts = [item] if each == 1 else _listed(item)
+        that(
+            isinstance(parts, list)
+            and len(parts) == each
+            and all(_is_position(part) for part in parts),
+            f"{wanted}; {str(item)[:40]} is none.",
+        )
+        found.append(int(parts[0]) if each == 1 else tuple(map(int, parts)))
+    twice = next((item for item in found if found.count(item) > 1), None)
+    that(twice is None, f"{name} has {twice} twice: name each once, as a set does by itself.")
+    return set(found)
+
+
+def _is_position(part: Any) -> bool:
+    """Whether a part is a whole number from 0, of whatever kind; True and False are none."""
+    value = _listed(part)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return value >= 0 and float(value).is_integer()
+
+
 def results(
     function: Callable[..., Any],
     names: tuple[str, ...],

@@ -247,3 +247,50 @@ def test_a_missing_cut_or_infinite_gradient_is_refused() -> None:
     ]:
         with pytest.raises(Refused, match=said):
             checks.gradient(answer, x, [2.0, 0.0], "square", hint="Look again.")
+
+
+@pytest.mark.parametrize(
+    "links",
+    [
+        {(0, 1), (2, 0)},
+        frozenset({(2.0, 0), (np.int64(0), 1)}),
+        [(2, 0), (0, 1)],
+        [[0, 1], [2, 0]],
+        np.array([[0, 1], [2, 0]]),
+        torch.tensor([[2, 0], [0, 1]]),
+    ],
+)
+def test_links_are_a_set_of_pairs_whatever_holds_them(links: object) -> None:
+    assert checks.places(links, "links", each=2) == {(0, 1), (2, 0)}
+
+
+def test_positions_are_a_set_and_nothing_is_a_set_as_well() -> None:
+    assert checks.places([3, np.int64(1)], "columns") == {1, 3}
+    for empty in (set(), [], np.zeros(0), np.zeros((0, 2))):
+        assert checks.places(empty, "columns") == set()
+        assert checks.places(empty, "links", each=2) == set()
+
+
+@pytest.mark.parametrize(
+    ("answer", "each", "said"),
+    [
+        (None, 2, "still None"),
+        (3, 2, "it is of the kind int"),
+        ({0: 1}, 2, "it is of the kind dict"),
+        ([(0, 1), (0, 1)], 2, "has (0, 1) twice"),
+        ([(0, 1, 2)], 2, "[0, 1, 2] is none"),
+        ([0, 1], 2, "0 is none"),
+        ([(0, -1)], 2, "[0, -1] is none"),
+        ([(0, 0.5)], 2, "[0, 0.5] is none"),
+        ([(0, True)], 2, "[0, True] is none"),
+        ([(0, math.nan)], 2, "[0, nan] is none"),
+        ([(0, math.inf)], 2, "[0, inf] is none"),
+        ("0-1", 2, "it is of the kind str"),
+        ({(0, 1)}, 1, "(0, 1) is none"),
+        ([1, 1], 1, "has 1 twice"),
+    ],
+)
+def test_what_is_no_set_of_places_is_refused(answer: object, each: int, said: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        checks.places(answer, "links", each=each)
+    assert said in str(refusal.value)
