@@ -1,0 +1,239 @@
+"""The grader's own proof: every variant of every answer, run against every test, in seconds.
+
+The cells run here, without kernels. All variants of one cell share the cells before it: a process
+runs the instructor's solution from the top, and at each answer cell it forks a child for every
+variant of that cell, which runs the notebook to its end and reports which parts it lost. So what a
+variant does, to the interpreter as well, concerns nobody else.
+
+`python -m course_lib.grading.proof NAME` prints what was found, as JSON.
+"""
+
+import json
+import os
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NoReturn
+
+import nbformat
+import torch
+from nbformat import NotebookNode
+
+from course_lib.grading import owner
+from course_lib.grading.cells import execute, new_namespace
+from course_lib.grading.demonstration import (
+    Student,
+    Variants,
+    answered,
+    cell_of,
+    read_variants,
+    write_files,
+)
+from course_lib.grading.project import project_root, source_of
+from course_lib.grading.release import data_files, source_notebook
+
+SECONDS = 60
+"""After that a child is ended; whatever takes so long does not come to an end."""
+
+REFERENCE = Student("reference", {}, False, frozenset())
+
+Lost = dict[str, str]
+"""Graded parts that were lost, each with the message."""
+
+
+def belonging(notebook: NotebookNode) -> dict[str, list[str]]:
+    """Answer cell -> the parts that tests decide on it: those up to the next answer cell."""
+    parts: dict[str, list[str]] = {}
+    for cell in notebook.cells:
+        metadata = cell.metadata.get("nbgrader", {})
+        if cell.cell_type != "code":
+            continue
+        if metadata.get("solution"):
+            parts[metadata["grade_id"]] = []
+        elif metadata.get("grade"):
+            parts[list(parts)[-1]].append(metadata["grade_id"])
+    return {cell: found for cell, found in parts.items() if found}
+
+
+def prove(root: Path, name: str) -> dict[str, Lost]:
+    """What each way of handing in an assignment loses.
+
+    The names are those of the variants; besides them "reference", "blank", and for every answer
+    cell "only CELL" (nothing else is answered) and "without CELL" (everything else is).
+    """
+    variants = read_variants(root, name)
+    source = source_notebook(source_of(root, name))
+    released = root / "exercises" / name / f"{name}.ipynb"
+    with tempfile.TemporaryDirectory(prefix="proof-") as folder:
+        runner = _Runner(source, nbformat.read(released, as_version=4), Path(folder))
+        for given, path in data_files(source_of(root, name)).items():
+            target = runner.work / given
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
+        runner.go(variants)
+        return runner.results()
+
+
+class _Runner:
+    """The process that runs the solution, its children, and the files they report in."""
+
+    def __init__(self, source: NotebookNode, released: NotebookNode, folder: Path) -> None:
+        self.source = source
+        self.stubs = _stubs(released)
+        self.work, self.reports = folder / "work", folder / "reports"
+        self.work.mkdir()
+        self.reports.mkdir()
+        self.children: dict[int, str] = {}
+        self.started: list[str] = []
+
+    def go(self, variants: Variants) -> None:
+        """Run everything, as many at a time as there are cores."""
+        torch.set_num_threads(1)  # a process with several threads must not be forked
+        os.chdir(self.work)
+        (self.work / owner.FILE).write_text(REFERENCE.id)
+        cells = answered(REFERENCE, self.source, self.source).cells
+        namespace = new_namespace()
+        blank = _filled(cells, self.stubs)
+        self._fork("reference", cells, namespace)
+        self._fork("blank", blank, namespace)
+        for variant in variants.sections:
+            if variant.files or variant.owner:
+                student = variant if variant.owner else replace(variant, owner=REFERENCE.id)
+                own = answered(student, self.source, self.source).cells
+                self._fork(variant.name, own, namespace, student)
+        parts = belonging(self.source)
+        for place, cell in enumerate(cells):
+            grade_id = _solution_id(cell)
+            if grade_id in parts:
+                rest = cells[place + 1 :]
+                only = _filled(cells, {**self.stubs, grade_id: cell.source})
+                self._fork(f"only {grade_id}", only, new_namespace())
+                without = self.stubs[grade_id]
+                self._fork(f"without {grade_id}", [_with(cell, without), *rest], namespace)
+                for variant in variants.sections:
+                    if cell_of(variant) == grade_id and not (variant.files or variant.owner):
+                        student = replace(variant, owner=REFERENCE.id)
+                        (changed,) = answered(
+                            student, self.source, NotebookNode(cells=[cell])
+                        ).cells
+                        self._fork(variant.name, [changed, *rest], namespace)
+            execute(cell, namespace)
+        while self.children:
+            self._wait()
+
+    def results(self) -> dict[str, Lost]:
+        """What the children reported, in the order they were started in."""
+        return {name: json.loads((self.reports / name).read_text()) for name in self.started}
+
+    def _fork(
+        self,
+        name: str,
+        cells: list[NotebookNode],
+        namespace: dict[str, Any],
+        student: Student | None = None,
+    ) -> None:
+        while len(self.children) >= (os.cpu_count() or 1):
+            self._wait()
+        self.started.append(name)
+        # what stands there if the child does not live to say more
+        parts = [part for cell in cells if (part := _part_id(cell))]
+        self._report(name, dict.fromkeys(parts, "Ended: the process did not live to run this."))
+        child = os.fork()
+        if child:
+            self.children[child] = name
+        else:
+            self._run(name, cells, namespace, student)
+
+    def _run(
+        self,
+        name: str,
+        cells: list[NotebookNode],
+        namespace: dict[str, Any],
+        student: Student | None,
+    ) -> NoReturn:
+        """The child's whole life."""
+        signal.alarm(SECONDS)  # its default action ends the process, whatever runs
+        quiet = os.open(os.devnull, os.O_WRONLY)
+        errors = os.open(self.reports / f"{name}.stderr", os.O_RDWR | os.O_CREAT)
+        os.dup2(quiet, 1)
+        os.dup2(errors, 2)
+        if student is not None:
+            folder = Path(tempfile.mkdtemp(dir=self.reports.parent))
+            shutil.copytree(self.work, folder, dirs_exist_ok=True)
+            os.chdir(folder)
+            (folder / owner.FILE).write_text(student.id)
+            write_files(student, folder)
+        lost = {part: "Ended: not run." for cell in cells if (part := _part_id(cell))}
+        for cell in cells:
+            before = _size(errors)
+            message = execute(cell, namespace)
+            part = _part_id(cell)
+            if part is None:
+                continue
+            if message is None and _size(errors) > before:
+                said = os.pread(errors, 200, before).decode(errors="replace")
+                message = f"Warned: it wrote on stderr: {said}"  # which the grader marks with 0
+            if message is None:
+                del lost[part]
+            else:
+                lost[part] = message
+            self._report(name, lost)
+        os._exit(0)
+
+    def _report(self, name: str, lost: Lost) -> None:
+        """Replaced as a whole: the child may end at any moment."""
+        draft = self.reports / f"{name}.draft"
+        draft.write_text(json.dumps(lost))
+        draft.replace(self.reports / name)
+
+    def _wait(self) -> None:
+        child, _ = os.wait()
+        self.children.pop(child, None)
+
+
+def _size(file: int) -> int:
+    for stream in (sys.stderr, sys.__stderr__):
+        if stream is not None:
+            stream.flush()
+    return os.fstat(file).st_size
+
+
+def _stubs(released: NotebookNode) -> dict[str, str]:
+    return {grade_id: cell.source for cell in released.cells if (grade_id := _solution_id(cell))}
+
+
+def _filled(cells: list[NotebookNode], sources: dict[str, str]) -> list[NotebookNode]:
+    return [
+        _with(cell, sources[grade_id]) if (grade_id := _solution_id(cell)) else cell
+        for cell in cells
+    ]
+
+
+def _with(cell: NotebookNode, source: str) -> NotebookNode:
+    return NotebookNode({**cell, "source": source})
+
+
+def _solution_id(cell: NotebookNode) -> str | None:
+    metadata = cell.metadata.get("nbgrader", {})
+    return metadata["grade_id"] if metadata.get("solution") else None
+
+
+def _part_id(cell: NotebookNode) -> str | None:
+    metadata = cell.metadata.get("nbgrader", {})
+    automatic = metadata.get("grade") and cell.cell_type == "code"
+    return metadata["grade_id"] if automatic else None
+
+
+def main(names: list[str]) -> Iterator[tuple[str, dict[str, Lost]]]:
+    """Prove these assignments, of the course in or above this folder."""
+    root = project_root()
+    for name in names:
+        yield name, prove(root, name)
+
+
+if __name__ == "__main__":
+    print(json.dumps(dict(main(sys.argv[1:])), indent=1))

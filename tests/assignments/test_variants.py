@@ -1,0 +1,145 @@
+"""Every assignment's tests, proved: right answers of every kind pass, and each wrong one costs what
+it should and nothing else.
+
+The answers are in `solutions/NAME/variants.md`; an assignment that has the file is proved.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from course_lib.grading.demonstration import Variants, automatic_parts, cell_of, read_variants
+from course_lib.grading.project import assignment_names, project_root, source_of
+from course_lib.grading.proof import belonging
+from course_lib.grading.release import source_notebook
+
+ROOT = project_root(Path(__file__).parent)
+NAMES = [
+    name for name in assignment_names(ROOT) if (ROOT / "solutions" / name / "variants.md").is_file()
+]
+WRONG, RIGHT = 8, 4
+"""How many of each kind a part needs at least."""
+
+
+@dataclass(frozen=True)
+class Proof:
+    """An assignment's variants, and what each way of handing it in lost."""
+
+    name: str
+    variants: Variants
+    parts: dict[str, list[str]]
+    lost: dict[str, dict[str, str]]
+
+    def every_part(self) -> list[str]:
+        return [part for parts in self.parts.values() for part in parts]
+
+    def hanging_on(self, cell: str) -> set[str]:
+        """The parts that an answer decides: its own, and those that hang on it by design."""
+        return {*self.parts[cell], *self.variants.also.get(cell, ())}
+
+
+@cache
+def proof_of(name: str) -> Proof:
+    """One run an assignment, in an interpreter of its own: it forks."""
+    done = subprocess.run(
+        [sys.executable, "-m", "course_lib.grading.proof", name],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    lost = json.loads(done.stdout)[name]
+    parts = belonging(source_notebook(source_of(ROOT, name)))
+    return Proof(name, read_variants(ROOT, name), parts, lost)
+
+
+@pytest.fixture(params=NAMES)
+def proof(request: pytest.FixtureRequest) -> Proof:
+    """Each assignment's proof."""
+    return proof_of(request.param)
+
+
+def test_the_reference_gets_every_point_and_the_blank_release_none(proof: Proof) -> None:
+    assert proof.lost["reference"] == {}
+    assert list(proof.lost["blank"]) == proof.every_part()
+    assert proof.every_part() == list(automatic_parts(source_notebook(source_of(ROOT, proof.name))))
+
+
+def test_partial_work_gets_its_parts_and_one_gap_costs_no_other(proof: Proof) -> None:
+    wrong = []
+    for cell, own in proof.parts.items():
+        gets = set(proof.every_part()) - proof.lost[f"only {cell}"].keys()
+        if gets != set(own):
+            wrong.append(
+                f"{cell} alone gets {sorted(gets)}, not {own}: {proof.lost[f'only {cell}']}"
+            )
+        loses = proof.lost[f"without {cell}"]
+        if not set(own) <= loses.keys() <= proof.hanging_on(cell):
+            wrong.append(f"without {cell} is lost: {loses}")
+    assert wrong == []
+
+
+def test_each_variant_loses_exactly_what_it_declares(proof: Proof) -> None:
+    wrong = []
+    for variant in proof.variants.sections:
+        lost = proof.lost[variant.name]
+        wrong += [
+            f"{variant.name} keeps {part}, which should refuse it"
+            for part in sorted(variant.loses - lost.keys())
+        ]
+        wrong += [
+            f"{variant.name} loses {part}, undeclared: {lost[part]}"
+            for part in sorted(lost.keys() - variant.loses)
+        ]
+    assert wrong == []
+
+
+def test_a_variant_is_caught_by_the_parts_it_belongs_to_and_only_there(proof: Proof) -> None:
+    astray = {
+        variant.name: variant.loses - proof.hanging_on(cell_of(variant))
+        for variant in proof.variants.sections
+        if not variant.loses <= proof.hanging_on(cell_of(variant))
+    }
+    assert astray == {}
+
+
+def test_every_part_refuses_enough_wrong_answers_and_takes_enough_right_ones(
+    proof: Proof,
+) -> None:
+    few = []
+    for cell, own in proof.parts.items():
+        here = [variant for variant in proof.variants.sections if cell_of(variant) == cell]
+        right = [variant.name for variant in here if not variant.loses]
+        if len(right) < RIGHT:
+            few.append(f"{cell}: {len(right)} right variants of {RIGHT}")
+        for part in own:
+            wrong = [variant.name for variant in here if part in variant.loses]
+            if len(wrong) < WRONG:
+                few.append(f"{part}: {len(wrong)} wrong variants of {WRONG}")
+    assert few == []
+
+
+def test_no_two_variants_are_the_same(proof: Proof) -> None:
+    seen: dict[str, str] = {}
+    for variant in proof.variants.sections:
+        text = json.dumps([variant.answers, variant.files, variant.owner])
+        assert seen.setdefault(text, variant.name) == variant.name
+
+
+def test_what_is_refused_is_said_in_a_sentence_that_gives_no_answer_away(proof: Proof) -> None:
+    """A number with three decimals or more would; only the tolerances are named."""
+    bad = []
+    for name, lost in proof.lost.items():
+        for part, message in lost.items():
+            kind, _, text = message.partition(": ")
+            told = set(re.findall(r"\d+\.\d{3,}", text)) - {"0.001", "0.002", "0.005"}
+            if kind not in {"Refused", "NameError", "Ended"} or told or not text.strip():
+                bad.append(f"{name}, {part}: {message}")
+    assert bad == []
