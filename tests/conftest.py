@@ -1,13 +1,18 @@
-"""What holds for every test: CI leaves nothing out, and the slow proofs leave a dated record."""
+"""What holds for every test: CI leaves nothing out, the slow proofs leave a dated record, and there
+is one browser for all."""
 
 import os
 import platform
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 SHOWN = ("torch", "numpy", "jupyter-book", "nbgrader")
 
@@ -82,3 +87,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Outcomes(config.getoption("--proofs")), "course-outcomes")
+
+
+@pytest.fixture(scope="session")
+def browser() -> "Iterator[Browser]":
+    from course_book.edition import CHROMIUM, CHROMIUM_FLAGS
+    from playwright.sync_api import sync_playwright
+
+    if not Path(CHROMIUM).exists():
+        pytest.fail(f"{CHROMIUM} is missing. Run: apt-get install chromium, or set CHROMIUM.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_FLAGS)
+        yield browser
+        browser.close()

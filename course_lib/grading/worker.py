@@ -13,7 +13,7 @@ import nbformat
 from nbgrader.converters import Autograde, GenerateFeedback
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import ClearHiddenTests, Execute
+from nbgrader.preprocessors import Execute
 from traitlets.config import Config
 
 from course_lib.grading import sandbox
@@ -119,12 +119,6 @@ def _config(job: Job, folder: Path, data_files: dict[str, Path]) -> Config:
     config.Autograde.autograde_preprocessors = [
         ContainedExecute if step is Execute else step
         for step in Autograde.autograde_preprocessors.default()
-    ]
-    # the messages of hidden tests reach the student, their code does not
-    config.GenerateFeedback.preprocessors = [
-        GenerateFeedback.preprocessors.default()[0],
-        ClearHiddenTests,
-        *GenerateFeedback.preprocessors.default()[1:],
     ]
     if job.boxed:
         kernel = folder / "k"

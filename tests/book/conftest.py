@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from course_book.edition import CHROMIUM, CHROMIUM_FLAGS
 from course_book.source import parts_of_the_book
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "book"
@@ -45,16 +44,6 @@ def site() -> Path:
 def page_file(site: Path, source: Path) -> Path:
     """The built page of one source."""
     return site / source.relative_to(ROOT).with_suffix(".html")
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    if not Path(CHROMIUM).exists():
-        pytest.fail(f"{CHROMIUM} is missing. Run: apt-get install chromium, or set CHROMIUM.")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")
