@@ -164,7 +164,7 @@ def test_the_paragraph_waits_for_a_person_unless_nothing_is_written(
     [
         ("crashing", "KernelDied in function_answer", "The Python process ended"),
         ("endless", "context_answer was stopped: it took too long", "CellTimeoutError"),
-        ("test-tamperer", "CheckDisabled in energies", "A known-wrong answer passes here"),
+        ("test-tamperer", "CheckDisabled in energies", "has changed how tests work"),
     ],
 )
 def test_what_happened_to_an_unlucky_or_hostile_notebook_is_named(

@@ -1,0 +1,139 @@
+"""What a submission's cells put out, made fit to be kept, read and shown in a browser.
+
+Whoever marks opens these outputs with a session that may change grades. So text and pictures are
+kept, and nothing that a browser would run; and only so much that a page of it can be opened.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+
+LONGEST_LINE = 1000
+MOST_TEXT = 50_000
+"""Characters of one cell."""
+LARGEST_PICTURE = 2 * 1024**2
+"""Characters of one picture, as base64."""
+MOST_PICTURES = 20
+"""Of one cell."""
+TAKEN_OUT = "[a line of a hidden test]"
+
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+_SEQUENCES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?", re.DOTALL)
+# control characters but tab and newline, those that turn the direction of writing, half pairs
+_HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_HALVES = re.compile(r"[\ud800-\udfff]")
+
+
+def tidied(outputs: Iterable[NotebookNode], hidden: frozenset[str]) -> list[NotebookNode]:
+    """The outputs of one cell that are kept.
+
+    Args:
+        outputs: as the kernel sent them; nothing about them is taken for granted.
+        hidden: lines of hidden tests, stripped; a line of text that contains one is taken out.
+    """
+    kept: list[NotebookNode] = []
+    text, pictures, cut = 0, 0, False
+    for output in outputs:
+        kind = output.get("output_type")
+        if kind == "stream":
+            said = output.get("text")
+            if text >= MOST_TEXT:
+                cut = True
+                continue
+            said = plain(said, hidden, MOST_TEXT - text)
+            text += len(said)
+            name = "stderr" if output.get("name") == "stderr" else "stdout"
+            if kept and kept[-1].output_type == "stream" and kept[-1].name == name:
+                kept[-1].text += said
+            else:
+                kept.append(new_output("stream", name=name, text=said))
+        elif kind == "error":
+            kept.append(error(output, hidden))
+        elif kind in {"display_data", "execute_result"}:
+            data = _shown(output.get("data"), hidden)
+            pictures += any(key.startswith("image/") for key in data)
+            text += len(data.get("text/plain", ""))
+            if pictures > MOST_PICTURES or text > MOST_TEXT:
+                cut = True
+            elif data:
+                kept.append(new_output("display_data", data=data))
+    if cut:
+        kept.append(new_output("stream", text="\n[more was put out than is kept]\n"))
+    return kept
+
+
+def error(output: NotebookNode, hidden: frozenset[str]) -> NotebookNode:
+    """An error with its text bounded and its hidden lines taken out."""
+    traceback = output.get("traceback")
+    lines = traceback if isinstance(traceback, list) else []
+    return new_output(
+        "error",
+        ename=plain(output.get("ename"), hidden, 100),
+        evalue=plain(output.get("evalue"), hidden, 2000),
+        traceback=[plain(line, hidden, 5000) for line in lines[:100]],
+    )
+
+
+def plain(said: Any, hidden: frozenset[str] = frozenset(), most: int = MOST_TEXT) -> str:
+    """Text that shows what it holds: colours stay, other terminal sequences do not."""
+    if not isinstance(said, str):
+        return ""
+    if len(said) > most:
+        said = said[:most] + "\n[cut off here]"
+    # a progress bar writes over its line: only what is left standing is kept
+    said = re.sub(r"[^\n]*\r(?!\n)", "", said).replace("\r", "")
+    parts = _COLOURS.split(said)
+    cleaned = [_HIDDEN.sub("\N{REPLACEMENT CHARACTER}", _SEQUENCES.sub("", one)) for one in parts]
+    colours = [*_COLOURS.findall(said), ""]
+    said = "".join(one + colour for one, colour in zip(cleaned, colours, strict=True))
+    said = _HALVES.sub("\N{REPLACEMENT CHARACTER}", said)
+    return "\n".join(_line(line, hidden) for line in said.split("\n"))
+
+
+def _line(line: str, hidden: frozenset[str]) -> str:
+    if hidden:
+        bare = _COLOURS.sub("", line)
+        if any(secret in bare for secret in hidden):
+            return TAKEN_OUT
+    return line if len(line) <= LONGEST_LINE else line[:LONGEST_LINE] + " [cut off here]"
+
+
+def _shown(data: Any, hidden: frozenset[str]) -> dict[str, str]:
+    """Of a display's forms the ones that are text or a picture."""
+    if not isinstance(data, dict):
+        return {}
+    shown = {}
+    if isinstance(data.get("text/plain"), str):
+        shown["text/plain"] = plain(data["text/plain"], hidden)
+    for kind in ("image/png", "image/jpeg"):
+        picture = data.get(kind)
+        if isinstance(picture, str) and len(picture) <= LARGEST_PICTURE:
+            try:
+                base64.b64decode(picture.replace("\n", ""), validate=True)
+            except (binascii.Error, ValueError):
+                continue
+            shown[kind] = picture
+        elif picture is not None:
+            shown["text/plain"] = "[a picture too large to be kept]"
+    return shown
+
+
+def hidden_lines(notebook: NotebookNode) -> frozenset[str]:
+    """The telling lines of a notebook's hidden tests: not those that stand in the open as well."""
+    inside: set[str] = set()
+    outside: set[str] = set()
+    for cell in notebook.cells:
+        test, within = cell.metadata.get("nbgrader", {}).get("grade"), False
+        for line in cell.source.split("\n"):
+            if test and "BEGIN HIDDEN TESTS" in line:
+                within = True
+            elif test and "END HIDDEN TESTS" in line:
+                within = False
+            else:
+                (inside if within else outside).add(line.strip())
+    return frozenset(line for line in inside - outside if len(line) >= 12)
