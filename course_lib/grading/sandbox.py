@@ -2,21 +2,23 @@
 
 The kernel is boxed in, and not the grader: inside there is no network, no database, no solution and
 no other submission, only the system, the Python environment and this library, all read-only. It
-talks to the grader through sockets in one folder made for it (`transport="ipc"`).
+talks to the grader through sockets in one folder made for it (`transport="ipc"`). What it may write
+lies in memory, is limited in size, and is gone with it.
+
+How such a kernel is started and ended is the business of `boxes`.
 """
 
-import json
+import functools
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-from traitlets.config import Config
-
 import course_lib
 from course_lib.errors import CourseError
 
-KERNEL = "boxed"
+LIMITER = "bash"
+"""The program inside the walls that sets the limits and starts Python."""
 WORK = "/tmp/work"
 """Where the submission's data files lie, as its kernel sees it."""
 
@@ -25,6 +27,8 @@ MEMORY_KIB = 6 * 1024**2
 FILE_KIB = 64 * 1024
 CPU_SECONDS = 300
 TMP_BYTES = 256 * 1024**2
+SHARED_BYTES = 64 * 1024**2
+"""/dev/shm: what processes of one submission may share."""
 
 HOW_TO_INSTALL = (
     "Install bubblewrap (`apt install bubblewrap`, `dnf install bubblewrap`), or give"
@@ -50,36 +54,6 @@ def require() -> None:
         )
 
 
-def kernel_config(folder: Path, data_files: dict[str, Path]) -> Config:
-    """Settings that make nbclient start its kernel boxed in.
-
-    Args:
-        folder: an empty folder with a short path, for this kernel alone; its sockets lie there.
-        data_files: the submission's files besides the notebook: relative name -> path.
-    """
-    spec = folder / "kernels" / KERNEL
-    spec.mkdir(parents=True)
-    sockets = folder / "s"
-    sockets.mkdir()
-    (spec / "kernel.json").write_text(
-        json.dumps(
-            {
-                "argv": command(sockets, data_files),
-                "display_name": KERNEL,
-                "language": "python",
-                # the kernel lives in another process namespace: a signal would only reach bwrap
-                "interrupt_mode": "message",
-            }
-        )
-    )
-    config = Config()
-    config.ContainedExecute.kernel_dirs = [str(spec.parent)]
-    config.ExecutePreprocessor.kernel_name = KERNEL
-    config.ConnectionFileMixin.transport = "ipc"
-    config.ConnectionFileMixin.connection_file = str(sockets / "k.json")
-    return config
-
-
 def command(sockets: Path, data_files: dict[str, Path]) -> list[str]:
     """The command of the boxed kernel; `{connection_file}` is jupyter_client's to fill in."""
     python = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
@@ -88,8 +62,10 @@ def command(sockets: Path, data_files: dict[str, Path]) -> list[str]:
         for name, path in sorted(data_files.items())
         for part in ("--ro-bind", str(path), f"{WORK}/{name}")
     ]
-    limits = (
-        f'ulimit -v {MEMORY_KIB} -f {FILE_KIB} -t {CPU_SECONDS} -c 0; exec "$@" >/dev/null 2>&1'
+    # the same as in `limits`, and as there: should memory run out, this goes first
+    set_limits = (
+        f"ulimit -v {MEMORY_KIB} -f {FILE_KIB} -t {CPU_SECONDS} -c 0;"
+        ' echo 1000 > /proc/self/oom_score_adj; exec "$@" >/dev/null 2>&1'
     )
     return [
         *_walls(),
@@ -98,12 +74,22 @@ def command(sockets: Path, data_files: dict[str, Path]) -> list[str]:
         *("--remount-ro", "/"),
         # bash, since a POSIX `ulimit` sets one limit a call; what the kernel itself has to say
         # (how to connect another client) is nobody's business here
-        *("bash", "-c", limits, "bash"),
+        *(LIMITER, "-c", set_limits, LIMITER),
         *python,
         "--HistoryManager.enabled=False",
         # a torch.py beside the notebook must not stand in for torch
         "--InteractiveShellApp.ignore_cwd=True",
     ]
+
+
+def limits() -> dict[str, int]:
+    """The limits of each process, by the names of Python's `resource`."""
+    return {
+        "RLIMIT_AS": MEMORY_KIB * 1024,
+        "RLIMIT_FSIZE": FILE_KIB * 1024,
+        "RLIMIT_CPU": CPU_SECONDS,
+        "RLIMIT_CORE": 0,
+    }
 
 
 def _walls() -> list[str]:
@@ -118,11 +104,28 @@ def _walls() -> list[str]:
     for name in ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime"):
         binds += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
     library = Path(course_lib.__file__).resolve().parent
-    environment = [Path(sys.prefix), Path(sys.base_prefix)]
-    outside = {path for path in environment if not path.is_relative_to("/usr")}
+    python = [Path(sys.prefix), Path(sys.base_prefix)]
+    outside = {path for path in python if not path.is_relative_to("/usr")}
     for path in [*sorted(outside), library]:
         binds += ["--ro-bind", str(path), str(path)]
-    variables = {
+    return [
+        *("bwrap", "--unshare-all", "--die-with-parent", "--new-session"),
+        # nobody inside becomes root of a namespace of their own
+        *(("--unshare-user", "--disable-userns") if _can_forbid_namespaces() else ()),
+        *("--cap-drop", "ALL", "--clearenv"),
+        *(part for name, value in environment().items() for part in ("--setenv", name, value)),
+        *("--proc", "/proc", "--dev", "/dev"),
+        # before the binds: the library or the environment may lie below /tmp themselves
+        *("--size", str(TMP_BYTES), "--tmpfs", "/tmp"),
+        *("--size", str(SHARED_BYTES), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),
+        *binds,
+    ]
+
+
+def environment() -> dict[str, str]:
+    """All variables that a kernel sees."""
+    library = Path(course_lib.__file__).resolve().parent
+    return {
         "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
         "PYTHONPATH": str(library.parent),
         "PYTHONDONTWRITEBYTECODE": "1",
@@ -133,12 +136,10 @@ def _walls() -> list[str]:
         "OMP_NUM_THREADS": "1",
         "NBGRADER_EXECUTION": "autograde",
     }
-    return [
-        *("bwrap", "--unshare-all", "--die-with-parent", "--new-session"),
-        *("--cap-drop", "ALL", "--clearenv"),
-        *(part for name, value in variables.items() for part in ("--setenv", name, value)),
-        *("--proc", "/proc", "--dev", "/dev"),
-        # before the binds: the library or the environment may lie below /tmp themselves
-        *("--size", str(TMP_BYTES), "--tmpfs", "/tmp"),
-        *binds,
-    ]
+
+
+@functools.cache
+def _can_forbid_namespaces() -> bool:
+    """Whether bubblewrap (0.8 or later) can keep its inmates from making namespaces here."""
+    trial = ["bwrap", "--unshare-user", "--disable-userns", "--ro-bind", "/", "/", "true"]
+    return subprocess.run(trial, capture_output=True, check=False).returncode == 0

@@ -16,7 +16,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import Execute
 from traitlets.config import Config
 
-from course_lib.grading import sandbox
+from course_lib.grading import boxes
 from course_lib.grading.execution import ContainedExecute, remarks_of
 from course_lib.grading.given_out import laid_over
 from course_lib.grading.project import load_config, nbgrader_messages, reason, source_of
@@ -123,7 +123,7 @@ def _config(job: Job, folder: Path, data_files: dict[str, Path]) -> Config:
     if job.boxed:
         kernel = folder / "k"
         kernel.mkdir()
-        config.merge(sandbox.kernel_config(kernel, data_files))
+        config.merge(boxes.kernel_config(kernel, data_files))
     else:
         config.ExecutePreprocessor.kernel_name = "python3"
         config.Execute.extra_arguments = ["--log-level=ERROR"]

@@ -1,16 +1,27 @@
 """The walls around student code, tried from inside. Needs bubblewrap, as grading does."""
 
-import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from course_lib.errors import CourseError
-from course_lib.grading import sandbox
+from course_lib.grading import boxes, sandbox
+from course_lib.grading.boxes import Box
+from course_lib.grading.forkserver import ForkServer
 from course_lib.grading.project import project_root
 
 ROOT = project_root(Path(__file__).parent)
+Inside = Callable[..., str]
+LEFT_BEHIND = "86397.75"  # seconds that nobody else would sleep
+
+
+def running() -> str:
+    """The command lines of all processes."""
+    processes = psutil.process_iter(["cmdline"])
+    return "\n".join(" ".join(process.info["cmdline"] or []) for process in processes)
 
 
 @pytest.fixture
@@ -20,94 +31,126 @@ def sockets(tmp_path: Path) -> Path:
     return folder
 
 
-def inside(code: str, sockets: Path, **data_files: Path) -> str:
-    """What `code` prints (or the last line of its error) where a submission's kernel would run."""
-    command = sandbox.command(sockets, {name + ".txt": path for name, path in data_files.items()})
-    python = command[: command.index(sys.executable) + 1]
-    # the kernel's own output goes nowhere: let the trial report through the folder it shares
-    script = (
-        "import traceback\nresult = 'no error'\ntry:\n"
-        + "".join(f"    {line}\n" for line in code.splitlines())
-        + "except BaseException as error:\n    result = type(error).__name__\n"
-        + f"open({str(sockets / 'said')!r}, 'w').write(str(result))\n"
-    )
-    subprocess.run([*python, "-c", script], check=True, timeout=60)
-    return (sockets / "said").read_text()
+@pytest.fixture(scope="module")
+def server() -> Iterator[ForkServer]:
+    server = ForkServer(sandbox.environment())
+    yield server
+    server.close()
+
+
+@pytest.fixture(params=["plain", "forked"])
+def inside(request: pytest.FixtureRequest, sockets: Path, server: ForkServer) -> Inside:
+    """What code prints (or its error) where a submission's kernel would run, started either way."""
+    chosen = server if request.param == "forked" else None
+
+    def run(code: str, **data_files: Path) -> str:
+        files = {name + ".txt": path for name, path in data_files.items()}
+        command = sandbox.command(sockets, files)
+        python = command[: command.index(sys.executable) + 1]
+        # the kernel's own output goes nowhere: let the trial report through the folder it shares
+        script = (
+            "import traceback\nresult = 'no error'\ntry:\n"
+            + "".join(f"    {line}\n" for line in code.splitlines())
+            + "except BaseException as error:\n    result = type(error).__name__\n"
+            + f"open({str(sockets / 'said')!r}, 'w').write(str(result))\n"
+        )
+        box = Box([*python, "-c", script], chosen)
+        box.process.wait(60)
+        box.end()
+        return (sockets / "said").read_text()
+
+    return run
 
 
 def test_it_works_here() -> None:
     sandbox.require()
 
 
-def test_the_library_and_torch_can_be_imported(sockets: Path) -> None:
+def test_the_library_and_torch_can_be_imported(inside: Inside) -> None:
     code = "import torch\nfrom course_lib.grading import checks\nresult = checks.TOLERANCE"
-    assert inside(code, sockets) == "0.002"
+    assert inside(code) == "0.002"
 
 
 @pytest.mark.parametrize("name", ["solutions", "tests", "exercises", "nbgrader_config.py", ".git"])
-def test_the_rest_of_the_course_is_not_there(name: str, sockets: Path) -> None:
+def test_the_rest_of_the_course_is_not_there(name: str, inside: Inside) -> None:
     assert (ROOT / "solutions").exists()
     code = f"import os\nresult = os.path.exists({str(ROOT / name)!r})"
-    assert inside(code, sockets) == "False"
+    assert inside(code) == "False"
 
 
-def test_neither_are_other_files_of_the_machine(sockets: Path, tmp_path: Path) -> None:
+def test_neither_are_other_files_of_the_machine(inside: Inside, tmp_path: Path) -> None:
     (tmp_path / "gradebook.db").write_text("marks")
     for path in (tmp_path / "gradebook.db", Path("/etc/passwd"), Path.home() / ".bashrc"):
-        assert inside(f"open({str(path)!r})", sockets) == "FileNotFoundError"
+        assert inside(f"open({str(path)!r})") == "FileNotFoundError"
 
 
-def test_there_is_no_network(sockets: Path) -> None:
+def test_there_is_no_network(inside: Inside) -> None:
     code = (
         "import socket\nresult = sorted(name for _, name in socket.if_nameindex() if name != 'lo')"
     )
-    assert inside(code, sockets) == "[]"
-    assert inside("import socket\nsocket.create_connection(('192.0.2.1', 80), 2)", sockets) in {
+    assert inside(code) == "[]"
+    assert inside("import socket\nsocket.create_connection(('192.0.2.1', 80), 2)") in {
         "OSError",
         "TimeoutError",
     }
 
 
 def test_secrets_in_the_environment_stay_outside(
-    sockets: Path, monkeypatch: pytest.MonkeyPatch
+    inside: Inside, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GRADER_TOKEN", "s3cret")
-    assert "GRADER_TOKEN" not in inside("import os\nresult = sorted(os.environ)", sockets)
+    assert "GRADER_TOKEN" not in inside("import os\nresult = sorted(os.environ)")
 
 
-def test_the_library_and_the_system_are_read_only(sockets: Path) -> None:
+def test_the_library_and_the_system_are_read_only(inside: Inside) -> None:
     checks = ROOT / "course_lib" / "grading" / "checks.py"
     for path in (str(checks), "/usr/x", "/x"):
-        assert inside(f"open({path!r}, 'a')", sockets) == "OSError"
+        assert inside(f"open({path!r}, 'a')") == "OSError"
 
 
-def test_no_other_process_can_be_seen_or_reached(sockets: Path) -> None:
+def test_no_file_of_the_grader_is_open(inside: Inside) -> None:
+    # input, output, errors, and the listing itself
+    assert int(inside("import os\nresult = len(os.listdir('/proc/self/fd'))")) <= 4
+
+
+@pytest.mark.parametrize("program", ["self", "1", "2"])
+def test_the_programs_that_run_inside_cannot_be_changed(program: str, inside: Inside) -> None:
+    said = inside(f"open('/proc/{program}/exe', 'r+b')")
+    assert said in {"OSError", "PermissionError"}
+
+
+def test_nobody_becomes_root_of_a_namespace_of_their_own(inside: Inside) -> None:
+    code = "import ctypes\nresult = ctypes.CDLL(None).unshare(0x10000000)"
+    assert inside(code) == "-1"
+
+
+def test_no_other_process_can_be_seen_or_reached(inside: Inside) -> None:
     code = "import os\nresult = len([name for name in os.listdir('/proc') if name.isdigit()])"
-    # bubblewrap's own and Python
-    assert int(inside(code, sockets)) <= 2
+    # bubblewrap's own, what holds the walls for a forked one, and Python
+    assert int(inside(code)) <= 3
 
 
-def test_there_are_no_capabilities_to_be_had(sockets: Path) -> None:
+def test_there_are_no_capabilities_to_be_had(inside: Inside) -> None:
     code = (
         "result = {line.split()[1] for line in open('/proc/self/status') if line.startswith('Cap')}"
     )
-    assert inside(code, sockets) == str({"0" * 16})
+    assert inside(code) == str({"0" * 16})
 
 
-def test_memory_and_files_are_limited(sockets: Path) -> None:
-    assert inside(f"x = bytearray({sandbox.MEMORY_KIB} * 1024)", sockets) == "MemoryError"
+def test_memory_and_files_are_limited(inside: Inside) -> None:
+    assert inside(f"x = bytearray({sandbox.MEMORY_KIB} * 1024)") == "MemoryError"
     code = (
         "import signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         f"with open('big', 'wb') as file: file.write(b'0' * ({sandbox.FILE_KIB} * 1024 + 1))"
     )
-    assert inside(code, sockets) == "OSError"
+    assert inside(code) == "OSError"
 
 
-def test_the_submissions_own_files_are_there_to_read(sockets: Path, tmp_path: Path) -> None:
+def test_the_submissions_own_files_are_there_to_read(inside: Inside, tmp_path: Path) -> None:
     mine = tmp_path / "mine.txt"
     mine.write_text("data")
-    assert inside("result = open('mine.txt').read()", sockets, mine=mine) == "data"
-    assert inside("open('mine.txt', 'w')", sockets, mine=mine) == "OSError"
+    assert inside("result = open('mine.txt').read()", mine=mine) == "data"
+    assert inside("open('mine.txt', 'w')", mine=mine) == "OSError"
 
 
 def test_without_bubblewrap_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,3 +168,87 @@ def test_bubblewrap_that_may_not_make_namespaces_is_no_sandbox(
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     with pytest.raises(CourseError, match=r"No permissions to create new namespace.*namespaces"):
         sandbox.require()
+
+
+def test_a_copy_has_nothing_of_the_instructors_in_memory(
+    sockets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADER_TOKEN", "t0ken-ends-in-0451")
+    server = ForkServer(sandbox.environment())
+    # the second half is only ever there backwards, or the search would find itself
+    code = f"""
+import re
+found = 0
+with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb") as memory:
+    for line in maps:
+        low, high = (int(part, 16) for part in line.split()[0].split("-"))
+        if not line.split()[1].startswith("rw"):
+            continue
+        memory.seek(low)
+        part = memory.read(high - low)
+        for match in re.finditer(b"t0ken-ends-", part):
+            found += part[match.end() : match.end() + 7][::-1] == b"1540-ni"
+with open({str(sockets / "said")!r}, "w") as said:
+    said.write(str(found))
+"""
+    command = sandbox.command(sockets, {})
+    box = Box([*command[: command.index(sys.executable) + 1], "-c", code], server)
+    box.process.wait(60)
+    box.end()
+    server.close()
+    assert (sockets / "said").read_text() == "0"
+
+
+def test_copies_draw_random_numbers_of_their_own(sockets: Path, server: ForkServer) -> None:
+    code = (
+        "import random, numpy, torch, uuid\n"
+        f"with open({str(sockets / 'drawn')!r}, 'a') as file:\n"
+        "    print(random.random(), numpy.random.rand(), uuid.uuid4(), file=file)\n"
+        "    print(float(torch.rand(1)), file=file)\n"
+    )
+    command = sandbox.command(sockets, {})
+    for _ in range(2):
+        box = Box([*command[: command.index(sys.executable) + 1], "-c", code], server)
+        box.process.wait(60)
+        box.end()
+    drawn = (sockets / "drawn").read_text().split()
+    assert len(set(drawn)) == len(drawn) == 8
+
+
+@pytest.mark.parametrize("way", ["plain", "forked"])
+def test_what_is_left_behind_ends_with_the_kernel(
+    way: str, sockets: Path, server: ForkServer
+) -> None:
+    code = (
+        "import os, subprocess, time\n"
+        f"sleeper = subprocess.Popen(['sleep', '{LEFT_BEHIND}'], start_new_session=True)\n"
+        "if os.fork() == 0:\n"
+        "    os.setsid()\n"
+        "    if os.fork() == 0:\n"
+        f"        os.execvp('sleep', ['sleep', '{LEFT_BEHIND}'])\n"
+        "    os._exit(0)\n"
+        "time.sleep(0.3)"
+    )
+    command = sandbox.command(sockets, {})
+    chosen = server if way == "forked" else None
+    box = Box([*command[: command.index(sys.executable) + 1], "-c", code], chosen)
+    box.process.wait(60)
+    box.end()
+    assert LEFT_BEHIND not in running()
+
+
+def test_without_a_fork_server_kernels_are_started_plainly(
+    sockets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dead = ForkServer(sandbox.environment())
+    dead.close()
+    monkeypatch.setattr(boxes, "_server", None)
+    monkeypatch.setattr(boxes, "_cannot_fork", False)
+    monkeypatch.setattr(boxes, "ForkServer", lambda _: dead)
+    command = sandbox.command(sockets, {})
+    code = f"open({str(sockets / 'said')!r}, 'w').write('here')"
+    box = boxes.start([*command[: command.index(sys.executable) + 1], "-c", code])
+    box.process.wait(60)
+    box.end()
+    assert (sockets / "said").read_text() == "here"
+    assert boxes.fork_server() is None

@@ -1,0 +1,182 @@
+"""Kernels behind walls: started, watched and ended.
+
+There are two ways to start one, with the same walls, limits and end:
+
+- plain: bubblewrap starts Python inside, which imports everything anew;
+- forked: bubblewrap starts a program that does nothing, and a copy of the fork server, which has
+  imported everything already, joins it inside (see `forkserver`).
+
+The second is taken where the system allows it. Whichever it is, the box ends with its first
+process: when the kernel ends, when this process ends, when a limit is exceeded.
+"""
+
+import atexit
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.connect import KernelConnectionInfo
+from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
+from traitlets.config import Config
+
+from course_lib.grading import joining, sandbox
+from course_lib.grading.forkserver import ForkServer
+
+KERNEL = "boxed"
+PROVISIONER = "course-box"
+"""The name under which jupyter_client finds `BoxProvisioner`."""
+
+_server: ForkServer | None = None
+_cannot_fork = False
+
+
+class Box:
+    """Walls with Python running inside."""
+
+    def __init__(self, command: list[str], server: ForkServer | None) -> None:
+        """Start what `sandbox.command` describes.
+
+        Args:
+            command: bubblewrap, what sets limits, and Python with its arguments.
+            server: who starts Python inside; None for the plain way.
+
+        Raises:
+            OSError: it could not be started; nothing is left of it.
+        """
+        inner = command.index(sandbox.LIMITER)
+        walls, python = command[:inner], command.index(sys.executable)
+        told, tell = os.pipe()
+        wait, go = os.pipe()
+        handles = ("--info-fd", str(tell), "--block-fd", str(wait))
+        self.process = subprocess.Popen(
+            [walls[0], *handles, *walls[1:], *(command[inner:] if server is None else ["cat"])],
+            stdin=subprocess.DEVNULL if server is None else subprocess.PIPE,
+            stdout=subprocess.DEVNULL if server is None else subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            pass_fds=(tell, wait),
+            start_new_session=True,
+        )
+        os.close(tell)
+        os.close(wait)
+        try:
+            with open(told, encoding="utf-8") as stream:
+                said = stream.read()
+            if not said:
+                raise OSError("bubblewrap has not started")
+            self.first = int(json.loads(said)["child-pid"])
+            os.write(go, b"x")
+            if server is not None:
+                self._start_inside(server, command[python + 1 :])
+        except BaseException:
+            self.end()
+            raise
+        finally:
+            os.close(go)
+
+    def _start_inside(self, server: ForkServer, arguments: list[str]) -> None:
+        # cat answers once the walls stand, and ends, walls and all, when nobody holds its input
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(b"x")
+        self.process.stdin.flush()
+        if self.process.stdout.read(1) != b"x":
+            raise OSError("bubblewrap has not started")
+        request = {
+            "arguments": arguments,
+            "limits": sandbox.limits(),
+            "folder": sandbox.WORK,
+            "groups": [],
+        }
+        server.start_inside(self.first, request)
+
+    def end(self) -> None:
+        """Kill everything inside."""
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            if stream is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    stream.close()
+
+
+def start(command: list[str]) -> Box:
+    """Start Python behind walls, forked if it can be, else plain."""
+    server = fork_server()
+    if server is not None:
+        try:
+            return Box(command, server)
+        except OSError:
+            stop_fork_server(for_good=True)
+    return Box(command, None)
+
+
+def fork_server() -> ForkServer | None:
+    """The fork server of this process, started when first asked for; None where it cannot work."""
+    global _server
+    if _cannot_fork or not joining.supported():
+        return None
+    if _server is None or not _server.alive:
+        _server = ForkServer(sandbox.environment())
+        atexit.register(stop_fork_server)
+    return _server
+
+
+def stop_fork_server(for_good: bool = False) -> None:
+    """End the fork server of this process, if there is one."""
+    global _server, _cannot_fork
+    if _server is not None:
+        _server.close()
+        _server = None
+    _cannot_fork = _cannot_fork or for_good
+
+
+def kernel_config(folder: Path, data_files: dict[str, Path]) -> Config:
+    """Settings that make nbclient start its kernel boxed in.
+
+    Args:
+        folder: an empty folder with a short path, for this kernel alone; its sockets lie there.
+        data_files: the submission's files besides the notebook: relative name -> path.
+    """
+    spec = folder / "kernels" / KERNEL
+    spec.mkdir(parents=True)
+    sockets = folder / "s"
+    sockets.mkdir()
+    (spec / "kernel.json").write_text(
+        json.dumps(
+            {
+                "argv": sandbox.command(sockets, data_files),
+                "display_name": KERNEL,
+                "language": "python",
+                # the kernel lives in another process namespace: a signal would only reach bwrap
+                "interrupt_mode": "message",
+                "metadata": {"kernel_provisioner": {"provisioner_name": PROVISIONER}},
+            }
+        )
+    )
+    config = Config()
+    config.ContainedExecute.kernel_dirs = [str(spec.parent)]
+    config.ExecutePreprocessor.kernel_name = KERNEL
+    config.ConnectionFileMixin.transport = "ipc"
+    config.ConnectionFileMixin.connection_file = str(sockets / "k.json")
+    return config
+
+
+class BoxProvisioner(LocalProvisioner):
+    """How jupyter_client starts a boxed kernel: bubblewrap is the process it sees and ends."""
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
+        """Start the kernel."""
+        self.box = start(cmd)
+        self.process = self.box.process
+        self.pid = self.pgid = self.process.pid
+        return self.connection_info
+
+
+KernelProvisionerFactory.provisioners[PROVISIONER] = EntryPoint(
+    PROVISIONER, f"{__name__}:BoxProvisioner", KernelProvisionerFactory.GROUP_NAME
+)
