@@ -6,20 +6,36 @@ a student's folder holds, nbgrader sees one well-formed notebook under its prope
 """
 
 import copy
+import json
+import os
+import re
 import shutil
-import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
 
 from course_lib.errors import CourseError
 from course_lib.grading import owner
+from course_lib.grading.wording import visible
 
 LARGEST_NOTEBOOK = 20 * 1024**2
 LARGEST_DATA = 100 * 1024**2
 """Bytes. More than that is no homework."""
+LONGEST_CELL = 200_000
+LONGEST_TEXT = 20_000
+"""Characters of a cell of code, and of one of text: pages are made of them, which takes time."""
+MOST_CELLS = 1000
+MOST_FILES = 1000
+MOST_REMARKS = 20
+
+# Whoever marks or reads feedback has it open in a browser.
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_SCRIPT = re.compile(r"(?i)\b(javascript|vbscript|data)\s*:")
+_PICTURE = re.compile(r"!\[(?![^\]]*\]\(attachment:)")
 
 
 @dataclass(frozen=True)
@@ -48,6 +64,16 @@ def find_students(submitted: Path, name: str) -> list[str]:
             " Put the notebooks there, or name their folder with --submitted."
         )
     return students
+
+
+def unusable(student: str) -> str | None:
+    """Why a folder's name cannot be a student's id, as a remark; None if it can."""
+    if set(student) & set("*?[]<>&\"'\\") or visible(student, 100) != student:
+        return (
+            f"The folder's name, {visible(student)}, has a character in it that nbgrader or a web"
+            " page cannot take, or is too long. Rename it."
+        )
+    return None
 
 
 def stage(
@@ -82,8 +108,13 @@ def stage(
         remarks += skipped
     if student is not None:
         data_files[owner.FILE] = _write_owner(target, student)
+    if len(remarks) > MOST_REMARKS:
+        remarks = [
+            *remarks[:MOST_REMARKS],
+            f"There are {len(remarks) - MOST_REMARKS} more remarks.",
+        ]
     if remarks:
-        listed = "\n".join(f"- {remark}" for remark in remarks)
+        listed = "\n".join(f"- {_literal(remark)}" for remark in remarks)
         cell = nbformat.v4.new_markdown_cell(f"**Remarks of the grader**\n\n{listed}")
         graded.cells.insert(0, cell)
     for place, cell in enumerate(graded.cells):
@@ -100,29 +131,68 @@ def repair(notebook: NotebookNode, released: NotebookNode) -> tuple[NotebookNode
     say; the submission contributes the answers and whatever cells were added.
     """
     known = {_grade_id(cell): cell for cell in released.cells if _grade_id(cell)}
+    given = {cell.source for cell in released.cells if cell.cell_type == "markdown"}
     result, remarks, seen = copy.deepcopy(notebook), [], set()
+    result.metadata = copy.deepcopy(released.metadata)
     for cell in result.cells:
         grade_id = _grade_id(cell)
         if grade_id in known and grade_id not in seen:
             seen.add(grade_id)
             original = known[grade_id]
-            cell.metadata = copy.deepcopy(original.metadata)
-            if not original.metadata.nbgrader.solution and cell.source != original.source:
+            same = cell.cell_type == original.cell_type and cell.source == original.source
+            if not original.metadata.nbgrader.solution and not same:
                 remarks.append(f"The cell {grade_id} had been changed; the original was used.")
                 cell.source = original.source
+            elif cell.cell_type != original.cell_type:
+                remarks.append(f"The cell {grade_id} was of another type; it was changed back.")
+            _become(cell, original)
         else:
             if grade_id in seen:
-                remarks.append(f"There is a copy of the cell {grade_id}; only the first counts.")
-            cell.metadata.pop("nbgrader", None)
+                remarks.append(f"There is a copy of the cell {grade_id}; it ran as one more cell.")
+            cell.metadata = NotebookNode()
+        if cell.cell_type != "code" and cell.source not in given | {_source(known, grade_id)}:
+            _defuse(cell)
+        # nbgrader's own marks in a student's text would make it take that for a test
+        if _grade_id(cell) is None or cell.metadata.nbgrader.solution:
+            cell.source = cell.source.replace("HIDDEN TESTS", "HIDDEN_TESTS")
     previous = None
     for grade_id, original in known.items():
+        places = [_grade_id(cell) for cell in result.cells]
+        at = places.index(previous) + 1 if previous else 0
         if grade_id not in seen:
             remarks.append(f"The cell {grade_id} was missing; it was put back as released.")
-            places = [_grade_id(cell) for cell in result.cells]
-            at = places.index(previous) + 1 if previous else 0
             result.cells.insert(at, copy.deepcopy(original))
+        elif places.index(grade_id) < at:
+            remarks.append(f"The cell {grade_id} had been moved; it was put back in its place.")
+            result.cells.insert(at - 1, result.cells.pop(places.index(grade_id)))
         previous = grade_id
     return result, remarks
+
+
+def _become(cell: NotebookNode, original: NotebookNode) -> None:
+    """Make a cell of the student's the released one in everything but its source."""
+    source = cell.source
+    cell.clear()
+    cell.update(copy.deepcopy(original), source=source)
+
+
+def _source(known: dict[str | None, NotebookNode], grade_id: str | None) -> str | None:
+    return known[grade_id].source if grade_id in known else None
+
+
+def _defuse(cell: NotebookNode) -> None:
+    """Make a text show what it says, and do nothing in the browser of whoever reads it."""
+    if cell.cell_type == "raw":  # nbconvert hands raw cells through as they are
+        cell.cell_type = "markdown"
+        cell.source = "\n".join(f"    {line}" for line in cell.source.split("\n"))
+    text = _TAG.sub("< ", cell.source)
+    text = _SCRIPT.sub(lambda match: f"{match[1]} :", text)
+    cell.source = _PICTURE.sub("[", text)
+
+
+def _literal(remark: str) -> str:
+    """A remark as Markdown: a file's name in it is no markup."""
+    return re.sub(r"([\\`*\[\]<>&$~#|])", r"\\\1", remark)
 
 
 def _grade_id(cell: NotebookNode) -> str | None:
@@ -134,34 +204,92 @@ def _grade_id(cell: NotebookNode) -> str | None:
 def _read(handed_in: Path, name: str) -> tuple[NotebookNode | None, list[str]]:
     """The notebook, or None with the reason."""
     path, remarks = handed_in / f"{name}.ipynb", []
-    if not path.exists():
-        others = sorted(other for other in handed_in.glob("*.ipynb"))
+    if handed_in.is_symlink() or handed_in.parent.is_symlink():
+        return None, ["The folder is a link to another. Hand in the files themselves."]
+    others = sorted(other for other in handed_in.glob("*.ipynb") if other != path)
+    if not os.path.lexists(path):
         if len(others) != 1:
             found = f"but {len(others)} others" if others else "nor any other notebook"
             return None, [f"There is no {name}.ipynb, {found}. Hand in one notebook of that name."]
         path = others[0]
-        remarks.append(f"The notebook is called {path.name}; it should be {name}.ipynb.")
+        remarks.append(f"The notebook is called {visible(path.name)}; it should be {name}.ipynb.")
+    elif others:
+        listed = ", ".join(visible(other.name) for other in others[:3])
+        remarks.append(f"There is more than one notebook; {name}.ipynb counts, not {listed}.")
+    shown = visible(path.name)
     if path.is_symlink() or not path.is_file():
-        return None, [*remarks, f"{path.name} is not a plain file. Hand in the notebook itself."]
+        return None, [*remarks, f"{shown} is not a plain file. Hand in the notebook itself."]
     if path.stat().st_size > LARGEST_NOTEBOOK:
         size = path.stat().st_size / 1024**2
         limit = LARGEST_NOTEBOOK // 1024**2
-        return None, [*remarks, f"{path.name} has {size:.0f} MB; the limit is {limit} MB."]
+        return None, [*remarks, f"{shown} has {size:.0f} MB; the limit is {limit} MB."]
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of missing cell ids: they are given out anew anyway
-            notebook = nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
-            for cell in notebook.cells:
-                cell.pop("id", None)
-            notebook.nbformat_minor = 4
-            nbformat.validate(notebook)
+        notebook, noticed = _parse(path.read_bytes())
     except Exception as error:  # a damaged file fails in as many ways as there are files
-        kind = type(error).__name__
-        return None, [
-            *remarks,
-            f"{path.name} is damaged and cannot be read as a notebook ({kind}).",
-        ]
-    return notebook, remarks
+        kind = str(error) if isinstance(error, Unfit) else type(error).__name__
+        return None, [*remarks, f"{shown} is damaged and cannot be read as a notebook ({kind})."]
+    return notebook, [*remarks, *(f"{shown} {one}" for one in noticed)]
+
+
+class Unfit(ValueError):
+    """Readable, and no notebook that can be graded. The text says why."""
+
+
+def _parse(data: bytes) -> tuple[NotebookNode, list[str]]:
+    """A notebook's cells, without their outputs, and what is unusual about the file.
+
+    Only what a submission contributes is looked at, so that an odd output, or metadata of some
+    program nobody here knows, is no reason to refuse the rest.
+    """
+    noticed = []
+    encoding = json.detect_encoding(data)  # one of Unicode's; others have no way to say so
+    if encoding not in {"utf-8", "utf-8-sig"}:
+        noticed.append(f"is not in UTF-8 but in {encoding}; it was converted.")
+    raw = json.loads(data.decode(encoding))
+    if not isinstance(raw, dict):
+        raise Unfit("not an object")
+    version = raw.get("nbformat", 4)
+    if version != 4:
+        if version not in (1, 2, 3):
+            raise Unfit(f"of an unknown format, {visible(str(version), 10)}")
+        noticed.append(f"is in an old format (nbformat {version}); it was converted.")
+        raw = nbformat.convert(nbformat.from_dict(raw), 4)
+    cells = raw["cells"]
+    if not isinstance(cells, list):
+        raise Unfit("without cells")
+    if len(cells) > MOST_CELLS:
+        raise Unfit(f"{len(cells)} cells; the limit is {MOST_CELLS}")
+    notebook = nbformat.v4.new_notebook(cells=[_cell(cell) for cell in cells])
+    for cell in notebook.cells:
+        del cell["id"]  # they are given out anew
+    for place in ("language_info", "kernelspec"):
+        said = (raw.get("metadata") or {}).get(place) or {}
+        language = said.get("name" if place == "language_info" else "language", "python")
+        if not str(language).lower().startswith(("python", "ipython")):
+            noticed.append(f"is written for {visible(str(language), 30)}; it was run as Python.")
+            break
+    return notebook, noticed
+
+
+def _cell(raw: dict[str, Any]) -> NotebookNode:
+    """A cell with nothing but its type, its source, nbgrader's metadata and its pictures."""
+    kind, source = raw["cell_type"], raw["source"]
+    text = source if isinstance(source, str) else "".join(source)
+    # half a pair of surrogates can be written in JSON, and in no file
+    text = text.encode("utf-8", "replace").decode()
+    limit = LONGEST_CELL if kind == "code" else LONGEST_TEXT
+    if len(text) > limit:
+        raise Unfit(f"a cell of {len(text)} characters; the limit is {limit}")
+    make = {
+        "code": nbformat.v4.new_code_cell,
+        "markdown": nbformat.v4.new_markdown_cell,
+        "raw": nbformat.v4.new_raw_cell,
+    }[kind]
+    cell = make(text)
+    metadata = raw.get("metadata")
+    if isinstance(metadata, dict) and isinstance(metadata.get("nbgrader"), dict):
+        cell.metadata["nbgrader"] = nbformat.from_dict(metadata["nbgrader"])
+    return cell
 
 
 def _write_owner(target: Path, student: str) -> Path:
@@ -172,20 +300,43 @@ def _write_owner(target: Path, student: str) -> Path:
 
 
 def _copy_data(handed_in: Path, target: Path) -> tuple[dict[str, Path], list[str]]:
-    copied, remarks, total = {}, [], 0
-    for path in sorted(handed_in.rglob("*")):
-        name = str(path.relative_to(handed_in))
-        if path.is_symlink():
-            remarks.append(f"{name} is a link; it was left out.")
+    """Copies of the plain files beside the notebook, and what was left out."""
+    copied: dict[str, Path] = {}
+    remarks: list[str] = []
+    total = 0
+    for name in _names(handed_in, remarks):
+        path = handed_in / name
+        shown = visible(name)
+        if len(copied) == MOST_FILES:
+            remarks.append(f"{shown} and what follows it was left out: over {MOST_FILES} files.")
+            break
+        if not path.is_file() or path.suffix == ".ipynb":
             continue
-        hidden = any(part.startswith(".") for part in path.relative_to(handed_in).parts)
-        if not path.is_file() or path.suffix == ".ipynb" or hidden:
+        if path.suffix in {".py", ".so", ".pyc", ".pth"}:
+            remarks.append(f"{shown} is a Python module; the notebook has to work without it.")
             continue
         total += path.stat().st_size
         if total > LARGEST_DATA:
-            remarks.append(f"{name} and what follows it was left out: over 100 MB of files.")
+            remarks.append(f"{shown} and what follows it was left out: over 100 MB of files.")
             break
         (target / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target / name)
         copied[name] = target / name
     return copied, remarks
+
+
+def _names(handed_in: Path, remarks: list[str]) -> Iterator[str]:
+    """Files of a folder, hidden ones and links left out."""
+    for folder, folders, files in os.walk(handed_in):
+        folders.sort()
+        for one in sorted([*folders, *files]):
+            path = Path(folder, one)
+            name = str(path.relative_to(handed_in))
+            if path.is_symlink():
+                remarks.append(f"{visible(name)} is a link; it was left out.")
+            elif one in files and not one.startswith("."):
+                if visible(name, len(name)) != name:
+                    remarks.append(f"{visible(name)} has invisible characters; it was left out.")
+                else:
+                    yield name
+        folders[:] = [one for one in folders if not one.startswith(".")]

@@ -21,7 +21,7 @@ from course_lib.grading.execution import ContainedExecute, remarks_of
 from course_lib.grading.given_out import laid_over
 from course_lib.grading.project import load_config, nbgrader_messages, reason, source_of
 from course_lib.grading.release import data_files
-from course_lib.grading.submissions import stage
+from course_lib.grading.submissions import stage, unusable
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,9 @@ def db_url(place: Path) -> str:
 def grade_one(job: Job) -> Outcome:
     """Run one submission and record its marks and its feedback; never raises for what is in it."""
     start = time.monotonic()
-    if set(job.student) & set("*?["):
-        remark = "The folder's name has one of * ? [ in it, which nbgrader cannot take. Rename it."
-        return Outcome(job.student, False, 0.0, [remark])
+    fault = unusable(job.student)
+    if fault is not None:
+        return Outcome(job.student, False, 0.0, [fault])
     # A short path: the names of the kernel's sockets may have 107 characters.
     folder = Path(tempfile.mkdtemp(prefix="g-", dir="/tmp"))
     try:

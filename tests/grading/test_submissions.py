@@ -2,6 +2,8 @@
 
 import copy
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
@@ -10,7 +12,7 @@ from nbformat import NotebookNode
 
 from course_lib.errors import CourseError
 from course_lib.grading.project import project_root
-from course_lib.grading.submissions import find_students, repair, stage
+from course_lib.grading.submissions import find_students, repair, stage, unusable
 
 NAME = "attention_by_hand"
 ROOT = project_root(Path(__file__).parent)
@@ -187,3 +189,179 @@ def test_who_has_handed_in_is_read_from_the_folders(tmp_path: Path) -> None:
     assert find_students(tmp_path, NAME) == ["ada", "bea"]
     with pytest.raises(CourseError, match="Nothing is submitted for"):
         find_students(tmp_path / "nowhere", NAME)
+
+
+def given(submission: NotebookNode, folder: Path, tmp_path: Path) -> tuple[list[str], NotebookNode]:
+    (folder / f"{NAME}.ipynb").write_text(json.dumps(submission))
+    found, remarks, notebook = staged(folder, tmp_path)
+    assert found
+    return remarks, notebook
+
+
+def test_moved_cells_go_back_to_where_they_belong(folder: Path, tmp_path: Path) -> None:
+    notebook = submission()
+    moved = cell_of(notebook, "function_mask")
+    notebook.cells.remove(moved)
+    notebook.cells.insert(0, moved)
+    remarks, result = given(notebook, folder, tmp_path)
+    assert remarks == ["The cell function_mask had been moved; it was put back in its place."]
+    assert ids(result) == ids(RELEASED)
+    notebook.cells.reverse()
+    repaired, _ = repair(notebook, RELEASED)
+    assert ids(repaired) == ids(RELEASED)
+
+
+def test_a_test_turned_into_text_is_a_test_again(folder: Path, tmp_path: Path) -> None:
+    notebook = submission()
+    for grade_id, kind in (("winner", "markdown"), ("winner_answer", "raw"), ("why", "code")):
+        cell_of(notebook, grade_id)["cell_type"] = kind
+    remarks, result = given(notebook, folder, tmp_path)
+    assert [cell_of(result, name).cell_type for name in ("winner", "winner_answer", "why")] == [
+        "code",
+        "code",
+        "markdown",
+    ]
+    assert cell_of(result, "winner_answer").source == "winner = 2"
+    assert len(remarks) == 3
+
+
+def test_notebooks_in_old_formats_and_other_encodings_are_read(
+    folder: Path, tmp_path: Path
+) -> None:
+    old = nbformat.convert(submission(), 3)
+    path = folder / f"{NAME}.ipynb"
+    path.write_text(json.dumps(old))
+    found, remarks, notebook = staged(folder, tmp_path)
+    assert found
+    assert "nbformat 3" in remarks[0]
+    assert cell_of(notebook, "winner_answer").source == "winner = 2"
+    for encoding, said in (("utf-8-sig", None), ("utf-16", "utf-16"), ("latin-1", None)):
+        (tmp_path / "staged").rename(tmp_path / f"before {encoding}")
+        changed = submission()
+        cell_of(changed, "winner_answer").source = "winner = 2  # größer"
+        path.write_bytes(json.dumps(changed, ensure_ascii=False).encode(encoding))
+        found, remarks, notebook = staged(folder, tmp_path)
+        assert found is (encoding != "latin-1")
+        if said:
+            assert said in remarks[0]
+        if found:
+            assert "größer" in cell_of(notebook, "winner_answer").source
+
+
+def test_a_notebook_for_another_kernel_is_run_as_python(folder: Path, tmp_path: Path) -> None:
+    notebook = submission()
+    notebook.metadata = {"kernelspec": {"name": "j", "language": "julia", "display_name": "J"}}
+    remarks, result = given(notebook, folder, tmp_path)
+    assert "written for julia" in remarks[0]
+    assert result.metadata == RELEASED.metadata
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "a < b and <img src=x onerror=alert(1)>",
+        "[x](javascript:alert(1)) [y](JaVaScRiPt :alert(1)) $\\href{javascript:alert(1)}{z}$",
+        "![pixel](https://example.org/pixel.png) ![x][ref]",
+        "<svg/onload=alert(1)> <!-- --><?php ?></body>",
+    ],
+)
+@pytest.mark.parametrize("kind", ["markdown", "raw", "why"])
+def test_text_does_nothing_in_the_browser_of_whoever_marks(
+    text: str, kind: str, folder: Path, tmp_path: Path
+) -> None:
+    notebook = submission()
+    if kind == "why":
+        cell_of(notebook, "why").source = text
+    else:
+        make = {"markdown": nbformat.v4.new_markdown_cell, "raw": nbformat.v4.new_raw_cell}[kind]
+        notebook.cells.append(make(text, metadata={"raw_mimetype": "text/html"}))
+    _, result = given(notebook, folder, tmp_path)
+    cell = cell_of(result, "why") if kind == "why" else result.cells[-1]
+    assert cell.cell_type == "markdown"
+    assert not re.search(r"<[A-Za-z/!?]|script:|!\[", cell.source, re.IGNORECASE)
+    assert "raw_mimetype" not in cell.metadata
+
+
+def test_released_texts_keep_their_folds(folder: Path, tmp_path: Path) -> None:
+    _, result = given(submission(), folder, tmp_path)
+    assert sum("<details>" in cell.source for cell in result.cells) == sum(
+        "<details>" in cell.source for cell in RELEASED.cells
+    )
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda notebook: notebook.cells.extend([nbformat.v4.new_code_cell()] * 1001), "cells"),
+        (lambda notebook: notebook.cells.append(nbformat.v4.new_code_cell("#" * 200001)), "200001"),
+        (
+            lambda notebook: notebook.cells.append(nbformat.v4.new_markdown_cell("[" * 20001)),
+            "20001",
+        ),
+        (lambda notebook: notebook.update(nbformat=7), "unknown format, 7"),
+    ],
+)
+def test_what_would_keep_the_grader_busy_is_no_homework(
+    spoil: Callable[[NotebookNode], None], said: str, folder: Path, tmp_path: Path
+) -> None:
+    notebook = submission()
+    spoil(notebook)
+    (folder / f"{NAME}.ipynb").write_text(json.dumps(notebook))
+    found, remarks, _ = staged(folder, tmp_path)
+    assert not found
+    assert said in remarks[0]
+
+
+def test_half_pairs_metadata_and_nbgraders_own_marks_harm_nothing(
+    folder: Path, tmp_path: Path
+) -> None:
+    notebook = submission()
+    cell_of(notebook, "winner_answer").source = "winner = 2  # \ud800 ### BEGIN HIDDEN TESTS"
+    cell_of(notebook, "winner_answer").metadata["tags"] = ["skip-execution"]
+    notebook.metadata["title"] = "<script>"
+    _, result = given(notebook, folder, tmp_path)
+    source = cell_of(result, "winner_answer").source
+    assert "winner = 2" in source
+    assert "HIDDEN TESTS" not in source
+    assert "tags" not in cell_of(result, "winner_answer").metadata
+
+
+def test_modules_and_files_with_invisible_names_are_left_out_and_named(
+    folder: Path, tmp_path: Path
+) -> None:
+    nbformat.write(submission(), folder / f"{NAME}.ipynb")
+    for name in ("torch.py", "course_lib.py", "fine.txt", "a\nb.txt", "exe\u202etxt.c", ".owner"):
+        (folder / name).write_text("")
+    _, remarks, _ = staged(folder, tmp_path)
+    assert [path.name for path in sorted((tmp_path / "staged").iterdir())] == [
+        f"{NAME}.ipynb",
+        "fine.txt",
+    ]
+    assert len(remarks) == 4
+    assert "torch.py is a Python module" in " ".join(remarks)
+
+
+def test_a_link_to_a_neighbours_folder_hands_in_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "submitted" / "bea" / NAME
+    folder.mkdir(parents=True)
+    nbformat.write(submission(), folder / f"{NAME}.ipynb")
+    (tmp_path / "submitted" / "ada").symlink_to(tmp_path / "submitted" / "bea")
+    found, remarks, _ = staged(tmp_path / "submitted" / "ada" / NAME, tmp_path)
+    assert not found
+    assert "is a link" in remarks[0]
+
+
+def test_two_notebooks_one_of_them_under_the_proper_name(folder: Path, tmp_path: Path) -> None:
+    nbformat.write(submission(), folder / f"{NAME}.ipynb")
+    nbformat.write(RELEASED, folder / "draft.ipynb")
+    found, remarks, notebook = staged(folder, tmp_path)
+    assert found
+    assert "counts, not draft.ipynb" in remarks[0]
+    assert cell_of(notebook, "winner_answer").source == "winner = 2"
+
+
+@pytest.mark.parametrize("name", ["a*", "a?b", "a[1]", "<b>", "a&b", "a'b", "a\x1b[2K", "x" * 101])
+def test_a_name_that_would_trouble_a_page_is_no_students_id(name: str) -> None:
+    assert unusable(name) is not None
+    assert unusable("ada.lovelace-1 (late) Größe") is None
