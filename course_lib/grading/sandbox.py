@@ -56,7 +56,8 @@ def require() -> None:
 
 def command(sockets: Path, data_files: dict[str, Path]) -> list[str]:
     """The command of the boxed kernel; `{connection_file}` is jupyter_client's to fill in."""
-    python = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    # -P: a runpy.py beside the notebook would otherwise be the first thing to run
+    python = [sys.executable, "-P", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     files = [
         part
         for name, path in sorted(data_files.items())
