@@ -56,8 +56,7 @@ def require() -> None:
 
 def command(sockets: Path, data_files: dict[str, Path]) -> list[str]:
     """The command of the boxed kernel; `{connection_file}` is jupyter_client's to fill in."""
-    # -P: a runpy.py beside the notebook would otherwise be the first thing to run
-    python = [sys.executable, "-P", "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    python = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
     files = [
         part
         for name, path in sorted(data_files.items())
@@ -129,6 +128,8 @@ def environment() -> dict[str, str]:
     return {
         "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
         "PYTHONPATH": str(library.parent),
+        # a runpy.py beside the notebook would otherwise be the first thing to run
+        "PYTHONSAFEPATH": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
         "HOME": WORK,
