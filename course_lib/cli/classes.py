@@ -8,6 +8,7 @@ import json
 import tempfile
 from collections.abc import Iterator
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -104,6 +105,18 @@ def grade(
         typer.Option(help='What being late costs: "10% a day, none after 5 days". Remembered.'),
     ] = None,
     export: Annotated[Path | None, typer.Option(help="Also write the marks to this CSV.")] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder for the report about the class; beside the gradebook if not given."
+        ),
+    ] = None,
+    pseudonyms: Annotated[
+        bool,
+        typer.Option(
+            "--pseudonyms", help="Put other names for the students into everything printed here."
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, no table.")] = False,
     demo: Annotated[
         bool,
@@ -116,6 +129,8 @@ def grade(
     from course_lib.grading import reports
     from course_lib.grading import sandbox as box
     from course_lib.grading.classroom import grade_class
+    from course_lib.grading.overview import overview, under_pseudonyms
+    from course_lib.grading.pages.report import write_report
     from course_lib.grading.project import project_root
 
     if sandbox is Sandbox.bwrap:
@@ -139,15 +154,23 @@ def grade(
         scheduler=scheduler,
         due=due,
         late=late,
-        progress=_progress,
+        progress=partial(_progress, named=not pseudonyms),
     )
+    shown = overview(project_root(), result)
+    if pseudonyms:
+        shown = under_pseudonyms(shown)
+    folder = report or result.place / ("report-pseudonyms" if pseudonyms else "report")
+    page = write_report(shown, folder)
     if export is not None:
-        write_atomically(export, reports.as_csv(result))
+        write_atomically(export, reports.as_csv(shown.result))
     if as_json:
-        typer.echo(json.dumps(reports.as_json(result), indent=2))
+        told = reports.as_json(shown.result) | {"report": str(page)}
+        told["similar"] = reports.similar(shown.pairs)
+        typer.echo(json.dumps(told, indent=2))
     else:
-        typer.echo(reports.as_table(result))
+        typer.echo(reports.as_table(shown.result))
         typer.echo(f"\nGradebook and feedback: {result.place}")
+        typer.echo(f"Report about the class: {page}")
     agrees = not demo or _compare(result, declared)
     if not (result.complete and agrees):
         raise typer.Exit(1)
@@ -209,8 +232,14 @@ def _compare(result: "ClassReport", declared: list["Student"]) -> bool:
     return not found
 
 
-def _progress(outcomes: Iterator["Outcome"], total: int) -> Iterator["Outcome"]:
-    return iter(tqdm(outcomes, total=total, desc="grading", unit="notebook"))
+def _progress(outcomes: Iterator["Outcome"], total: int, named: bool = True) -> Iterator["Outcome"]:
+    """A bar with who was graded last, for how long, and when it will be over."""
+    with tqdm(total=total, desc="grading", unit=" notebooks", dynamic_ncols=True) as bar:
+        for outcome in outcomes:
+            if named:
+                bar.set_postfix_str(f"{outcome.student} {outcome.seconds:.1f} s", refresh=False)
+            bar.update()
+            yield outcome
 
 
 def _need(*modules: str) -> None:

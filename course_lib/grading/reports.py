@@ -5,6 +5,8 @@ import io
 from typing import Any
 
 from course_lib.grading.classroom import ClassReport, Mark, Report
+from course_lib.grading.late import delay
+from course_lib.grading.similarity import Pair
 
 
 def as_json(result: ClassReport) -> dict[str, Any]:
@@ -39,18 +41,33 @@ def as_json(result: ClassReport) -> dict[str, Any]:
     }
 
 
+def similar(pairs: list[Pair]) -> list[dict[str, Any]]:
+    """The submissions that resemble each other, as plain values."""
+    return [
+        {
+            "students": [pair.one, pair.other],
+            "cell": pair.cell,
+            "share": round(pair.share, 3),
+            "length": pair.length,
+            "reason": pair.reason,
+        }
+        for pair in pairs
+    ]
+
+
 def as_csv(result: ClassReport) -> str:
     """One line a student: points a part, total, what is still to read, remarks."""
     parts = _parts(result)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     names = [mark.part for mark in parts]
-    writer.writerow(["student", *names, "total", "out of", "to read", "remarks"])
+    writer.writerow(["student", *names, "late", "total", "out of", "to read", "remarks"])
     for report in result.reports:
         found = {mark.part: mark for mark in report.marks}
         scores = [_number(found[name].score) if name in found else "" for name in names]
         to_read = " ".join(mark.part for mark in report.marks if mark.to_read)
-        row = [report.student, *scores, _number(report.score), _number(report.points), to_read]
+        total = [_number(-report.deducted), _number(report.score), _number(report.points)]
+        row = [report.student, *scores, *total, to_read]
         # a spreadsheet takes a cell that begins like this for a formula
         remarks = " ".join(report.remarks)
         writer.writerow([*(_harmless(value) for value in row), _harmless(remarks)])
@@ -87,11 +104,20 @@ def as_table(result: ClassReport) -> str:
     if any(mark.to_read for report in result.reports for mark in report.marks):
         lines.append("read: a person has still to mark this part (nbgrader's formgrader).")
     remarks = [
-        f"  {report.student}: {remark}" for report in result.reports for remark in report.remarks
+        f"  {report.student}: {remark}"
+        for report in result.reports
+        for remark in [*_lateness(report), *report.remarks]
     ]
     if remarks:
         lines += ["", "Remarks", *remarks]
     return "\n".join(lines)
+
+
+def _lateness(report: Report) -> list[str]:
+    if report.seconds_late <= 0:
+        return []
+    taken = f", {_number(report.deducted)} points taken away" if report.deducted else ""
+    return [f"{delay(report.seconds_late)}{taken}."]
 
 
 def _row(report: Report, parts: list[Mark]) -> list[str]:
@@ -111,7 +137,7 @@ def _parts(result: ClassReport) -> list[Mark]:
 
 
 def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:g}"
+    return "-" if value is None else f"{value + 0.0:g}"
 
 
 def _harmless(value: str) -> str:

@@ -7,7 +7,6 @@ and the deduction for being late out of the gradebook and hands the notebook to 
 from dataclasses import dataclass
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from nbconvert.exporters import Exporter
 from nbformat import NotebookNode
@@ -16,6 +15,7 @@ from nbgrader.preprocessors import GetGrades
 from course_lib.grading import findings
 from course_lib.grading.execution import remarks_of
 from course_lib.grading.pages import markup
+from course_lib.grading.pages.templates import render
 
 LONGEST_NOTEBOOK = 300_000
 """Characters that students wrote or printed; what is graded is shown beyond them."""
@@ -84,40 +84,18 @@ def page(notebook: NotebookNode, told: dict[str, Any]) -> str:
         told: notebook, student, score, max_score and late_penalty, as nbgrader names them.
     """
     rows = _rows(notebook)
-    return (
-        environment()
-        .get_template("feedback.html.j2")
-        .render(
-            title=findings.notebook_title(notebook) or told["notebook"],
-            student=told["student"],
-            score=told["score"],
-            points=told["max_score"],
-            deducted=told["late_penalty"],
-            waits=any(row.state == "waits" for row in rows.values()),
-            rows=list(rows.values()),
-            remarks=remarks_of(notebook),
-            blocks=[_block(cell, rows) for cell in _shown(notebook)],
-        )
+    return render(
+        "feedback.html.j2",
+        title=findings.notebook_title(notebook) or told["notebook"],
+        student=told["student"],
+        score=told["score"],
+        points=told["max_score"],
+        deducted=told["late_penalty"],
+        waits=any(row.state == "waits" for row in rows.values()),
+        rows=list(rows.values()),
+        remarks=remarks_of(notebook),
+        blocks=[_block(cell, rows) for cell in _shown(notebook)],
     )
-
-
-def environment() -> Environment:
-    """Where the pages' templates lie; everything they are given is escaped."""
-    made = Environment(
-        loader=PackageLoader("course_lib.grading", "pages"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters["number"] = number
-    made.globals["css"] = Markup(made.loader.get_source(made, "page.css")[0])  # type: ignore[union-attr]
-    return made
-
-
-def number(value: float) -> str:
-    """Points without superfluous zeros."""
-    return f"{round(value, 2):g}"
 
 
 def _rows(notebook: NotebookNode) -> dict[str, Row]:

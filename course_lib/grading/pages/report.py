@@ -1,0 +1,51 @@
+"""The page about a class: how it went, what is to be done, what is worth a look."""
+
+import os
+from datetime import datetime
+from pathlib import Path
+from statistics import mean, median
+
+from course_lib.files import write_atomically
+from course_lib.grading import similarity
+from course_lib.grading.late import delay
+from course_lib.grading.overview import Overview
+from course_lib.grading.pages.figures import histogram, success
+from course_lib.grading.pages.templates import render
+
+PAGE = "index.html"
+
+
+def write_report(shown: Overview, folder: Path) -> Path:
+    """Write the report of a class into a folder; the page's path."""
+    page = folder / PAGE
+    write_atomically(page, report(shown, folder, datetime.now().astimezone()))
+    return page
+
+
+def report(shown: Overview, folder: Path, when: datetime) -> str:
+    """The page; links to feedback are relative to `folder`."""
+    reports = shown.result.reports
+    scores = [report.score for report in reports]
+    points = max((report.points for report in reports), default=0.0)
+    return render(
+        "report.html.j2",
+        shown=shown,
+        when=f"{when:%Y-%m-%d %H:%M}",
+        points=points,
+        mean=mean(scores) if scores else 0.0,
+        median=median(scores) if scores else 0.0,
+        histogram=histogram(scores, points) if scores and points else "",
+        success=success(shown.parts) if shown.parts else "",
+        waiting=[part for part in shown.parts if part.waiting],
+        feedback={
+            one.student: Path(os.path.relpath(one.feedback, folder)).as_posix()
+            for one in reports
+            if one.feedback is not None
+        },
+        late={one.student: delay(one.seconds_late) for one in reports if one.seconds_late > 0},
+        titles={part.part: part.title for part in shown.parts},
+        share=round(100 * similarity.SHARE),
+        least=similarity.LEAST,
+        common=round(100 * similarity.COMMON),
+        window=similarity.WINDOW,
+    )

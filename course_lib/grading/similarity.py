@@ -1,0 +1,127 @@
+"""Which submissions resemble each other more than the task explains.
+
+copydetect takes the fingerprints (winnowing, the method of MOSS): names and comments do not count,
+so renamed variables change nothing. What was given out, and what many in the class wrote alike, is
+no sign of anything and left out. A number is a reason to look, never a finding about a person.
+"""
+
+import io
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from copydetect import CodeFingerprint, compare_files
+from copydetect.utils import get_token_coverage
+
+WINDOW = 20
+"""Characters that agree in a row, after names have become one letter each, before they count."""
+
+SHARE = 0.8
+"""The part of the shorter answer that has to agree before a pair is listed."""
+
+LEAST = {"code": 60, "markdown": 120}
+"""Characters an answer of its own must have to be compared at all."""
+
+COMMON = 1 / 3
+"""What more than this part of the class wrote alike is left out; but not what three wrote."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer cell of one student: "code" or "markdown"."""
+
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two answers that resemble each other.
+
+    Attributes:
+        cell: the grade id of the answer.
+        share: of the shorter one's own characters, how many agree; 1 for the same numbers.
+        length: how many characters that is; for numbers, how many numbers.
+        reason: "text", or "numbers" where each has an exercise of their own.
+    """
+
+    one: str
+    other: str
+    cell: str
+    share: float
+    length: int
+    reason: str
+    one_text: str
+    other_text: str
+
+
+def pairs(
+    answers: Mapping[str, Mapping[str, Answer]],
+    released: Mapping[str, str],
+    personal: frozenset[str] = frozenset(),
+) -> list[Pair]:
+    """The pairs worth a look, the most alike first.
+
+    Args:
+        answers: student -> grade id of an answer cell -> what stands there.
+        released: grade id -> what stood there when the assignment was given out.
+        personal: the answer cells whose numbers differ from student to student.
+    """
+    found: list[Pair] = []
+    for cell in dict.fromkeys(itertools.chain.from_iterable(answers.values())):
+        there = {
+            student: cells[cell]
+            for student, cells in sorted(answers.items())
+            if cell in cells and cells[cell].text.strip() != released.get(cell, "").strip()
+        }
+        found += _alike(cell, there, released.get(cell, ""))
+        if cell in personal:
+            found += _same_numbers(cell, there)
+    return sorted(found, key=lambda pair: (-pair.share, -pair.length, pair.one, pair.other))
+
+
+def _alike(cell: str, there: Mapping[str, Answer], released: str) -> Iterator[Pair]:
+    prints = {student: _fingerprint(answer) for student, answer in there.items()}
+    counts = Counter(itertools.chain.from_iterable(mark.hashes for mark in prints.values()))
+    many = max(4, COMMON * len(prints))
+    common = {value for value, count in counts.items() if count >= many}
+    if there:
+        kind = next(iter(there.values())).kind
+        common |= _fingerprint(Answer(kind, released)).hashes
+    kept = {}
+    for student, mark in prints.items():
+        mark.hash_idx = {value: at for value, at in mark.hash_idx.items() if value not in common}
+        mark.hashes = set(mark.hash_idx)
+        mark.token_coverage = get_token_coverage(mark.hash_idx, WINDOW, len(mark.filtered_code))
+        if mark.token_coverage >= LEAST[there[student].kind]:
+            kept[student] = mark
+    for one, other in itertools.combinations(kept, 2):
+        _, shares, _ = compare_files(kept[one], kept[other])
+        share = min(1.0, float(max(shares)))
+        if share >= SHARE:
+            length = round(share * min(kept[one].token_coverage, kept[other].token_coverage))
+            texts = there[one].text, there[other].text
+            yield Pair(one, other, cell, share, length, "text", *texts)
+
+
+def _fingerprint(answer: Answer) -> CodeFingerprint:
+    """Every window counts (no sampling), so the result does not depend on Python's hash seed."""
+    code = answer.kind == "code"
+    text = answer.text if code else " ".join(re.findall(r"\w+", answer.text.casefold()))
+    return CodeFingerprint(
+        "answer.py", WINDOW, 1, filter=code, language="python", fp=io.StringIO(text)
+    )
+
+
+def _same_numbers(cell: str, there: Mapping[str, Answer]) -> Iterator[Pair]:
+    """Two or more numbers of at least three decimals, the same for students whose tasks differ."""
+    numbers = {
+        student: tuple(re.findall(r"-?\d+\.\d{3,}", answer.text))
+        for student, answer in there.items()
+    }
+    for one, other in itertools.combinations(numbers, 2):
+        if len(numbers[one]) >= 2 and numbers[one] == numbers[other]:
+            texts = there[one].text, there[other].text
+            yield Pair(one, other, cell, 1.0, len(numbers[one]), "numbers", *texts)
