@@ -366,5 +366,7 @@ def _wrong_shape(
     if len(shape) == 1:
         kind = "a single number" if not found else f"a table of shape {found}"
         return f"{name} is {kind}; expected {shape[0]} numbers in a row."
+    if not shape:
+        return f"{name} has the shape {found}; expected a single number, without an axis."
     meaning = f" = ({', '.join(axes)})" if axes else ""
     return f"{name} has the shape {found}; expected {shape}{meaning}."
