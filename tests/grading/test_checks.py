@@ -63,7 +63,7 @@ def test_a_wrong_shape_is_told_with_the_names_of_the_axes() -> None:
         Refused, match=r"alpha has the shape \(3, 2\); expected \(2, 3\) = \(B, T_x"
     ):
         checks.numbers(torch.zeros(3, 2), (2, 3), "alpha", axes=("B", "T_x"))
-    with pytest.raises(Refused, match="loss has the shape .*; expected a single number"):
+    with pytest.raises(Refused, match=r"loss has the shape .*; expected a single number"):
         checks.numbers(torch.ones(1), (), "loss")
 
 
