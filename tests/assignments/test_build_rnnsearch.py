@@ -1,0 +1,137 @@
+"""The assignment `build_rnnsearch`: what its variants do not prove."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from nbformat import NotebookNode
+
+from course_lib.grading.cells import failed_parts
+from course_lib.grading.demonstration import Student, answered, automatic_parts
+from course_lib.grading.project import project_root, source_of
+from course_lib.grading.release import source_notebook
+from tests.assignments.record_inputs import FILE, stored_inputs
+
+NAME = "build_rnnsearch"
+ROOT = project_root(Path(__file__).parent)
+SOURCE = source_notebook(source_of(ROOT, NAME))
+STORED = json.loads(FILE.read_text(encoding="utf-8"))
+AGREE = "They agree. This is RNNsearch"
+
+Answers = dict[str, str]
+
+
+def hand_in(answers: Answers, blank: bool = False) -> NotebookNode:
+    return answered(Student("somebody", answers, blank, frozenset()), SOURCE, SOURCE)
+
+
+@pytest.fixture(autouse=True)
+def beside_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A notebook runs where its data lie."""
+    monkeypatch.chdir(FILE.parent)
+
+
+@pytest.fixture(scope="module")
+def functions() -> dict[str, Any]:
+    """The instructor's functions."""
+    namespace: dict[str, Any] = {"torch": torch}
+    for cell in hand_in({}).cells:
+        if cell.metadata.get("nbgrader", {}).get("solution") and cell.cell_type == "code":
+            exec(cell.source, namespace)
+    return namespace
+
+
+def arguments(part: str) -> list[torch.Tensor]:
+    return [torch.tensor(value) for value in STORED[part].values()]
+
+
+def test_the_stored_inputs_are_those_of_an_independent_pass() -> None:
+    again = stored_inputs()
+    assert {part: [*given] for part, given in STORED.items()} == {
+        part: [*given] for part, given in again.items()
+    }
+    for part, given in STORED.items():
+        for name, value in given.items():
+            np.testing.assert_allclose(value, again[part][name], atol=1.5e-6, err_msg=part)
+
+
+def test_no_stored_input_is_the_answer_to_another_part(functions: dict[str, Any]) -> None:
+    c, alpha = functions["additive_attention"](*arguments("attention"))
+    s = functions["gated_unit"](*arguments("unit"))
+    logits = functions["maxout_readout"](*arguments("readout"))
+    rows = [
+        row
+        for part, given in STORED.items()
+        if part != "mask"
+        for value in given.values()
+        for row in np.asarray(value, dtype=float).reshape(-1, np.shape(value)[-1])
+    ]
+    for name, answer in {"c": c, "alpha": alpha, "s": s, "logits": logits}.items():
+        for wanted in answer.numpy():
+            near = [row for row in rows if row.shape == wanted.shape]
+            assert not any(np.allclose(row, wanted, atol=1e-3) for row in near), name
+
+
+def test_put_together_right_functions_agree_with_the_library(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert failed_parts(hand_in({})) == {}
+    out, err = capsys.readouterr()
+    assert AGREE in out
+    assert err == ""
+
+
+@pytest.mark.parametrize(
+    ("answers", "blank", "says"),
+    [
+        ({}, True, "does not run yet"),
+        ({"step_answer": "decoder_step = None"}, False, "does not run yet"),
+        (
+            {
+                "readout_answer": "def maxout_readout(s_prev, Ey, c, U_o, V_o, C_o, W_o):\n"
+                "    pairs = s_prev @ U_o.T + Ey @ V_o.T + c @ C_o.T\n"
+                "    return torch.maximum(*pairs.chunk(2, dim=1)) @ W_o.T"
+            },
+            False,
+            "They differ",
+        ),
+    ],
+)
+def test_put_together_wrong_functions_are_told_in_a_sentence(
+    answers: Answers, blank: bool, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    notebook = hand_in(answers)
+    for cell in notebook.cells:
+        metadata = cell.metadata.get("nbgrader", {})
+        if blank and metadata.get("solution") and cell.cell_type == "code":
+            head = next(line for line in cell.source.splitlines() if line.startswith("def "))
+            cell.source = f"{head}\n    pass"
+        if metadata.get("grade_id") == "together":
+            # if this cell raises, `failed_parts` names it
+            metadata["grade"] = True
+    assert "together" not in failed_parts(notebook)
+    out, _ = capsys.readouterr()
+    assert says in out
+    assert AGREE not in out
+
+
+def test_the_points_in_the_texts_are_those_of_the_cells() -> None:
+    automatic = sum(automatic_parts(SOURCE).values())
+    total = sum(
+        cell.metadata.nbgrader.points
+        for cell in SOURCE.cells
+        if cell.metadata.get("nbgrader", {}).get("grade")
+    )
+    assert f"| | **total** | **{total}** |" in SOURCE.cells[0].source
+    page = (ROOT / "book" / "assignments" / f"{NAME}.md").read_text(encoding="utf-8")
+    assert f"**Points:** {total}, of which {total - automatic:g} for a paragraph" in page
+    listed = [
+        line for line in SOURCE.cells[0].source.splitlines() if line[:4].strip("| ").isdigit()
+    ]
+    assert listed
+    assert all(line in page for line in listed)
+    guide = (ROOT / "book" / "instructors.md").read_text(encoding="utf-8")
+    assert f"{total}: {automatic:g} by tests, {total - automatic:g} by a person" in guide
