@@ -8,6 +8,7 @@ variant does, to the interpreter as well, concerns nobody else.
 `python -m course_lib.grading.proof NAME` prints what was found, as JSON.
 """
 
+import io
 import json
 import os
 import shutil
@@ -15,6 +16,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -121,7 +123,8 @@ class _Runner:
                             student, self.source, NotebookNode(cells=[cell])
                         ).cells
                         self._fork(variant.name, [changed, *rest], namespace)
-            execute(cell, namespace)
+            with redirect_stdout(io.StringIO()):  # what the notebook prints is no part of the proof
+                execute(cell, namespace)
         while self.children:
             self._wait()
 
