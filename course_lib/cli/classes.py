@@ -1,4 +1,4 @@
-"""`course release`, `validate`, `submit` and `grade`: assignments, for students and instructors.
+"""`course release`, `validate`, `submit`, `collect`, `grade`: for students and instructors.
 
 nbgrader and Dask take seconds to import and come with an extra, so each command imports its own.
 """
@@ -20,6 +20,8 @@ from course_lib.errors import CourseError
 if TYPE_CHECKING:
     from course_lib.grading.classroom import ClassReport
     from course_lib.grading.demonstration import Student
+    from course_lib.grading.overview import Overview
+    from course_lib.grading.roster import Roster
     from course_lib.grading.validation import Finding
     from course_lib.grading.worker import Outcome
 
@@ -83,6 +85,48 @@ def submit(name: Annotated[str, typer.Argument(help="The assignment.")]) -> None
         raise typer.Exit(1)
 
 
+def collect(
+    name: Annotated[str, typer.Argument(help="The assignment.")],
+    archives: Annotated[
+        list[Path], typer.Argument(help="Zips of all submissions, from Canvas or Moodle.")
+    ],
+    roster: Annotated[
+        Path | None,
+        typer.Option(help="Canvas' gradebook or Moodle's grading worksheet or participants, CSV."),
+    ] = None,
+    submitted: Annotated[
+        Path | None,
+        typer.Option(help="Folder for STUDENT/NAME/; `submitted` in the course's folder."),
+    ] = None,
+) -> None:
+    """Unpack what a class handed in on Canvas or Moodle; nothing is overwritten."""
+    _need("nbgrader")
+    from course_lib.grading.collecting import collect as unpack
+    from course_lib.grading.project import load_config, project_root, source_of
+    from course_lib.grading.roster import enrol, read_roster, remember
+    from course_lib.grading.worker import db_url
+
+    root = project_root()
+    source_of(root, name)
+    target = (submitted or root / "submitted").resolve()
+    known = read_roster(roster) if roster is not None else None
+    collected = unpack(name, archives, target, known)
+    if roster is not None and known is not None:
+        enrol(known, db_url(target.parent), load_config(root).CourseDirectory.course_id)
+        remember(roster, target.parent, name)
+    for one in collected:
+        kept = f"; the earlier one is kept in {one.kept.name}" if one.kept is not None else ""
+        typer.echo(f"{one.state:9}  {one.student}{kept}")
+        for remark in one.remarks:
+            typer.echo(f"           {remark}")
+    typer.echo(f"\n{len(collected)} submissions for {name} in {target}.")
+    if known is not None:
+        there = {one.student for one in collected}
+        absent = [one.student for one in known.people if one.student not in there]
+        if absent:
+            typer.echo(f"{len(absent)} in the roster handed in nothing: {', '.join(absent)}.")
+
+
 def grade(
     name: Annotated[str, typer.Argument(help="The assignment.")],
     submitted: Annotated[
@@ -105,6 +149,16 @@ def grade(
         typer.Option(help='What being late costs: "10% a day, none after 5 days". Remembered.'),
     ] = None,
     export: Annotated[Path | None, typer.Option(help="Also write the marks to this CSV.")] = None,
+    export_canvas: Annotated[
+        Path | None, typer.Option(help="Also write the points for Canvas to this CSV.")
+    ] = None,
+    export_moodle: Annotated[
+        Path | None, typer.Option(help="Also write the points for Moodle to this CSV.")
+    ] = None,
+    roster: Annotated[
+        Path | None,
+        typer.Option(help="The platform's list for these; the one of `course collect` otherwise."),
+    ] = None,
     report: Annotated[
         Path | None,
         typer.Option(
@@ -126,13 +180,17 @@ def grade(
     """Grade a whole class; exit 1 if a submission could not be graded."""
     _need("nbgrader", "jupytext", "distributed")
     from course_lib.files import write_atomically
-    from course_lib.grading import reports
+    from course_lib.grading import exports, reports
     from course_lib.grading import sandbox as box
     from course_lib.grading.classroom import grade_class
     from course_lib.grading.overview import overview, under_pseudonyms
     from course_lib.grading.pages.report import write_report
     from course_lib.grading.project import project_root
 
+    if pseudonyms and (export_canvas or export_moodle):
+        raise CourseError(
+            "Canvas and Moodle do not know pseudonyms: export for them without --pseudonyms."
+        )
     if sandbox is Sandbox.bwrap:
         box.require()
     else:
@@ -145,8 +203,11 @@ def grade(
     declared: list[Student] = []
     if demo:
         submitted, declared = _demonstration(name)
+    root = project_root()
+    submitted = (submitted or root / "submitted").resolve()
+    known = _roster(roster, submitted, name) if export_canvas or export_moodle else None
     result = grade_class(
-        project_root(),
+        root,
         name,
         submitted=submitted,
         jobs=jobs,
@@ -156,13 +217,15 @@ def grade(
         late=late,
         progress=partial(_progress, named=not pseudonyms),
     )
-    shown = overview(project_root(), result)
+    shown = overview(root, result)
     if pseudonyms:
         shown = under_pseudonyms(shown)
     folder = report or result.place / ("report-pseudonyms" if pseudonyms else "report")
     page = write_report(shown, folder)
     if export is not None:
-        write_atomically(export, reports.as_csv(shown.result))
+        write_atomically(export, exports.as_csv(shown.result))
+    if known is not None:
+        _export(shown, known, export_canvas, export_moodle)
     if as_json:
         told = reports.as_json(shown.result) | {"report": str(page)}
         told["similar"] = reports.similar(shown.pairs)
@@ -176,9 +239,40 @@ def grade(
         raise typer.Exit(1)
 
 
+def _roster(given: Path | None, submitted: Path, name: str) -> "Roster":
+    """The platform's list: asked for before anything is graded, since it may be missing."""
+    from course_lib.grading.roster import read_roster, remembered
+
+    path = given or remembered(submitted.parent, name)
+    if path is None:
+        raise CourseError(
+            "No roster: Canvas and Moodle have to be told whose the points are. Give the list"
+            " exported there with --roster."
+        )
+    return read_roster(path)
+
+
+def _export(shown: "Overview", roster: "Roster", canvas: Path | None, moodle: Path | None) -> None:
+    """Write the points for the platforms, and say who is missing."""
+    from course_lib.files import write_atomically
+    from course_lib.grading import exports
+
+    result = shown.result
+    if canvas is not None:
+        write_atomically(canvas, exports.for_canvas(result, roster, shown.title))
+    if moodle is not None:
+        write_atomically(moodle, exports.for_moodle(result, roster))
+    missing = exports.missing_from(result, roster)
+    if missing:
+        typer.echo(f"Not in the roster, so not exported: {', '.join(missing)}.", err=True)
+    waiting = sum(any(mark.to_read for mark in one.marks) for one in result.reports)
+    if waiting:
+        typer.echo(f"{waiting} of the totals lack parts that a person has still to read.", err=True)
+
+
 def register(app: typer.Typer) -> None:
     """Add these commands to the `course` command."""
-    for command in (release, validate, submit, grade):
+    for command in (release, validate, submit, collect, grade):
         app.command()(command)
 
 

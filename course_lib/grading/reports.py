@@ -1,10 +1,9 @@
-"""A class's results for people, for scripts and for a spreadsheet."""
+"""A class's results on the terminal and for scripts."""
 
-import csv
-import io
 from typing import Any
 
 from course_lib.grading.classroom import ClassReport, Mark, Report
+from course_lib.grading.exports import number
 from course_lib.grading.late import delay
 from course_lib.grading.similarity import Pair
 
@@ -55,32 +54,13 @@ def similar(pairs: list[Pair]) -> list[dict[str, Any]]:
     ]
 
 
-def as_csv(result: ClassReport) -> str:
-    """One line a student: points a part, total, what is still to read, remarks."""
-    parts = _parts(result)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    names = [mark.part for mark in parts]
-    writer.writerow(["student", *names, "late", "total", "out of", "to read", "remarks"])
-    for report in result.reports:
-        found = {mark.part: mark for mark in report.marks}
-        scores = [_number(found[name].score) if name in found else "" for name in names]
-        to_read = " ".join(mark.part for mark in report.marks if mark.to_read)
-        total = [_number(-report.deducted), _number(report.score), _number(report.points)]
-        row = [report.student, *scores, *total, to_read]
-        # a spreadsheet takes a cell that begins like this for a formula
-        remarks = " ".join(report.remarks)
-        writer.writerow([*(_harmless(value) for value in row), _harmless(remarks)])
-    return text.getvalue()
-
-
 def as_table(result: ClassReport) -> str:
     """The table the command prints: a heading for each part in as many lines as it has words."""
     parts = _parts(result)
     headings = [
         ["student"],
-        *([*mark.part.split("_"), f"/{_number(mark.points)}"] for mark in parts),
-        ["total", f"/{_number(sum(mark.points for mark in parts))}"],
+        *([*mark.part.split("_"), f"/{number(mark.points)}"] for mark in parts),
+        ["total", f"/{number(sum(mark.points for mark in parts))}"],
     ]
     depth = max(map(len, headings))
     # the points belong in the last line whatever the number of words
@@ -116,7 +96,7 @@ def as_table(result: ClassReport) -> str:
 def _lateness(report: Report) -> list[str]:
     if report.seconds_late <= 0:
         return []
-    taken = f", {_number(report.deducted)} points taken away" if report.deducted else ""
+    taken = f", {number(report.deducted)} points taken away" if report.deducted else ""
     return [f"{delay(report.seconds_late)}{taken}."]
 
 
@@ -128,17 +108,9 @@ def _row(report: Report, parts: list[Mark]) -> list[str]:
         if mark is None:
             cells.append("-")
         else:
-            cells.append("read" if mark.to_read else _number(mark.score))
-    return [report.student, *cells, _number(report.score) if report.marks else "-"]
+            cells.append("read" if mark.to_read else number(mark.score))
+    return [report.student, *cells, number(report.score) if report.marks else "-"]
 
 
 def _parts(result: ClassReport) -> list[Mark]:
     return max((report.marks for report in result.reports), key=len, default=[])
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value + 0.0:g}"
-
-
-def _harmless(value: str) -> str:
-    return f"'{value}" if value[:1] in {"=", "+", "@", "\t", "\r"} else value

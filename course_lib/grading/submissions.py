@@ -20,6 +20,7 @@ from nbformat import NotebookNode
 
 from course_lib.errors import CourseError
 from course_lib.grading import owner
+from course_lib.grading.notes import notes
 from course_lib.grading.wording import visible
 
 LARGEST_NOTEBOOK = 20 * 1024**2
@@ -98,6 +99,7 @@ def stage(
     """
     target.mkdir(parents=True)
     notebook, remarks = _read(handed_in, name)
+    remarks = [*notes(handed_in), *remarks]
     data_files: dict[str, Path] = {}
     if notebook is None:
         graded = copy.deepcopy(released)

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from course_lib.grading.classroom import ClassReport, Mark, Report
-from course_lib.grading.reports import as_csv, as_json, as_table
+from course_lib.grading.exports import as_csv
+from course_lib.grading.reports import as_json, as_table
 
 
 @pytest.fixture

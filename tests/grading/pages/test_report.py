@@ -11,10 +11,11 @@ import pytest
 from nbgrader.api import Gradebook
 
 from course_lib.grading.classroom import ClassReport, Mark, Report
+from course_lib.grading.exports import as_csv
 from course_lib.grading.overview import Overview, PartSummary, under_pseudonyms
 from course_lib.grading.pages.report import write_report
 from course_lib.grading.project import nbgrader_messages
-from course_lib.grading.reports import as_csv, as_json, as_table, similar
+from course_lib.grading.reports import as_json, as_table, similar
 from course_lib.grading.rubric import Criterion
 from course_lib.grading.similarity import Pair
 from course_lib.grading.worker import db_url
