@@ -14,6 +14,7 @@ from distributed import Client, LocalCluster, as_completed
 from nbgrader.api import Gradebook, MissingEntry
 
 from course_lib.errors import CourseError
+from course_lib.grading import inspection
 from course_lib.grading.late import set_policy, settle
 from course_lib.grading.project import nbgrader_messages
 from course_lib.grading.release import generate
@@ -113,6 +114,7 @@ def grade_class(
     submitted = (submitted or root / "submitted").resolve()
     place = submitted.parent
     students = find_students(submitted, name)
+    inspection.prepare(name, [submitted / student / name for student in students])
     released = generate(root, name, db_url(place))[f"{name}.ipynb"].decode()
     set_policy(root, place, name, due, late)
     tasks = [
@@ -124,6 +126,9 @@ def grade_class(
             outcome.student: outcome for outcome in progress(_run(client, tasks), len(tasks))
         }
     settle(root, place, name, students)
+    for student, remarks in inspection.same_weights(place, name).items():
+        if student in outcomes:
+            outcomes[student].remarks.extend(remarks)
     reports = [_report(place, name, outcomes[student]) for student in students]
     return ClassReport(name, place, "bwrap" if boxed else "none", reports)
 

@@ -7,6 +7,7 @@ out of the package and of the release, like the solutions.
 """
 
 import re
+import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +17,7 @@ from nbformat import NotebookNode
 
 from course_lib.errors import CourseError
 from course_lib.grading.project import source_of
-from course_lib.grading.release import source_notebook
+from course_lib.grading.release import handed_in, source_notebook
 
 if TYPE_CHECKING:
     from course_lib.grading.classroom import ClassReport
@@ -212,6 +213,9 @@ def write_class(root: Path, name: str, released: str, submitted: Path) -> list[S
         folder.mkdir(parents=True, exist_ok=True)
         notebook = answered(student, source, nbformat.reads(released, as_version=4))
         nbformat.write(notebook, folder / f"{name}.ipynb")
+        for beside, path in handed_in(source_of(root, name)).items() if not student.blank else ():
+            (folder / beside).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, folder / beside)
         write_files(student, folder)
     return students
 

@@ -36,7 +36,7 @@ from course_lib.grading.demonstration import (
     write_files,
 )
 from course_lib.grading.project import project_root, source_of
-from course_lib.grading.release import data_files, source_notebook
+from course_lib.grading.release import data_files, handed_in, source_notebook
 
 SECONDS = 60
 """After that a child is ended; whatever takes so long does not come to an end."""
@@ -72,7 +72,8 @@ def prove(root: Path, name: str) -> dict[str, Lost]:
     released = root / "exercises" / name / f"{name}.ipynb"
     with tempfile.TemporaryDirectory(prefix="proof-") as folder:
         runner = _Runner(source, nbformat.read(released, as_version=4), Path(folder))
-        for given, path in data_files(source_of(root, name)).items():
+        text = source_of(root, name)
+        for given, path in {**data_files(text), **handed_in(text)}.items():
             target = runner.work / given
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)

@@ -14,6 +14,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
+from course_lib.grading.inspection import INSPECTORS
 from course_lib.grading.project import (
     assignment_names,
     load_config,
@@ -22,6 +23,9 @@ from course_lib.grading.project import (
     source_of,
 )
 from course_lib.opening import first_cell, repository_url
+
+HANDED_IN = "handed_in"
+"""A folder beside a source, with what the instructor's own solution hands in; never released."""
 
 
 @dataclass(frozen=True)
@@ -147,12 +151,31 @@ def data_files(source: Path) -> dict[str, Path]:
         if path.is_file()
         and path.suffix not in {".md", ".ipynb", ".pyc"}
         and ".ipynb_checkpoints" not in path.parts
+        and not path.is_relative_to(source.parent / HANDED_IN)
+    }
+
+
+def handed_in(source: Path) -> dict[str, Path]:
+    """Files that the instructor's own solution hands in beside the notebook.
+
+    Returns:
+        names relative to the notebook -> paths.
+    """
+    folder = source.parent / HANDED_IN
+    return {
+        path.relative_to(folder).as_posix(): path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
     }
 
 
 def _present(folder: Path) -> set[str]:
+    """The files of a release; what somebody made there to hand in is not part of it."""
+    made = folder / INSPECTORS[folder.name].folder if folder.name in INSPECTORS else None
     return {
         str(path.relative_to(folder))
         for path in folder.rglob("*")
-        if path.is_file() and ".ipynb_checkpoints" not in path.parts
+        if path.is_file()
+        and ".ipynb_checkpoints" not in path.parts
+        and not (made is not None and path.is_relative_to(made))
     }

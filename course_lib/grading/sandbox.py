@@ -36,6 +36,25 @@ HOW_TO_INSTALL = (
 )
 
 
+def reader(program: list[str], readable: list[Path], variables: dict[str, str]) -> list[str]:
+    """The command of a program of our own that looks at what a student handed in.
+
+    Args:
+        program: what runs inside, with the limits of a kernel.
+        readable: folders that it sees beside the system, Python and the library, read-only.
+        variables: of its environment, beside those of a kernel.
+    """
+    set_limits = f'ulimit -v {MEMORY_KIB} -f {FILE_KIB} -t {CPU_SECONDS} -c 0; exec "$@"'
+    return [
+        *_walls(),
+        *(part for path in readable for part in ("--ro-bind", str(path), str(path))),
+        *(part for name, value in variables.items() for part in ("--setenv", name, value)),
+        *("--remount-ro", "/", "--chdir", "/"),
+        *("bash", "-c", set_limits, "bash"),
+        *program,
+    ]
+
+
 def require() -> None:
     """Make sure the sandbox works on this machine.
 

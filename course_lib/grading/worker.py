@@ -16,7 +16,8 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import Execute
 from traitlets.config import Config
 
-from course_lib.grading import boxes
+from course_lib.errors import CourseError
+from course_lib.grading import boxes, inspection
 from course_lib.grading.execution import ContainedExecute, remarks_of
 from course_lib.grading.given_out import laid_over
 from course_lib.grading.project import load_config, nbgrader_messages, reason, source_of
@@ -78,17 +79,27 @@ def grade_one(job: Job) -> Outcome:
 
 
 def _grade(job: Job, folder: Path) -> tuple[bool, list[str]]:
+    target = folder / "submitted" / job.student / job.assignment
     staged = stage(
         job.handed_in,
         job.assignment,
         nbformat.reads(job.released, as_version=4),
-        folder / "submitted" / job.student / job.assignment,
+        target,
         student=job.student,
     )
     given_out = data_files(source_of(job.root, job.assignment))
     files, changed = laid_over(staged.data_files, given_out)
-    config = _config(job, folder, files)
     remarks = [*staged.remarks, *changed]
+    try:
+        found = inspection.inspect(job.assignment, target, job.student, boxed=job.boxed)
+    except CourseError as error:
+        return False, [*remarks, str(error)]
+    if found is not None:
+        inspection.keep(found, job.place, job.assignment, job.student)
+        remarks += found["remarks"]
+        files = {name: path for name, path in files.items() if path.exists()}
+        files[inspection.FILE] = target / inspection.FILE
+    config = _config(job, folder, files)
     with nbgrader_messages() as messages:
         course = CourseDirectory(config=config)
         course.assignment_id = job.assignment

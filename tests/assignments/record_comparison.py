@@ -1,0 +1,54 @@
+"""Trains the small pair of runs that the tests of `training_comparison` hand in.
+
+    python tests/assignments/record_comparison.py
+
+What they are for is being well-formed and honest, and quick to check; they translate badly.
+Takes minutes, and is needed again only when the form of a run directory changes.
+"""
+
+import json
+import shutil
+from pathlib import Path
+
+from course_lib.corpora import load_corpus
+from course_lib.grading import inspection, owner
+from course_lib.grading.run_inspection import examine
+from course_lib.training import compare, compared_configs
+
+STUDENT = "reference"
+PLACE = Path(__file__).parents[2] / "solutions" / "training_comparison" / "handed_in"
+CHANGES = {
+    "hidden": 24,
+    "embedding": 24,
+    "alignment": 24,
+    "readout": 24,
+    "epochs": 10,
+    "batch_size": 16,
+    "learning_rate": 0.01,
+    "label_smoothing": 0.0,
+    "min_frequency": 1,
+    "precision": "fp32",
+    "corpus.clauses": [1, 3],
+    "corpus.max_words": 24,
+    "corpus.train": 800,
+    "corpus.val": 30,
+    "corpus.test": 60,
+}
+
+
+def main() -> None:
+    configs = compared_configs(
+        corpus="toy", preset="smoke", seed=owner.seed(STUDENT), changes=CHANGES
+    )
+    corpus = load_corpus("toy", **configs["rnnsearch"].corpus_options)
+    shutil.rmtree(PLACE, ignore_errors=True)
+    compare(configs, corpus, PLACE / "comparison", beam=3)
+    for state in PLACE.glob("comparison/*/last.safetensors"):
+        state.unlink()
+    report = examine(PLACE, STUDENT, nonce=0)
+    assert not any(report["facts"]["problems"].values()), report["remarks"]
+    (PLACE / inspection.FILE).write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
