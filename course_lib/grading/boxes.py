@@ -14,6 +14,8 @@ import atexit
 import contextlib
 import json
 import os
+import select
+import signal
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
@@ -26,10 +28,14 @@ from traitlets.config import Config
 
 from course_lib.grading import joining, sandbox
 from course_lib.grading.forkserver import ForkServer
+from course_lib.grading.limits import DEFAULT, Group, Limits, Watch
 
 KERNEL = "boxed"
 PROVISIONER = "course-box"
 """The name under which jupyter_client finds `BoxProvisioner`."""
+
+END_SECONDS = 10
+"""How long what was killed may take to go."""
 
 _server: ForkServer | None = None
 _cannot_fork = False
@@ -38,12 +44,15 @@ _cannot_fork = False
 class Box:
     """Walls with Python running inside."""
 
-    def __init__(self, command: list[str], server: ForkServer | None) -> None:
+    def __init__(
+        self, command: list[str], server: ForkServer | None, allowed: Limits = DEFAULT
+    ) -> None:
         """Start what `sandbox.command` describes.
 
         Args:
             command: bubblewrap, what sets limits, and Python with its arguments.
             server: who starts Python inside; None for the plain way.
+            allowed: what all its processes together may use.
 
         Raises:
             OSError: it could not be started; nothing is left of it.
@@ -52,6 +61,10 @@ class Box:
         walls, python = command[:inner], command.index(sys.executable)
         told, tell = os.pipe()
         wait, go = os.pipe()
+        self._group = Group.create(allowed)
+        self._watch: Watch | None = None
+        self._first: int | None = None
+        self._exceeded: str | None = None
         handles = ("--info-fd", str(tell), "--block-fd", str(wait))
         self.process = subprocess.Popen(
             [walls[0], *handles, *walls[1:], *(command[inner:] if server is None else ["cat"])],
@@ -69,16 +82,30 @@ class Box:
             if not said:
                 raise OSError("bubblewrap has not started")
             self.first = int(json.loads(said)["child-pid"])
+            self._first = os.pidfd_open(self.first) if hasattr(os, "pidfd_open") else None
+            if self._group is not None:
+                self._join()
             os.write(go, b"x")
+            roots = [self.first]
             if server is not None:
-                self._start_inside(server, command[python + 1 :])
+                roots.append(self._start_inside(server, command[python + 1 :]))
+            self._watch = Watch(roots, allowed, self._group, self.kill)
         except BaseException:
             self.end()
             raise
         finally:
             os.close(go)
 
-    def _start_inside(self, server: ForkServer, arguments: list[str]) -> None:
+    def _join(self) -> None:
+        """Enter the control groups, or do without them where the system does not let us."""
+        assert self._group is not None
+        try:
+            self._group.take(self.first)
+        except OSError:
+            self._group.remove()
+            self._group = None
+
+    def _start_inside(self, server: ForkServer, arguments: list[str]) -> int:
         # cat answers once the walls stand, and ends, walls and all, when nobody holds its input
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -90,14 +117,46 @@ class Box:
             "arguments": arguments,
             "limits": sandbox.limits(),
             "folder": sandbox.WORK,
-            "groups": [],
+            "groups": self._group.doors if self._group is not None else [],
         }
-        server.start_inside(self.first, request)
+        return server.start_inside(self.first, request)
+
+    @property
+    def exceeded(self) -> str | None:
+        """The limit at which it was stopped, a key of `limits.EXCEEDED`."""
+        if self._watch is not None:
+            self._exceeded = self._watch.exceeded()
+        return self._exceeded
+
+    def kill(self) -> None:
+        """Kill everything inside; bubblewrap sees it and ends."""
+        # the end of the first process inside is the end of all, wherever they have gone
+        if self._first is not None:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._first, signal.SIGKILL)
+        else:
+            self.process.kill()
 
     def end(self) -> None:
-        """Kill everything inside."""
-        self.process.kill()
-        self.process.wait()
+        """Kill everything inside and wait until it is gone; a second time does nothing."""
+        self.kill()
+        try:
+            self.process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        if self._watch is not None:
+            self._watch.end()
+            self._exceeded = self._watch.exceeded()
+            self._watch = None
+        if self._first is not None:
+            # bubblewrap may end a moment before what it holds
+            select.select([self._first], [], [], END_SECONDS)
+            os.close(self._first)
+            self._first = None
+        if self._group is not None:
+            self._group.remove()
+            self._group = None
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
                 with contextlib.suppress(BrokenPipeError):
@@ -175,6 +234,24 @@ class BoxProvisioner(LocalProvisioner):
         self.process = self.box.process
         self.pid = self.pgid = self.process.pid
         return self.connection_info
+
+    @property
+    def exceeded(self) -> str | None:
+        """The limit at which the kernel was stopped, a key of `limits.EXCEEDED`."""
+        return self.box.exceeded
+
+    async def kill(self, restart: bool = False) -> None:
+        """Kill everything in the box."""
+        self.box.kill()
+
+    async def terminate(self, restart: bool = False) -> None:
+        """Kill everything in the box: nothing in it has anything to save."""
+        self.box.kill()
+
+    async def cleanup(self, restart: bool = False) -> None:
+        """Leave nothing of it."""
+        self.box.end()
+        await super().cleanup(restart)
 
 
 KernelProvisionerFactory.provisioners[PROVISIONER] = EntryPoint(

@@ -19,6 +19,7 @@ from nbgrader.utils import is_grade, is_solution
 from traitlets import Integer, List, Unicode
 
 from course_lib.grading import examination
+from course_lib.grading.limits import EXCEEDED
 from course_lib.grading.outputs import hidden_lines, plain, tidied
 from course_lib.grading.wording import visible
 
@@ -31,6 +32,7 @@ ENDINGS = {
     "OutOfTime": "The notebook as a whole took too long.",
     "CheckDisabled": "Code of this notebook has changed how tests work. No test from here on counts"
     " until that is taken out.",
+    **EXCEEDED,
 }
 """How a run can end early: the error's name in the graded notebook, and what it says there."""
 
@@ -109,9 +111,16 @@ class ContainedExecute(Execute):
                 self._ended = "KernelDied"
             except Exception:  # student code can send the grader whatever it likes
                 self._ended = "KernelGarbled"
+            if self._ended in {"KernelDied", "KernelGarbled", "KernelStuck"}:
+                self._ended = self._exceeded() or self._ended
             if self._ended is not None:
                 cell.outputs = [_ending(self._ended)]
         return cell, resources
+
+    def _exceeded(self) -> str | None:
+        """The limit at which a boxed kernel was stopped, a key of `limits.EXCEEDED`."""
+        provisioner = self.km.provisioner if self.km is not None else None
+        return getattr(provisioner, "exceeded", None)
 
     def _ran(self, cell: NotebookNode, index: int) -> list[NotebookNode]:
         """The outputs of a cell that is no test."""

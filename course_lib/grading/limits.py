@@ -1,0 +1,366 @@
+"""Limits on all processes of a submission together, which also hold for root.
+
+What `ulimit` sets is per process, and some of it does not bind root. So the processes of a box are
+also counted together, by the system where it lets us (control groups: version 1 as root, version 2
+as root or in a part of the tree that is ours), else by looking, ten times a second. Either way a
+`Watch` ends the whole box, and knows what was exceeded.
+
+The system's count is exact: at the limit of memory it kills, at the limit of processes it starts no
+more. The look can be late by a tenth of a second, in which a box may take what the machine gives.
+"""
+
+import contextlib
+import itertools
+import os
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import psutil
+
+GROUP = "course"
+LOOK_SECONDS = 0.1
+PAGE = os.sysconf("SC_PAGE_SIZE")
+TICK = os.sysconf("SC_CLK_TCK")
+PROC = Path("/proc")
+WRITABLE = ("tmp", "dev/shm")
+"""What lies in memory and counts as memory; the box limits the size of each."""
+
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one submission may use, all its processes together.
+
+    Attributes:
+        memory: bytes, what is written to its folders included.
+        processes: processes and threads at the same time.
+        processor: seconds of processor time.
+        wall: seconds from start to end.
+    """
+
+    memory: int = 3 * 1024**3
+    processes: int = 256
+    processor: int = 300
+    wall: int = 420
+
+
+DEFAULT = Limits()
+
+EXCEEDED = {
+    "MemoryExceeded": f"It used more than {DEFAULT.memory / 1024**3:g} GB of memory and was"
+    " stopped.",
+    "ProcessesExceeded": f"It started more than {DEFAULT.processes} processes and threads and was"
+    " stopped.",
+    "ProcessorTimeExceeded": f"It used more than {DEFAULT.processor} seconds of processor time and"
+    " was stopped.",
+    "TimeExceeded": f"It ran for more than {DEFAULT.wall} seconds and was stopped.",
+}
+"""What can be exceeded: the name in the graded notebook, and what it says there."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a box has used so far; `over` names what the system has already refused it."""
+
+    memory: int = 0
+    processes: int = 0
+    processor: float = 0.0
+    over: str | None = None
+
+
+class Group:
+    """The control groups of one box: one folder for each hierarchy."""
+
+    def __init__(self, folders: dict[str, Path], version: int) -> None:
+        self.folders, self.version = folders, version
+
+    @classmethod
+    def create(cls, limits: Limits) -> "Group | None":
+        """Groups with these limits, empty; None where the system does not let us make them."""
+        for parents, version in _places():
+            name = f"{GROUP}-{os.getpid()}-{next(_numbers)}"
+            folders = {controller: parent / name for controller, parent in parents.items()}
+            group = cls(folders, version)
+            try:
+                for parent in set(parents.values()):
+                    _remove_leftovers(parent)
+                for folder in set(folders.values()):
+                    folder.mkdir()
+                group._limit(limits)
+            except OSError:
+                group.remove()
+                continue
+            return group
+        return None
+
+    def _limit(self, limits: Limits) -> None:
+        memory, processes = self.folders["memory"], self.folders["pids"]
+        if self.version == 1:
+            (memory / "memory.limit_in_bytes").write_text(str(limits.memory))
+            with contextlib.suppress(OSError):  # where swap is not accounted there is no such file
+                (memory / "memory.memsw.limit_in_bytes").write_text(str(limits.memory))
+        else:
+            (memory / "memory.max").write_text(str(limits.memory))
+            with contextlib.suppress(OSError):
+                (memory / "memory.swap.max").write_text("0")
+                (memory / "memory.oom.group").write_text("1")
+        (processes / "pids.max").write_text(str(limits.processes))
+
+    @property
+    def doors(self) -> list[str]:
+        """The files that take a process in when its number, or 0 for itself, is written there."""
+        return sorted({str(folder / "cgroup.procs") for folder in self.folders.values()})
+
+    def take(self, process: int) -> None:
+        """Put a process, and what it starts from now on, into the group."""
+        for door in self.doors:
+            Path(door).write_text(str(process))
+
+    def use(self) -> Use:
+        """What the system has counted."""
+        memory, processes = self.folders["memory"], self.folders["pids"]
+        if self.version == 1:
+            killed = _field(memory / "memory.oom_control", "oom_kill")
+            used = int((memory / "memory.usage_in_bytes").read_text())
+            processor = self._processor_v1()
+        else:
+            killed = _field(memory / "memory.events", "oom_kill")
+            used = int((memory / "memory.current").read_text())
+            processor = _field(memory / "cpu.stat", "usage_usec") / 1e6
+        refused = _field(processes / "pids.events", "max")
+        over = "MemoryExceeded" if killed else "ProcessesExceeded" if refused else None
+        return Use(used, int((processes / "pids.current").read_text()), processor, over)
+
+    def _processor_v1(self) -> float:
+        folder = self.folders.get("cpuacct")
+        return int((folder / "cpuacct.usage").read_text()) / 1e9 if folder else 0.0
+
+    def remove(self) -> None:
+        """Delete the groups, whose processes have been killed."""
+        for folder in set(self.folders.values()):
+            _remove(folder)
+
+
+class Watch:
+    """Looks at a box until it ends, and ends it when it exceeds a limit."""
+
+    def __init__(
+        self, roots: list[int], limits: Limits, group: Group | None, kill: Callable[[], None]
+    ) -> None:
+        """Begin to look.
+
+        Args:
+            roots: processes of which all others in the box descend.
+            limits: what it may use.
+            group: the group it is in; None to count by looking.
+            kill: ends the box.
+        """
+        self._limits, self._group, self._kill = limits, group, kill
+        self._begun = time.monotonic()
+        self._found: str | None = None
+        self._over = threading.Event()
+        # weighing waits while processes are being made: it must not keep us from counting them
+        looks = (
+            [group.use] if group else [partial(count, roots, limits), partial(weigh, roots, limits)]
+        )
+        self._threads = [
+            threading.Thread(target=self._look, args=(look,), name="watch", daemon=True)
+            for look in looks
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def _look(self, look: Callable[[], Use]) -> None:
+        while not self._over.wait(LOOK_SECONDS):
+            if self._judge(look) is not None:
+                self._kill()
+                return
+
+    def _judge(self, look: Callable[[], Use]) -> str | None:
+        try:
+            used = look()
+        except (OSError, ValueError):  # it is just ending
+            used = Use()
+        limits = self._limits
+        over = {
+            # a group may be full of what the system takes back when it needs to
+            "MemoryExceeded": self._group is None and used.memory > limits.memory,
+            "ProcessesExceeded": used.processes > limits.processes,
+            "ProcessorTimeExceeded": used.processor > limits.processor,
+            "TimeExceeded": time.monotonic() - self._begun > limits.wall,
+        }
+        names = [name for name, exceeded in over.items() if exceeded]
+        if self._found is None and not self._over.is_set():
+            self._found = used.over or (names[0] if names else None)
+        return self._found
+
+    def exceeded(self) -> str | None:
+        """The name of the limit that was exceeded, a key of `EXCEEDED`; None so far."""
+        return self._judge(self._group.use) if self._group else self._found
+
+    def end(self) -> None:
+        """Stop looking, after a last look at what the system has counted."""
+        self.exceeded()
+        self._over.set()
+        for thread in self._threads:
+            thread.join()
+
+
+def count(roots: list[int], limits: Limits) -> Use:
+    """How many these processes and their descendants are, and the processor time they took.
+
+    One that ends meanwhile counts nothing. Of too many nothing more is asked: they multiply while
+    we look.
+    """
+    found = _descendants(roots, limits.processes)
+    if len(found) > limits.processes:
+        return Use(processes=len(found))
+    statuses = list(filter(None, map(_status, found)))
+    return Use(
+        processes=sum(int(fields[17]) for fields in statuses),
+        processor=sum(sum(map(int, fields[11:15])) for fields in statuses) / TICK,
+    )
+
+
+def weigh(roots: list[int], limits: Limits) -> Use:
+    """The memory of these processes and their descendants.
+
+    Pages that several processes share are counted once, which takes longer: only where counting
+    them for each says that they are too many.
+    """
+    found = _descendants(roots, limits.processes)
+    memory = sum(int(fields[21]) * PAGE for fields in filter(None, map(_status, found)))
+    if memory > limits.memory:
+        memory = sum(map(_share, found))
+    return Use(memory=memory + _files(roots[0]))
+
+
+def _status(process: int) -> list[str] | None:
+    """The fields of a process's stat file that follow its name, which may hold any character."""
+    try:
+        return (PROC / str(process) / "stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+
+
+def _descendants(roots: list[int], enough: int) -> list[int]:
+    found: list[int] = []
+    waiting = list(roots)
+    while waiting and len(found) <= enough:
+        process = waiting.pop()
+        found.append(process)
+        try:
+            for task in (PROC / str(process) / "task").iterdir():
+                waiting += map(int, (task / "children").read_text().split())
+        except FileNotFoundError:
+            if not (PROC / "self/task" / str(threading.get_native_id()) / "children").exists():
+                with contextlib.suppress(psutil.Error):  # a kernel without these lists
+                    waiting += [child.pid for child in psutil.Process(process).children()]
+        except OSError:
+            pass
+    return found
+
+
+def _share(process: int) -> int:
+    """The memory of a process, where a page of n processes counts 1/n."""
+    try:
+        return _field(PROC / str(process) / "smaps_rollup", "Pss:") * 1024
+    except OSError:
+        return 0
+
+
+def _files(process: int) -> int:
+    """Bytes in the folders in memory, as a process inside sees them."""
+    total = 0
+    for name in WRITABLE:
+        with contextlib.suppress(OSError):
+            space = os.statvfs(PROC / str(process) / "root" / name)
+            total += (space.f_blocks - space.f_bfree) * space.f_frsize
+    return total
+
+
+def _places() -> list[tuple[dict[str, Path], int]]:
+    """Folders in which groups could be made, the likeliest first: controller -> parent."""
+    mounts, ours = _mounts(), _memberships()
+    if "memory" in ours and "pids" in ours:
+        wanted: list[str] = ["memory", "pids", "cpuacct"]
+        names = [name for name in wanted if name in ours and name in mounts]
+        parents: dict[str, Path] = {name: _below(*mounts[name], ours[name]) for name in names}
+        return [(parents, 1)] if {"memory", "pids"} <= parents.keys() else []
+    if "" not in mounts or "" not in ours:
+        return []
+    top = mounts[""][0]
+    own = _below(*mounts[""], ours[""])
+    found: list[tuple[dict[str, Path], int]] = []
+    # a group with processes of its own hands nothing down, so usually it is one further up
+    for folder in [own, *own.parents]:
+        if not folder.is_relative_to(top):
+            break
+        with contextlib.suppress(OSError):
+            offered = (folder / "cgroup.subtree_control").read_text().split()
+            if {"memory", "pids"} <= set(offered) and os.access(folder, os.W_OK):
+                found.append(({"memory": folder, "pids": folder}, 2))
+    return found
+
+
+def _mounts() -> dict[str, tuple[Path, str]]:
+    """Controller ("" for version 2) -> where its hierarchy is mounted, and which part of it."""
+    found: dict[str, tuple[Path, str]] = {}
+    for line in (PROC / "self/mountinfo").read_text().splitlines():
+        before, _, after = line.partition(" - ")
+        root, point = before.split()[3:5]
+        kind, _, options = after.split(maxsplit=2)
+        if kind == "cgroup2":
+            found[""] = (Path(point), root)
+        elif kind == "cgroup":
+            found |= {name: (Path(point), root) for name in options.split(",")}
+    return found
+
+
+def _memberships() -> dict[str, str]:
+    """Controller ("" for version 2) -> the group this process is in."""
+    found: dict[str, str] = {}
+    for line in (PROC / "self/cgroup").read_text().splitlines():
+        _, names, path = line.split(":", 2)
+        found |= dict.fromkeys(names.split(","), path)
+    return found
+
+
+def _below(point: Path, root: str, group: str) -> Path:
+    inner = group.removeprefix(root.rstrip("/")).lstrip("/")
+    return point / inner
+
+
+def _field(path: Path, name: str) -> int:
+    for line in path.read_text().splitlines():
+        first, _, rest = line.partition(" ")
+        if first == name:
+            return int(rest.split()[0])
+    return 0
+
+
+def _remove_leftovers(parent: Path) -> None:
+    """Delete groups of processes that were killed before they could."""
+    for folder in parent.glob(f"{GROUP}-*-*"):
+        process = folder.name.split("-")[1]
+        if process.isdigit() and not psutil.pid_exists(int(process)):
+            with contextlib.suppress(OSError):
+                folder.rmdir()
+
+
+def _remove(folder: Path) -> None:
+    # a killed process stays a member until the system has cleared it away
+    for _ in range(100):
+        try:
+            folder.rmdir()
+        except FileNotFoundError:
+            return
+        except OSError:
+            time.sleep(0.01)
+        else:
+            return
