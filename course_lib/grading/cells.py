@@ -8,6 +8,8 @@ from typing import Any
 
 from nbformat import NotebookNode
 
+from course_lib.grading.execution import visible_names
+
 
 def failed_parts(notebook: NotebookNode) -> dict[str, str]:
     """Run all code cells of a notebook; the graded parts that fail: grade id -> message.
@@ -35,12 +37,21 @@ def run(cells: Iterable[NotebookNode], namespace: dict[str, Any]) -> dict[str, s
 
 
 def execute(cell: NotebookNode, namespace: dict[str, Any]) -> str | None:
-    """Run one cell, if it is code; the exception it ends with, in a line, or None."""
+    """Run one cell, if it is code; the exception it ends with, in a line, or None.
+
+    As in the grader, a test runs beside the student's names, and only what its visible part names
+    is there for the cells that follow.
+    """
     if cell.cell_type != "code":
         return None
-    name = cell.metadata.get("nbgrader", {}).get("grade_id", "cell")
+    metadata = cell.metadata.get("nbgrader", {})
+    test = metadata.get("grade") and not metadata.get("solution")
+    names = dict(namespace) if test else namespace
     try:
-        exec(compile(cell.source, f"<{name}>", "exec"), namespace)
+        exec(compile(cell.source, f"<{metadata.get('grade_id', 'cell')}>", "exec"), names)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
+    if test:
+        shared = visible_names(cell.source)
+        namespace.update({name: names[name] for name in shared if name in names})
     return None

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from course_lib.grading.own_work import NotOwnWork, call
+from course_lib.grading.owner import owner, same
 
 TOLERANCE = 0.002
 """How far a number worked out by hand may lie from the exact one; the assignments state it."""
@@ -239,6 +240,30 @@ def _is_position(part: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return value >= 0 and float(value).is_integer()
+
+
+def whose(student_id: Any, name: str = "STUDENT_ID") -> str:
+    """The id that a student's own numbers are drawn from, if it is theirs.
+
+    In the grader it is compared with the name the submission came under; while a student works,
+    there is nobody to ask, and what they type is taken.
+
+    Raises:
+        Refused: no id is given, or somebody else's.
+    """
+    that(student_id is not None, f"{name} is still None: type your id, in quotation marks.")
+    typed = student_id.strip() if isinstance(student_id, str) else student_id
+    that(
+        isinstance(typed, str | int) and not isinstance(typed, bool) and typed != "",
+        f"{name} is no id: type yours, in quotation marks.",
+    )
+    known = owner()
+    that(
+        known is None or same(typed, known),
+        f"{name} is {str(typed)[:40]!r}, but {known!r} handed this notebook in. Numbers drawn for"
+        " somebody else earn nothing: type your own id, and work with the numbers it gives.",
+    )
+    return known or str(typed)
 
 
 def results(

@@ -138,7 +138,7 @@ class ContainedExecute(Execute):
             return [_ending("CheckDisabled", self._changed)]
         outputs: list[NotebookNode] = []
         verdict = self._ask(
-            "sit", index, outputs, source=cell.source, shared=_visible_names(cell.source)
+            "sit", index, outputs, source=cell.source, shared=visible_names(cell.source)
         )
         printed = [output for output in outputs if output.get("output_type") == "stream"]
         for output in printed:
@@ -247,7 +247,7 @@ def _is_test(cell: NotebookNode) -> bool:
     return is_grade(cell) and not is_solution(cell)
 
 
-def _visible_names(source: str) -> list[str]:
+def visible_names(source: str) -> list[str]:
     """What the part of a test that students have gives names to."""
     visible_part, hidden = [], False
     for line in source.split("\n"):

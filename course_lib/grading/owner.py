@@ -21,7 +21,7 @@ def owner() -> str | None:
         return None
 
 
-def same(one: str, other: str) -> bool:
+def same(one: object, other: object) -> bool:
     """Whether two spellings are one id: capitals and spaces around it do not matter."""
     return normalised(one) == normalised(other)
 
@@ -40,6 +40,6 @@ def draw(student_id: str) -> random.Random:
     return random.Random(seed(student_id))
 
 
-def normalised(student_id: str) -> str:
+def normalised(student_id: object) -> str:
     """An id without what people type differently from one time to the next."""
     return str(student_id).strip().casefold()

@@ -65,7 +65,8 @@ def prove(root: Path, name: str) -> dict[str, Lost]:
     """What each way of handing in an assignment loses.
 
     The names are those of the variants; besides them "reference", "blank", and for every answer
-    cell "only CELL" (nothing else is answered) and "without CELL" (everything else is).
+    cell "only CELL" (nothing else is answered, but for cells it hangs on by design) and "without
+    CELL" (everything else is).
     """
     variants = read_variants(root, name)
     source = source_notebook(source_of(root, name))
@@ -109,11 +110,17 @@ class _Runner:
                 own = answered(student, self.source, self.source).cells
                 self._fork(variant.name, own, namespace, student)
         parts = belonging(self.source)
+        answers = {grade_id: cell.source for cell in cells if (grade_id := _solution_id(cell))}
         for place, cell in enumerate(cells):
             grade_id = _solution_id(cell)
             if grade_id in parts:
                 rest = cells[place + 1 :]
-                only = _filled(cells, {**self.stubs, grade_id: cell.source})
+                above = {
+                    above: answers[above]
+                    for above, hanging in variants.also.items()
+                    if hanging & {*parts[grade_id]}
+                }
+                only = _filled(cells, {**self.stubs, **above, grade_id: cell.source})
                 self._fork(f"only {grade_id}", only, new_namespace())
                 without = self.stubs[grade_id]
                 self._fork(f"without {grade_id}", [_with(cell, without), *rest], namespace)
@@ -178,9 +185,9 @@ class _Runner:
             part = _part_id(cell)
             if part is None:
                 continue
-            if message is None and _size(errors) > before:
+            if name == REFERENCE.name and _size(errors) > before:
                 said = os.pread(errors, 200, before).decode(errors="replace")
-                message = f"Warned: it wrote on stderr: {said}"  # which the grader marks with 0
+                message = f"Warned: it wrote on stderr: {said}"  # plain nbgrader would give 0
             if message is None:
                 del lost[part]
             else:

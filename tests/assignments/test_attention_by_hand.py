@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from course_lib.grading import checks
+from course_lib.grading import checks, owner
 from course_lib.grading.cells import failed_parts
 from course_lib.grading.demonstration import Student, answered, automatic_parts, read_class
 from course_lib.grading.project import project_root, source_of
@@ -16,12 +16,8 @@ NAME = "attention_by_hand"
 ROOT = project_root(Path(__file__).parent)
 SOURCE = source_notebook(source_of(ROOT, NAME))
 CLASS = read_class(ROOT, NAME)
-# the others end, stall or change the interpreter: they are graded in a kernel of their own
-IN_PROCESS = [
-    student
-    for student in CLASS
-    if not student.blank and student.name not in {"crashing", "endless"}
-]
+# the others stall or change the interpreter: they are graded in a kernel of their own
+IN_PROCESS = [student for student in CLASS if not student.blank and student.name != "endless"]
 
 
 def fails(answers: dict[str, str], blank: bool = False) -> dict[str, str]:
@@ -35,7 +31,11 @@ def assign(cell: str, value: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("student", IN_PROCESS, ids=lambda student: student.name)
-def test_the_demonstration_class_loses_exactly_what_it_declares(student: Student) -> None:
+def test_the_demonstration_class_loses_exactly_what_it_declares(
+    student: Student, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / owner.FILE).write_text(student.id)
+    monkeypatch.chdir(tmp_path)
     failed = failed_parts(answered(student, SOURCE, SOURCE))
     assert failed.keys() == student.loses, failed
 
@@ -66,6 +66,21 @@ def test_the_numbers_in_the_text_are_those_of_the_equations() -> None:
             checks.close(_solution("weights_answer"), alpha, "alpha", hint="", tolerance=6e-5)
             checks.close(_solution("context_answer"), alpha @ h, "context", hint="", tolerance=6e-5)
         assert int(energies.argmax()) + 1 == _solution("winner_answer") == 3
+
+
+def test_a_slip_in_own_numbers_is_paid_for_once_and_a_neighbours_numbers_earn_nothing() -> None:
+    """Weights and context may follow from own energies; not from those of somebody else."""
+    follow = {
+        "my_weights_answer": "my_weights = torch.tensor(my_energies).softmax(0).tolist()",
+        "my_context_answer": "my_context = [sum(w * h[k] for w, h in zip(my_weights,"
+        " mine.annotations)) for k in range(2)]",
+    }
+    energies = "[sum(math.tanh(s + x) for s, x in zip({0}.state, h)) for h in {0}.annotations]"
+    slip = f"my_energies = {energies.format('mine')}\nmy_energies[1] += 0.3"
+    assert fails({"my_energies_answer": slip, **follow}).keys() == {"my_energies"}
+    theirs = f"bela = instances.three_vectors('bela')\nmy_energies = {energies.format('bela')}"
+    copied = fails({"my_energies_answer": theirs, **follow})
+    assert copied.keys() == {"my_energies", "my_weights", "my_context"}
 
 
 def test_the_points_in_the_text_are_those_of_the_cells() -> None:

@@ -75,11 +75,16 @@ def test_the_reference_gets_every_point_and_the_blank_release_none(proof: Proof)
 def test_partial_work_gets_its_parts_and_one_gap_costs_no_other(proof: Proof) -> None:
     wrong = []
     for cell, own in proof.parts.items():
-        gets = set(proof.every_part()) - proof.lost[f"only {cell}"].keys()
-        if gets != set(own):
-            wrong.append(
-                f"{cell} alone gets {sorted(gets)}, not {own}: {proof.lost[f'only {cell}']}"
-            )
+        lost = proof.lost[f"only {cell}"]
+        gets = set(proof.every_part()) - lost.keys()
+        above = {
+            part
+            for needed, hanging in proof.variants.also.items()
+            if hanging & set(own)
+            for part in proof.parts[needed]
+        }
+        if gets != {*own, *above}:
+            wrong.append(f"{cell} alone gets {sorted(gets)}, not {own}: {lost}")
         loses = proof.lost[f"without {cell}"]
         if not set(own) <= loses.keys() <= proof.hanging_on(cell):
             wrong.append(f"without {cell} is lost: {loses}")

@@ -82,12 +82,18 @@ def odd_class(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, dict[str, 
     reference = (made / "reference" / NAME / f"{NAME}.ipynb").read_text()
     folders = {
         name: place / "submitted" / name / NAME
-        for name in ("nothing", "damaged", "renamed", "scissors", "spy")
+        for name in ("nothing", "damaged", "renamed", "scissors", "spy", "crashing")
     }
     for folder in folders.values():
         folder.mkdir(parents=True)
     (folders["damaged"] / f"{NAME}.ipynb").write_text(reference[: len(reference) // 2])
-    (folders["renamed"] / f"{NAME} (1).ipynb").write_text(reference)
+    renamed = nbformat.reads(reference, as_version=4)
+    cell_of(renamed, "id_answer").source = 'STUDENT_ID = "Renamed"'
+    nbformat.write(renamed, folders["renamed"] / f"{NAME} (1).ipynb")
+
+    crashing = nbformat.reads(reference, as_version=4)
+    cell_of(crashing, "function_answer").source = "import os\nos._exit(0)"
+    nbformat.write(crashing, folders["crashing"] / f"{NAME}.ipynb")
 
     cut = nbformat.reads(reference, as_version=4)
     for grade_id in ("energies", "weights", "winner_answer", "function_mask"):
@@ -162,7 +168,6 @@ def test_the_paragraph_waits_for_a_person_unless_nothing_is_written(
 @pytest.mark.parametrize(
     ("name", "remark", "feedback"),
     [
-        ("crashing", "KernelDied in function_answer", "The Python process ended"),
         ("endless", "context_answer was stopped: it took too long", "CellTimeoutError"),
         ("test-tamperer", "CheckDisabled in energies", "has changed how tests work"),
     ],
@@ -217,6 +222,7 @@ def test_submissions_that_cannot_be_read_are_marked_named_and_stop_nobody(
         assert one["remarks"]
         assert one["remarks"][0].split("(")[0] in Path(one["feedback"]).read_text()
     assert [one["student"] for one in result["students"] if one["graded"]] == [
+        "crashing",
         "renamed",
         "scissors",
         "spy",
@@ -227,8 +233,20 @@ def test_a_notebook_under_another_name_gets_its_marks(
     odd_class: tuple[int, dict[str, Any], Path],
 ) -> None:
     _, result, _ = odd_class
-    assert sum(scores(result, "renamed").values()) == 22
+    assert sum(scores(result, "renamed").values()) == 27
     assert "should be" in student(result, "renamed")["remarks"][0]
+
+
+def test_a_crash_costs_what_comes_after_it_and_is_named(
+    odd_class: tuple[int, dict[str, Any], Path],
+) -> None:
+    _, result, _ = odd_class
+    lost = {part for part, score in scores(result, "crashing").items() if score == 0}
+    own = {"whose", "my_energies", "my_weights", "my_context", "my_winner"}  # another's id
+    assert lost - own == {"function_example", "function_general", "function_mask", "function_empty"}
+    one = student(result, "crashing")
+    assert "KernelDied in function_answer" in " ".join(one["remarks"])
+    assert "The Python process ended" in Path(one["feedback"]).read_text()
 
 
 def test_a_folder_nbgrader_cannot_name_is_told_apart(tmp_path: Path) -> None:
@@ -243,7 +261,9 @@ def test_deleted_emptied_and_copied_cells_change_no_other_mark(
 ) -> None:
     _, result, _ = odd_class
     found = scores(result, "scissors")
-    assert {part for part, score in found.items() if score == 0} == {"winner"}
+    # and part 6 was worked out for another's id
+    lost = {part for part, score in found.items() if score == 0}
+    assert lost == {"winner", "whose", "my_energies", "my_weights", "my_context", "my_winner"}
     assert len(student(result, "scissors")["remarks"]) == 6
 
 
@@ -269,6 +289,6 @@ def test_the_exported_table_has_a_line_a_student_and_the_same_marks(
     assert [row["student"] for row in rows] == [one["student"] for one in result["students"]]
     for row, one in zip(rows, result["students"], strict=True):
         assert float(row["total"]) == one["score"]
-        assert float(row["out of"]) == one["points"] == 25
+        assert float(row["out of"]) == one["points"] == 30
         for part, score in scores(result, one["student"]).items():
             assert float(row[part]) == score
