@@ -63,7 +63,7 @@ def from_table(table: Tensor) -> Model:
 def random_table(
     seed: int, sentences: int = 1, words: int = 3, end: float = 0.0, spread: float = 1.5
 ) -> Tensor:
-    """A table for `from_table`, with so many words besides the marks; `end` favours the end mark."""
+    """A table for `from_table`, of so many words and the marks; `end` favours the end mark."""
     size = END + 1 + words
     numbers = torch.Generator().manual_seed(seed)
     logits = spread * torch.randn(
