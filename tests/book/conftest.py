@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from course_book.source import parts_of_the_book
+from course_book.source import parts_of_the_book, read
 from playwright.sync_api import Browser, BrowserContext
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,8 +23,14 @@ def chapters() -> list[Path]:
     return [source for source in sources() if source.name[:2].isdigit()]
 
 
+def moving_sources() -> list[Path]:
+    """The pages with figures that move."""
+    return [source for source in sources() if list(read(source)[1].all("moving"))]
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    for name, paths in (("source", sources()), ("chapter", chapters())):
+    groups = ("source", sources()), ("chapter", chapters()), ("moving_source", moving_sources())
+    for name, paths in groups:
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, paths, ids=[path.stem for path in paths])
 

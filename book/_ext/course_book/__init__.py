@@ -2,10 +2,21 @@
 
 from sphinx.application import Sphinx
 
-from . import citations, devices, drawings, execution, folds, launch, offline, pages, quiz
+from . import citations, devices, drawings, execution, folds, launch, moving, offline, pages, quiz
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    for module in (folds, devices, quiz, drawings, citations, execution, offline, pages, launch):
+    for module in (
+        folds,
+        devices,
+        quiz,
+        drawings,
+        moving,
+        citations,
+        execution,
+        offline,
+        pages,
+        launch,
+    ):
         module.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

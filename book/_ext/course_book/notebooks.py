@@ -21,6 +21,7 @@ from pybtex.database import BibliographyData, parse_file
 from sphinx.directives.code import LiteralIncludeReader
 
 from course_lib.opening import first_cell
+from course_lib.widgets import FIGURES
 
 from .citations import author_year
 from .devices import Device
@@ -279,7 +280,7 @@ def in_a_cell(text: str) -> str:
 def figure_names(tree: Block) -> list[str]:
     """The labels of a page's figures, in order."""
     found = []
-    for item in tree.all("code-cell", "drawing"):
+    for item in tree.all("code-cell", "drawing", "moving"):
         cell = item.options.get("mystnb") or {}
         name = item.options.get("name") or cell.get("figure", {}).get("name")
         found += [name] if name else []
@@ -323,6 +324,25 @@ def code_cell(page: Page, cell: NotebookNode) -> list[NotebookNode]:
     return [made, nbformat.v4.new_markdown_cell(caption)]
 
 
+def text_cells(page: Page, source: str) -> list[NotebookNode]:
+    """A stretch of text, and in its place each moving figure as a cell that makes its widget."""
+    made, text = [], list[str | Block]()
+    for item in [*parse(source.split("\n")), Block("moving")]:
+        if isinstance(item, str) or item.name != "moving":
+            text.append(item)
+            continue
+        shown = re.sub(r"\n{3,}", "\n\n", markdown(page, text)).strip()
+        made += [nbformat.v4.new_markdown_cell(shown)] if shown else []
+        text = []
+        if item.argument:
+            widget = FIGURES[item.argument].widget.__name__
+            code = f"from course_lib.widgets import {widget}\n\n{widget}()"
+            caption = markdown(page, item.items).strip()
+            caption = captioned(page.figures[item.options["name"]], caption)
+            made += [nbformat.v4.new_code_cell(code), nbformat.v4.new_markdown_cell(caption)]
+    return made
+
+
 def open_page(path: Path, root: Path) -> Page:
     """Everything of the book that a page's conversion needs."""
     config = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
@@ -346,12 +366,7 @@ def notebook(path: Path, root: Path, url: str = "") -> str:
     opening = (first_cell(url, "book"), FOLDER_CELL.rstrip())
     made = [nbformat.v4.new_code_cell(source) for source in opening]
     for cell in source.cells:
-        if cell.cell_type == "code":
-            made += code_cell(page, cell)
-        else:
-            text = markdown(page, parse(cell.source.split("\n")))
-            text = re.sub(r"\n{3,}", "\n\n", text).strip()
-            made += [nbformat.v4.new_markdown_cell(text)] if text else []
+        made += code_cell(page, cell) if cell.cell_type == "code" else text_cells(page, cell.source)
     for number, cell in enumerate(made):
         cell["id"] = f"{path.stem}-{number}"
     metadata = {"kernelspec": source.metadata["kernelspec"], "language_info": {"name": "python"}}

@@ -1,0 +1,77 @@
+"""Figures that move: the module and its data lie in the page, over a picture that always shows."""
+
+import json
+from typing import ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective, SphinxTranslator
+
+from course_lib.figures.picture import Picture
+from course_lib.widgets import FIGURES
+from course_lib.widgets.modules import page_script, sources, style
+
+
+class moving(nodes.General, nodes.Element):
+    """The figure of the module `module`; `alt` says what its picture shows."""
+
+
+class MovingFigure(SphinxDirective):
+    """A moving figure: `:alt:` and `:name:` are needed, the content is its caption."""
+
+    has_content = True
+    required_arguments = 1
+    option_spec: ClassVar = {
+        "alt": directives.unchanged_required,
+        "name": directives.unchanged_required,
+    }
+
+    def run(self) -> list[nodes.Node]:
+        self.assert_has_content()
+        if self.arguments[0] not in FIGURES:
+            raise self.error(f"there is no moving figure {self.arguments[0]!r}")
+        for option in ("alt", "name"):
+            if option not in self.options:
+                raise self.error(f"moving needs the option :{option}:")
+        figure = nodes.figure("", moving(module=self.arguments[0], alt=self.options["alt"]))
+        for path in sources(self.arguments[0]):
+            self.env.note_dependency(str(path))
+        box = nodes.container()
+        self.state.nested_parse(self.content, self.content_offset, box)
+        figure += nodes.caption("", "", *box.children[0].children)
+        self.set_source_info(figure)
+        self.add_name(figure)
+        return [figure]
+
+
+def in_script(text: str) -> str:
+    """Text that cannot end the script element it stands in."""
+    return text.replace("</", "<\\/")
+
+
+def visit_moving(self: SphinxTranslator, node: moving) -> None:
+    name = node["module"]
+    figure = FIGURES[name]
+    values = figure.values()
+    picture = Picture(figure.picture(**values), node["alt"])._repr_html_()
+    data = in_script(json.dumps(values, ensure_ascii=False, separators=(",", ":")))
+    self.body.append(
+        f'<div class="moving-figure" data-moving="{name}">'
+        f'<div class="moving-still">{picture}</div>'
+        f'<script type="application/json">{data}</script></div>'
+        f"<style>{style()}</style>"
+        f'<script type="module">{in_script(page_script(name))}</script>'
+    )
+    raise nodes.SkipNode
+
+
+def skip(self: SphinxTranslator, node: moving) -> None:
+    """The page in LaTeX keeps the caption and what the picture says."""
+    self.body.append(self.encode(node["alt"]))
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> None:
+    app.add_node(moving, html=(visit_moving, None), latex=(skip, None))
+    app.add_directive("moving", MovingFigure)

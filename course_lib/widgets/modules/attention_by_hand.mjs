@@ -1,0 +1,208 @@
+// One step of additive attention on three annotations of two numbers, with all of its arithmetic.
+
+const REACH = 2; // the plane shows -REACH to REACH
+const SIZE = 260;
+const STEP = 0.1;
+
+const dot = (x, y) => x.reduce((sum, value, k) => sum + value * y[k], 0);
+const times = (matrix, vector) => matrix.map((row) => dot(row, vector));
+const within = (value) => Math.max(-9.9, Math.min(9.9, Math.round(value * 100) / 100));
+
+/** The paper's three lines; everything between input and result as well. */
+function attend({ state, annotations, W_s, W_h, v }) {
+  const fromState = times(W_s, state);
+  const sums = annotations.map((h) => times(W_h, h).map((value, k) => value + fromState[k]));
+  const tangents = sums.map((sum) => sum.map(Math.tanh));
+  const energies = tangents.map((tangent) => dot(v, tangent));
+  const weights = softmax(energies);
+  const context = [0, 1].map((k) => dot(weights, annotations.map((h) => h[k])));
+  return { sums, tangents, energies, weights, context };
+}
+
+function render({ model, el }) {
+  const keys = ["state", "annotations", "W_s", "W_h", "v"];
+  const read = () => Object.fromEntries(keys.map((key) => [key, structuredClone(model.get(key))]));
+  const start = read();
+  const put = (key, value) => {
+    model.set(key, value);
+    model.save_changes();
+  };
+
+  el.classList.add("moving", "by-hand");
+  const plane = draw("svg", {
+    viewBox: `${-SIZE / 2} ${-SIZE / 2} ${SIZE} ${SIZE}`, class: "by-hand-plane", role: "group",
+    "aria-label": "The annotations, the state and the context as arrows. Move an arrow with the arrow keys, or edit its numbers.",
+  });
+  const inputs = make("div", { class: "by-hand-inputs" });
+  const results = make("div", { class: "by-hand-results" });
+  el.append(make("div", { class: "by-hand-top" }, plane, inputs), results);
+  const say = announcer(el);
+
+  // --- the plane -----------------------------------------------------------------------------
+  const unit = SIZE / 2 / (REACH + 0.25);
+  for (let line = -REACH; line <= REACH; line += 1) {
+    const place = line * unit;
+    const kind = line === 0 ? "axis" : "grid";
+    plane.append(
+      draw("line", { x1: place, x2: place, y1: -REACH * unit, y2: REACH * unit, class: kind }),
+      draw("line", { y1: place, y2: place, x1: -REACH * unit, x2: REACH * unit, class: kind }),
+    );
+    if (line !== 0) {
+      plane.append(
+        draw("text", { x: place, y: 12, class: "tick", "text-anchor": "middle" }, shown(line, 0)),
+        draw("text", { x: -5, y: -place + 4, class: "tick", "text-anchor": "end" }, shown(line, 0)),
+      );
+    }
+  }
+
+  const vectors = [
+    { label: "c", role: "context" },
+    ...[0, 1, 2].map((j) => ({ label: `h_${j + 1}`, role: "annotation", key: "annotations", j })),
+    { label: "s", role: "state", key: "state" },
+  ];
+  const get = (vector) => (vector.key === "state" ? model.get("state") : model.get("annotations")[vector.j]);
+  const move = (vector, point) => {
+    const value = point.map(within);
+    if (vector.key === "state") put("state", value);
+    else put("annotations", model.get("annotations").map((h, j) => (j === vector.j ? value : h)));
+  };
+  for (const vector of vectors) {
+    vector.line = draw("line", { class: `arrow role-${vector.role}` });
+    vector.end = draw("circle", { r: vector.key ? 9 : 6, class: `end role-${vector.role}` });
+    vector.text = draw("text", { class: `role-${vector.role}` }, subscripted(vector.label, lowSVG));
+    vector.group = draw("g", { class: vector.key ? "handle" : "result" }, vector.line, vector.end, vector.text);
+    if (vector.key) {
+      Object.entries({ tabindex: 0, role: "slider", "aria-roledescription": "vector", "aria-valuemin": -REACH, "aria-valuemax": REACH })
+        .forEach(([name, value]) => vector.group.setAttribute(name, value));
+      vector.group.addEventListener("keydown", (event) => {
+        const by = { ArrowRight: [STEP, 0], ArrowLeft: [-STEP, 0], ArrowUp: [0, STEP], ArrowDown: [0, -STEP] }[event.key];
+        if (!by && event.key !== "Home") return;
+        event.preventDefault();
+        const scale = event.shiftKey ? 5 : 1;
+        const home = vector.key === "state" ? start.state : start.annotations[vector.j];
+        move(vector, by ? get(vector).map((value, k) => value + scale * by[k]) : home);
+      });
+      vector.group.addEventListener("pointerdown", (event) => {
+        event.preventDefault();
+        vector.group.focus();
+        vector.group.setPointerCapture(event.pointerId);
+        const follow = (at) => {
+          const box = plane.getBoundingClientRect();
+          const scale = SIZE / box.width / unit;
+          const x = (at.clientX - box.left - box.width / 2) * scale;
+          const y = -(at.clientY - box.top - box.height / 2) * scale;
+          move(vector, [x, y].map((value) => Math.max(-REACH, Math.min(REACH, Math.round(value * 20) / 20))));
+        };
+        vector.group.addEventListener("pointermove", follow);
+        const release = () => vector.group.removeEventListener("pointermove", follow);
+        vector.group.addEventListener("pointerup", release, { once: true });
+        vector.group.addEventListener("pointercancel", release, { once: true });
+      });
+    }
+    plane.append(vector.group);
+  }
+
+  // --- the numbers ---------------------------------------------------------------------------
+  const fields = [];
+  const field = (name, value, change) => {
+    const input = make("input", {
+      type: "number", step: STEP, "aria-label": name, inputmode: "decimal",
+      oninput: () => { if (input.value !== "" && Number.isFinite(input.valueAsNumber)) change(within(input.valueAsNumber)); },
+    });
+    fields.push({ input, value });
+    return input;
+  };
+  const pair = (label, role, key, j) => make("div", { class: "by-hand-vector" },
+    make("span", { class: `role-${role}`, "aria-hidden": "true" }, subscripted(label)),
+    ...[0, 1].map((k) => field(`${label}, component ${k + 1}`, () => get({ key, j })[k], (value) => {
+      move({ key, j }, get({ key, j }).map((old, at) => (at === k ? value : old)));
+    })));
+  const matrix = (key) => make("fieldset", { class: "by-hand-matrix" }, make("legend", {}, subscripted(key)),
+    ...[0, 1].flatMap((row) => [0, 1].map((column) => field(
+      `${key}, row ${row + 1}, column ${column + 1}`, () => model.get(key)[row][column],
+      (value) => put(key, model.get(key).map((line, r) => line.map((old, c) => (r === row && c === column ? value : old)))),
+    ))));
+  inputs.append(
+    make("div", { class: "by-hand-vectors" },
+      pair("s", "state", "state"),
+      ...[0, 1, 2].map((j) => pair(`h_${j + 1}`, "annotation", "annotations", j))),
+    make("div", { class: "by-hand-weights" }, matrix("W_s"), matrix("W_h"),
+      make("fieldset", { class: "by-hand-matrix" }, make("legend", {}, "v"),
+        ...[0, 1].map((k) => field(`v, component ${k + 1}`, () => model.get("v")[k],
+          (value) => put("v", model.get("v").map((old, at) => (at === k ? value : old))))))),
+    make("div", { class: "moving-buttons" },
+      make("button", { type: "button", onclick: () => put("state", model.get("state").map((value) => within(-value))) }, "Turn the state round"),
+      make("button", { type: "button", onclick: () => keys.forEach((key) => put(key, structuredClone(start[key]))) }, "Back to the start")),
+  );
+
+  // --- the arithmetic ------------------------------------------------------------------------
+  const rows = [0, 1, 2].map((j) => {
+    const row = { sum: make("td", { class: "sum" }), tangents: make("td"), energy: make("td", { class: "role-energy" }), weight: make("td", { class: "role-weight" }), bar: make("span", { class: "bar" }) };
+    const name = make("th", { scope: "row", class: "role-annotation" }, subscripted(`h_${j + 1}`));
+    row.line = make("tr", {}, name, row.sum, row.tangents, row.energy, row.weight, make("td", { class: "bars", "aria-hidden": "true" }, row.bar));
+    return row;
+  });
+  const context = make("p", { class: "by-hand-context" });
+  const heads = [["", "W_s s + W_h h_j", "sum"], ["", "v · tanh(…)"], ["energy ", "e_j"], ["weight ", "α_j"]];
+  results.append(
+    make("div", { class: "moving-scroll", tabindex: 0, role: "region", "aria-label": "The arithmetic" },
+      make("table", {},
+        make("thead", {}, make("tr", {}, make("td"),
+          ...heads.map(([word, symbol, kind]) => make("th", { scope: "col", class: kind }, make("span", { class: "wide" }, word), subscripted(symbol))),
+          make("td"))),
+        make("tbody", {}, ...rows.map((row) => row.line))), context),
+  );
+
+  function update() {
+    const values = read();
+    const found = attend(values);
+    const points = [found.context, ...values.annotations, values.state];
+    vectors.forEach((vector, k) => {
+      const [x, y] = points[k].map((value, axis) => Math.max(-REACH, Math.min(REACH, value)) * unit * (axis ? -1 : 1));
+      vector.line.setAttribute("x2", x);
+      vector.line.setAttribute("y2", y);
+      vector.end.setAttribute("cx", x);
+      vector.end.setAttribute("cy", y);
+      // the names stand apart where ends meet: the annotations' above, the state's below
+      vector.text.setAttribute("x", x + (vector.role === "context" ? -18 : 11));
+      vector.text.setAttribute("y", y + (vector.role === "state" ? 19 : -8));
+      if (vector.key) {
+        const said = points[k].map((value) => shown(value)).join(", ");
+        vector.group.setAttribute("aria-label", vector.label.replace("_", " "));
+        vector.group.setAttribute("aria-valuetext", said);
+        vector.group.setAttribute("aria-valuenow", points[k][0]);
+      }
+    });
+    for (const { input, value } of fields) {
+      // not under somebody's fingers: "0." would become "0"
+      if (document.activeElement !== input) input.value = value();
+    }
+    const winner = found.weights.indexOf(Math.max(...found.weights));
+    rows.forEach((row, j) => {
+      row.sum.textContent = `(${found.sums[j].map((value) => shown(value)).join(", ")})`;
+      row.tangents.textContent = values.v.map((weight, k) => `${shown(weight, 1)} · ${shown(found.tangents[j][k], 3)}`).join(" + ");
+      row.energy.textContent = shown(found.energies[j], 4);
+      row.weight.textContent = shown(found.weights[j], 4);
+      row.bar.style.width = `${found.weights[j] * 100}%`;
+      row.line.classList.toggle("wins", j === winner);
+    });
+    const mix = found.weights.map((weight, j) => `${shown(weight, 4)} · (${values.annotations[j].map((value) => shown(value, 1)).join(", ")})`);
+    context.replaceChildren(make("span", { class: "role-context" }, "c"), ` = ${mix.join(" + ")} = `,
+      make("strong", { class: "role-context" }, `(${found.context.map((value) => shown(value, 4)).join(", ")})`));
+    say(`Weights ${found.weights.map((weight) => shown(weight)).join(", ")}. h ${winner + 1} has the largest. Context ${found.context.map((value) => shown(value)).join(", ")}.`);
+  }
+  keys.forEach((key) => model.on(`change:${key}`, update));
+  update();
+  return () => keys.forEach((key) => model.off(`change:${key}`, update));
+}
+
+/** "h_1" with its index set low. */
+function subscripted(text, low = (index) => make("sub", {}, index)) {
+  const parts = document.createDocumentFragment();
+  parts.append(...text.split(/_(\w)/).map((part, k) => (k % 2 ? low(part) : part)));
+  return parts;
+}
+
+const lowSVG = (index) => draw("tspan", { dy: 3, "font-size": "0.75em" }, index);
+
+export default { render };

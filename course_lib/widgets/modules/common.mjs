@@ -1,0 +1,85 @@
+// What every moving figure is made of. A notebook takes one file for a figure, so this text is
+// joined in front of the figure's own module (course_lib/widgets/modules.py).
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** An HTML element; `on…` attributes are listeners, everything else is set as it is. */
+function make(name, attributes = {}, ...children) {
+  return fill(document.createElement(name), attributes, children);
+}
+
+/** An SVG element. */
+function draw(name, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, name), attributes, children);
+}
+
+function fill(element, attributes, children) {
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (value === true) element.setAttribute(key, "");
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(key, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+/** A number as the book prints it: fixed digits, a real minus sign, never a negative zero. */
+function shown(number, digits = 2) {
+  const text = number.toFixed(digits);
+  return Number(text) === 0 ? (0).toFixed(digits) : text.replace("-", "−");
+}
+
+/** A sentence for screen readers, said once the hand rests: `say(text)`. */
+function announcer(root) {
+  const place = make("p", { class: "moving-said", "aria-live": "polite" });
+  root.append(place);
+  let waiting;
+  return (text) => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => { place.textContent = text; }, 150);
+  };
+}
+
+/** exp(e_j - max) / sum, for a plain list. */
+function softmax(energies) {
+  const most = Math.max(...energies);
+  const powers = energies.map((energy) => Math.exp(energy - most));
+  const total = powers.reduce((sum, power) => sum + power, 0);
+  return powers.map((power) => power / total);
+}
+
+const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** An id no other figure of the page has. */
+let figures = 0;
+const fresh = (stem) => `moving-${stem}-${(figures += 1)}-${Math.random().toString(36).slice(2, 7)}`;
+
+/** In a page without a kernel: the values of a traitlets model, from JSON that lies in the page. */
+function pageModel(values) {
+  const listeners = new Map();
+  return {
+    get: (key) => values[key],
+    set(key, value) {
+      values[key] = value;
+      for (const listener of listeners.get(`change:${key}`) ?? []) listener();
+    },
+    on(event, listener) {
+      listeners.set(event, [...(listeners.get(event) ?? []), listener]);
+    },
+    off(event, listener) {
+      listeners.set(event, (listeners.get(event) ?? []).filter((other) => other !== listener));
+    },
+    save_changes() {},
+  };
+}
+
+/** Put the figure into the page in place of its picture; what fails leaves the picture there. */
+function intoPage(figure, name) {
+  for (const place of document.querySelectorAll(`[data-moving="${name}"]`)) {
+    const values = JSON.parse(place.querySelector("script[type='application/json']").textContent);
+    const el = make("div", { class: "moving-live" });
+    figure.render({ model: pageModel(values), el });
+    place.append(el);
+    place.classList.add("moves");
+  }
+}
