@@ -26,6 +26,7 @@ WITH_VENV := PATH="$$PWD/$(VENV)/bin:$$PATH" PYTHONNOUSERSITE=1
 # How long things take on 2 cores without a GPU, said before they start.
 INSTALL_TIME := 2 to 5 minutes
 BOOK_TIME := 4 to 8 minutes, seconds when nothing changed
+GRADE_TIME := about a minute
 TEST_TIME := about 16 minutes, the book included
 TEST_ALL_TIME := about 30 minutes
 
@@ -72,7 +73,8 @@ exercises: $(STAMP) ## solutions/ -> exercises/, the notebooks that students get
 notebooks: $(STAMP) ## chapters -> book/notebooks/, and the table of devices in book/CONTRIBUTING.md
 	$(WITH_VENV) PYTHONPATH=book/_ext python -m course_book.generate
 
-grade: $(STAMP) ## grade a small demonstration class end to end
+grade: $(STAMP) ## grade a small demonstration class end to end: zip, marks, feedback, report
+	echo "make grade: a made-up class hands in, is graded and reported, $(GRADE_TIME)."
 	$(WITH_VENV) course grade attention_by_hand --demo
 
 serve: $(STAMP) ## show the built book on this machine only

@@ -101,30 +101,11 @@ def collect(
 ) -> None:
     """Unpack what a class handed in on Canvas or Moodle; nothing is overwritten."""
     _need("nbgrader")
-    from course_lib.grading.collecting import collect as unpack
-    from course_lib.grading.project import load_config, project_root, source_of
-    from course_lib.grading.roster import enrol, read_roster, remember
-    from course_lib.grading.worker import db_url
+    from course_lib.grading.project import project_root, source_of
 
     root = project_root()
     source_of(root, name)
-    target = (submitted or root / "submitted").resolve()
-    known = read_roster(roster) if roster is not None else None
-    collected = unpack(name, archives, target, known)
-    if roster is not None and known is not None:
-        enrol(known, db_url(target.parent), load_config(root).CourseDirectory.course_id)
-        remember(roster, target.parent, name)
-    for one in collected:
-        kept = f"; the earlier one is kept in {one.kept.name}" if one.kept is not None else ""
-        typer.echo(f"{one.state:9}  {one.student}{kept}")
-        for remark in one.remarks:
-            typer.echo(f"           {remark}")
-    typer.echo(f"\n{len(collected)} submissions for {name} in {target}.")
-    if known is not None:
-        there = {one.student for one in collected}
-        absent = [one.student for one in known.people if one.student not in there]
-        if absent:
-            typer.echo(f"{len(absent)} in the roster handed in nothing: {', '.join(absent)}.")
+    _collect(root, name, archives, roster, (submitted or root / "submitted").resolve())
 
 
 def grade(
@@ -180,7 +161,7 @@ def grade(
     """Grade a whole class; exit 1 if a submission could not be graded."""
     _need("nbgrader", "jupytext", "distributed")
     from course_lib.files import write_atomically
-    from course_lib.grading import exports, reports
+    from course_lib.grading import exports, formgrader, reports
     from course_lib.grading import sandbox as box
     from course_lib.grading.classroom import grade_class
     from course_lib.grading.overview import overview, under_pseudonyms
@@ -203,6 +184,8 @@ def grade(
     declared: list[Student] = []
     if demo:
         submitted, declared = _demonstration(name)
+        export = export or submitted.parent / "grades.csv"
+        export_canvas = export_canvas or submitted.parent / "canvas.csv"
     root = project_root()
     submitted = (submitted or root / "submitted").resolve()
     known = _roster(roster, submitted, name) if export_canvas or export_moodle else None
@@ -222,6 +205,7 @@ def grade(
         shown = under_pseudonyms(shown)
     folder = report or result.place / ("report-pseudonyms" if pseudonyms else "report")
     page = write_report(shown, folder)
+    formgrader.prepare(root, result.place)
     if export is not None:
         write_atomically(export, exports.as_csv(shown.result))
     if known is not None:
@@ -232,8 +216,7 @@ def grade(
         typer.echo(json.dumps(told, indent=2))
     else:
         typer.echo(reports.as_table(shown.result))
-        typer.echo(f"\nGradebook and feedback: {result.place}")
-        typer.echo(f"Report about the class: {page}")
+        _say_where(result, page, [export, export_canvas, export_moodle])
     agrees = not demo or _compare(result, declared)
     if not (result.complete and agrees):
         raise typer.Exit(1)
@@ -270,6 +253,21 @@ def _export(shown: "Overview", roster: "Roster", canvas: Path | None, moodle: Pa
         typer.echo(f"{waiting} of the totals lack parts that a person has still to read.", err=True)
 
 
+def _say_where(result: "ClassReport", page: Path, tables: list[Path | None]) -> None:
+    """The files to look at now."""
+    told = {
+        "The class, in a browser": page,
+        "A page for each student": result.place / "feedback",
+        "To mark by hand": f"cd {result.place} && jupyter lab   (Nbgrader > Formgrader)",
+    }
+    typer.echo("")
+    for what, path in told.items():
+        typer.echo(f"{what:26} {path}")
+    for table in tables:
+        if table is not None:
+            typer.echo(f"{'Points, for a spreadsheet':26} {table}")
+
+
 def register(app: typer.Typer) -> None:
     """Add these commands to the `course` command."""
     for command in (release, validate, submit, collect, grade):
@@ -301,15 +299,59 @@ def _line(finding: "Finding") -> str:
     return f"  NOT   {finding.part}\n        {finding.message}"
 
 
+def _collect(
+    root: Path, name: str, archives: list[Path], roster: Path | None, submitted: Path
+) -> None:
+    """Unpack, enrol, and say what came of it."""
+    from course_lib.grading.collecting import collect as unpack
+    from course_lib.grading.project import load_config
+    from course_lib.grading.roster import enrol, read_roster, remember
+    from course_lib.grading.worker import db_url
+
+    known = read_roster(roster) if roster is not None else None
+    collected = unpack(name, archives, submitted, known)
+    if roster is not None and known is not None:
+        course_id = load_config(root).CourseDirectory.course_id
+        enrol(known, db_url(submitted.parent), course_id)
+        remember(roster, submitted.parent, name)
+    for one in collected:
+        kept = f"; the earlier one is kept in {one.kept.name}" if one.kept is not None else ""
+        typer.echo(f"{one.state:9}  {one.student}{kept}", err=True)
+        for remark in one.remarks:
+            typer.echo(f"           {remark}", err=True)
+    typer.echo(f"{len(collected)} submissions for {name} in {submitted}.", err=True)
+    if known is not None:
+        there = {one.student for one in collected}
+        absent = [one.student for one in known.people if one.student not in there]
+        if absent:
+            listed = ", ".join(absent)
+            typer.echo(f"{len(absent)} in the roster handed in nothing: {listed}.", err=True)
+
+
 def _demonstration(name: str) -> tuple[Path, list["Student"]]:
+    """The made-up class hands in through Canvas, one of them twice and one late."""
+    from course_lib.grading.canvas_zip import write_canvas_zip
     from course_lib.grading.demonstration import write_class
+    from course_lib.grading.late import set_policy
     from course_lib.grading.project import project_root
     from course_lib.grading.release import generate
 
     root = project_root()
-    submitted = Path(tempfile.mkdtemp(prefix=f"{name}-demonstration-")) / "submitted"
+    place = Path(tempfile.mkdtemp(prefix=f"{name}-demonstration-"))
     released = generate(root, name)[f"{name}.ipynb"].decode()
-    return submitted, write_class(root, name, released, submitted)
+    with tempfile.TemporaryDirectory() as handed_in:
+        declared = write_class(root, name, released, Path(handed_in))
+        twice, late = declared[0].name, declared[len(declared) // 4].name
+        archive, roster = place / "submissions.zip", place / "roster.csv"
+        write_canvas_zip(Path(handed_in), name, archive, roster, {twice: released.encode()})
+    typer.echo(f"course collect {name} {archive} --roster {roster}", err=True)
+    submitted = place / "submitted"
+    _collect(root, name, [archive], roster, submitted)
+    # Canvas' zips do not say when; nbgrader's exchange and Moodle's worksheets do
+    (submitted / late / name / "timestamp.txt").write_text("2026-05-06T08:30:00+00:00\n")
+    set_policy(root, place, name, "2026-05-05T08:00Z", "10% a day, none after 5 days")
+    typer.echo(f"\ncourse grade {name} --submitted {submitted}", err=True)
+    return submitted, declared
 
 
 def _compare(result: "ClassReport", declared: list["Student"]) -> bool:

@@ -1,10 +1,18 @@
 """Foreign text on a page: shown, never run."""
 
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
 import pytest
 from nbformat.v4 import new_code_cell, new_output
 
 from course_lib.grading.pages import markup
 from course_lib.grading.pages.formulas import mathml
+from course_lib.grading.project import assignment_names, project_root, source_of
+from course_lib.grading.release import source_notebook
+
+ROOT = project_root(Path(__file__).parent)
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -32,8 +40,6 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_markdown_has_neither_script_nor_address(text: str) -> None:
-    from html.parser import HTMLParser
-
     found: list[str] = []
 
     class Reader(HTMLParser):
@@ -99,3 +105,12 @@ def test_html_and_scripts_a_cell_displays_are_not_taken_over() -> None:
 @pytest.mark.parametrize("text", ["[" * 9000, "*a" * 4500, "> " * 4500, "<b>" * 3000, "$" * 9000])
 def test_endless_nesting_ends(text: str) -> None:
     assert markup.markdown(text)
+
+
+@pytest.mark.parametrize("name", assignment_names(ROOT))
+def test_every_formula_of_an_assignment_can_be_set(name: str) -> None:
+    for cell in source_notebook(source_of(ROOT, name)).cells:
+        if cell.cell_type == "markdown":
+            made = markup.markdown(cell.source)
+            assert 'class="tex"' not in made, cell.source
+            assert "$" not in re.sub(r'alttext="[^"]*"|<code>.*?</code>', "", made)
