@@ -1,5 +1,6 @@
 """`course release`, `validate`, `submit` and `grade` as a person meets them."""
 
+import re
 import shutil
 import zipfile
 from collections.abc import Callable
@@ -101,7 +102,7 @@ def test_an_unfinished_notebook_fails_its_tests_and_can_still_be_handed_in(
     status, out, _ = course("submit", NAME)
     assert status == 1
     assert "energies is still None" in out
-    assert "10 of 10 tests do not pass yet" in out
+    assert re.search(r"\b(\d+) of \1 tests do not pass yet", out)
     assert f"Packed {NAME}.zip" in out
     with zipfile.ZipFile(f"{NAME}.zip") as archive:
         assert archive.namelist() == [f"{NAME}.ipynb"]
