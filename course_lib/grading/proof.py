@@ -8,6 +8,7 @@ variant does, to the interpreter as well, concerns nobody else.
 `python -m course_lib.grading.proof NAME` prints what was found, as JSON.
 """
 
+import gc
 import io
 import json
 import os
@@ -92,7 +93,7 @@ class _Runner:
         self.work.mkdir()
         self.reports.mkdir()
         self.children: dict[int, str] = {}
-        self.started: list[str] = []
+        self.started: dict[str, list[str]] = {}
 
     def go(self, variants: Variants) -> None:
         """Run everything, as many at a time as there are cores."""
@@ -138,7 +139,14 @@ class _Runner:
 
     def results(self) -> dict[str, Lost]:
         """What the children reported, in the order they were started in."""
-        return {name: json.loads((self.reports / name).read_text()) for name in self.started}
+        found = {}
+        for name, parts in self.started.items():
+            lines = (self.reports / name).read_text().splitlines()
+            said = dict(map(json.loads, lines))
+            ended = "Ended: the process did not live to run this."
+            messages = {part: said.get(part, ended) for part in parts}
+            found[name] = {part: text for part, text in messages.items() if text is not None}
+        return found
 
     def _fork(
         self,
@@ -149,10 +157,7 @@ class _Runner:
     ) -> None:
         while len(self.children) >= (os.cpu_count() or 1):
             self._wait()
-        self.started.append(name)
-        # what stands there if the child does not live to say more
-        parts = [part for cell in cells if (part := _part_id(cell))]
-        self._report(name, dict.fromkeys(parts, "Ended: the process did not live to run this."))
+        self.started[name] = [part for cell in cells if (part := _part_id(cell))]
         child = os.fork()
         if child:
             self.children[child] = name
@@ -167,8 +172,10 @@ class _Runner:
         student: Student | None,
     ) -> NoReturn:
         """The child's whole life."""
+        gc.disable()  # it would touch, and so copy, all that is shared with the parent
         signal.alarm(SECONDS)  # its default action ends the process, whatever runs
         quiet = os.open(os.devnull, os.O_WRONLY)
+        report = os.open(self.reports / name, os.O_WRONLY | os.O_CREAT)
         errors = os.open(self.reports / f"{name}.stderr", os.O_RDWR | os.O_CREAT)
         os.dup2(quiet, 1)
         os.dup2(errors, 2)
@@ -178,7 +185,6 @@ class _Runner:
             os.chdir(folder)
             (folder / owner.FILE).write_text(student.id)
             write_files(student, folder)
-        lost = {part: "Ended: not run." for cell in cells if (part := _part_id(cell))}
         for cell in cells:
             before = _size(errors)
             message = execute(cell, namespace)
@@ -188,18 +194,9 @@ class _Runner:
             if name == REFERENCE.name and _size(errors) > before:
                 said = os.pread(errors, 200, before).decode(errors="replace")
                 message = f"Warned: it wrote on stderr: {said}"  # plain nbgrader would give 0
-            if message is None:
-                del lost[part]
-            else:
-                lost[part] = message
-            self._report(name, lost)
+            # at once: the child may end at any moment
+            os.write(report, json.dumps([part, message]).encode() + b"\n")
         os._exit(0)
-
-    def _report(self, name: str, lost: Lost) -> None:
-        """Replaced as a whole: the child may end at any moment."""
-        draft = self.reports / f"{name}.draft"
-        draft.write_text(json.dumps(lost))
-        draft.replace(self.reports / name)
 
     def _wait(self) -> None:
         child, _ = os.wait()
