@@ -13,9 +13,11 @@ import anywidget
 from matplotlib.figure import Figure
 
 from course_lib.figures.by_hand import attention_by_hand
+from course_lib.figures.softmax_bars import softmax_bars
 from course_lib.widgets.by_hand import START, AttentionByHand
+from course_lib.widgets.softmax_scaling import SoftmaxScaling, start
 
-__all__ = ["FIGURES", "AttentionByHand", "Moving"]
+__all__ = ["FIGURES", "AttentionByHand", "Moving", "SoftmaxScaling"]
 
 
 class Moving(NamedTuple):
@@ -28,4 +30,5 @@ class Moving(NamedTuple):
 
 FIGURES = {
     "attention_by_hand": Moving(AttentionByHand, lambda: START, attention_by_hand),
+    "softmax_scaling": Moving(SoftmaxScaling, start, softmax_bars),
 }

@@ -1,0 +1,94 @@
+// What dimension, temperature and the root of d do to the softmax of one query's dot products.
+
+const COLUMNS = [
+  { name: "plain", title: "q·k", scale: () => 1 },
+  { name: "scaled", title: "q·k / √d", scale: (d) => 1 / Math.sqrt(d) },
+];
+const MEASURES = [
+  ["spread", "spread of the energies", (energies) => deviation(energies), 2],
+  ["largest", "largest weight", (_, weights) => Math.max(...weights), 4],
+  ["entropy", "entropy, in bits", (_, weights) => entropy(weights), 3],
+  ["slope", "slope of the softmax", (_, weights) => slope(weights), 5],
+];
+
+function deviation(numbers) {
+  const mean = numbers.reduce((sum, x) => sum + x, 0) / numbers.length;
+  return Math.sqrt(numbers.reduce((sum, x) => sum + (x - mean) ** 2, 0) / numbers.length);
+}
+
+function entropy(weights) {
+  return weights.reduce((sum, weight) => (weight > 0 ? sum - weight * Math.log2(weight) : sum), 0);
+}
+
+/** The Frobenius norm of diag(alpha) - alpha alpha'. */
+function slope(weights) {
+  let sum = 0;
+  weights.forEach((a, j) => weights.forEach((b, k) => { sum += (a * ((j === k) - b)) ** 2; }));
+  return Math.sqrt(sum);
+}
+
+function render({ model, el }) {
+  el.classList.add("moving", "softmax-scaling");
+  const put = (key, value) => {
+    model.set(key, value);
+    model.save_changes();
+  };
+  const dimensions = model.get("dimensions");
+
+  const slider = (label, least, most, step, said) => {
+    const input = make("input", { type: "range", min: least, max: most, step, id: fresh("slider") });
+    const value = make("output", { for: input.id });
+    const show = () => {
+      value.textContent = said(Number(input.value));
+      input.setAttribute("aria-valuetext", value.textContent);
+    };
+    const line = make("div", { class: "moving-slider" }, make("label", { for: input.id }, label), input, value);
+    return { input, line, show };
+  };
+  const size = slider("dimension d", 0, dimensions.length - 1, 1, (at) => String(dimensions[at]));
+  const heat = slider("temperature τ", -3, 5, 0.25, (power) => shown(2 ** power, power < 3 ? 2 : 1));
+  size.input.addEventListener("input", () => put("dimension", dimensions[Number(size.input.value)]));
+  heat.input.addEventListener("input", () => put("temperature", 2 ** Number(heat.input.value)));
+  const draws = model.get("products").length;
+  const again = make("button", { type: "button", onclick: () => put("draw", (model.get("draw") + 1) % draws) }, "Another query");
+  el.append(make("div", { class: "moving-controls" }, size.line, heat.line, again));
+
+  const keys = model.get("products")[0][0].length;
+  const columns = COLUMNS.map((column) => {
+    const bars = Array.from({ length: keys }, () => make("span", { class: "bar" }));
+    const cells = Object.fromEntries(MEASURES.map(([name]) => [name, make("dd", { "data-measure": name })]));
+    el.append(make("section", { class: "softmax-column", "aria-label": column.title },
+      make("p", { class: "moving-title" }, column.title),
+      make("div", { class: "softmax-bars", role: "img", "aria-label": `The weights of ${keys} keys` }, ...bars),
+      make("dl", {}, ...MEASURES.flatMap(([name, label]) => [make("dt", {}, label), cells[name]]))));
+    return { ...column, bars, cells };
+  });
+  const say = announcer(el);
+
+  function update() {
+    const d = model.get("dimension");
+    const at = dimensions.indexOf(d);
+    const temperature = model.get("temperature");
+    const products = model.get("products")[model.get("draw")][at];
+    size.input.value = at;
+    heat.input.value = Math.log2(temperature);
+    size.show();
+    heat.show();
+    const said = columns.map(({ title, scale, bars, cells }) => {
+      const energies = products.map((product) => product * scale(d) / temperature);
+      const weights = softmax(energies);
+      weights.forEach((weight, j) => { bars[j].style.height = `${Math.max(weight * 100, 0.6)}%`; });
+      for (const [name, , measure, digits] of MEASURES) {
+        cells[name].textContent = shown(measure(energies, weights), digits);
+      }
+      return `${title}: largest weight ${cells.largest.textContent}, slope ${cells.slope.textContent}`;
+    });
+    say(`d ${d}. ${said.join(". ")}.`);
+  }
+  const watched = ["dimension", "temperature", "draw"];
+  watched.forEach((key) => model.on(`change:${key}`, update));
+  update();
+  return () => watched.forEach((key) => model.off(`change:${key}`, update));
+}
+
+export default { render };
