@@ -4,6 +4,8 @@ import re
 
 from nbformat import NotebookNode
 
+from course_lib.grading.execution import ENDINGS
+
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _HEADING = re.compile(r"^#{1,6}\s+(?P<text>.+?)\s*(\(.*points?\))?\s*$", re.MULTILINE)
 # What a test says on purpose: the words alone are enough.
@@ -57,6 +59,8 @@ def message(cell: NotebookNode) -> str | None:
             kind, text = str(output.get("ename", "")), str(output.get("evalue", "")).strip()
             if text and kind in _PLAIN_ERRORS:
                 return text
+            if kind in ENDINGS:  # the rest is said once, about the whole notebook
+                text = re.split(r"(?<=\.)\s", text)[0]
             return f"{kind}: {text}" if text else kind
     for output in cell.get("outputs", []):
         if output.output_type == "stream" and output.get("name") == "stderr":

@@ -1,5 +1,6 @@
 """Everything a class report says, gathered from gradebook, graded notebooks and the assignment."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,6 +19,8 @@ from course_lib.grading.release import source_notebook
 from course_lib.grading.rubric import Criterion, rubrics
 from course_lib.grading.similarity import Answer, Pair, pairs
 from course_lib.grading.worker import db_url
+
+_WHOSE = re.compile(r"\b(whose|owner)\(")
 
 
 @dataclass(frozen=True)
@@ -188,7 +191,7 @@ def _personal(source: NotebookNode) -> frozenset[str]:
     for cell in source.cells:
         if findings.is_answer(cell):
             answer = findings.grade_id(cell)
-        elif findings.is_graded(cell) and answer and "owner" in cell.source:
+        elif findings.is_graded(cell) and answer and _WHOSE.search(cell.source):
             personal.add(answer)
     return frozenset(personal)
 

@@ -100,9 +100,7 @@ def page(notebook: NotebookNode, told: dict[str, Any]) -> str:
 
 def _rows(notebook: NotebookNode) -> dict[str, Row]:
     titles = findings.titles(notebook)
-    comments = {
-        findings.grade_id(cell): cell.metadata.nbgrader.get("comment") for cell in _known(notebook)
-    }
+    comments = {findings.grade_id(cell): _comment(cell) for cell in _known(notebook)}
     rows, last_answer = {}, None
     for cell in _known(notebook):
         part = findings.grade_id(cell)
@@ -141,7 +139,7 @@ def _block(cell: NotebookNode, rows: dict[str, Row]) -> Block:
     part = findings.grade_id(cell)
     row = rows.get(part) if part and findings.is_graded(cell) else None
     answer = findings.is_answer(cell)
-    comment = (cell.metadata.get("nbgrader") or {}).get("comment") if answer else None
+    comment = _comment(cell) if answer else None
     if cell.cell_type == "code":
         kind = "answer" if answer else "test" if row else "code"
         body = markup.code(cell.source)
@@ -157,6 +155,12 @@ def _block(cell: NotebookNode, rows: dict[str, Row]) -> Block:
         frames=findings.own_frames(cell) if graded else [],
         comment=markup.markdown(comment) if comment else None,
     )
+
+
+def _comment(cell: NotebookNode) -> str | None:
+    """What a person wrote about an answer; what nbgrader says by itself is in the points."""
+    comment = (cell.metadata.get("nbgrader") or {}).get("comment")
+    return None if comment == "No response." else comment
 
 
 def _known(notebook: NotebookNode) -> list[NotebookNode]:

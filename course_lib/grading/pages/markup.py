@@ -9,7 +9,7 @@ from typing import Any
 
 import bleach
 from markupsafe import Markup
-from nbconvert.filters import ansi2html
+from nbconvert.filters import strip_ansi
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
 from pygments import highlight
@@ -133,8 +133,8 @@ def _displayed(data: dict[str, Any]) -> Markup:
 
 
 def _plain(text: str) -> Markup:
-    """Text of a terminal, its colours kept."""
-    made = ansi2html(text[:LONGEST_OUTPUT])
+    """Text of a terminal, without its colours: nobody has chosen them for this page."""
+    made = html.escape(strip_ansi(text[:LONGEST_OUTPUT]))
     return Markup(f'<pre class="output">{made}</pre>{_cut(text, LONGEST_OUTPUT)}')
 
 
