@@ -15,6 +15,7 @@ import contextlib
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -73,6 +74,9 @@ class Box:
             stderr=subprocess.DEVNULL,
             pass_fds=(tell, wait),
             start_new_session=True,
+            # bubblewrap stays inside as the first process, where its environment can be read
+            executable=shutil.which(walls[0]),
+            env=sandbox.environment(),
         )
         os.close(tell)
         os.close(wait)
