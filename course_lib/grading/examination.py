@@ -16,9 +16,11 @@ from typing import Any
 
 TRUSTED = (
     "course_lib.grading.checks",
+    "course_lib.grading.instances",
     "course_lib.grading.owner",
     "course_lib.grading.own_work",
     "course_lib.grading.inspection",
+    "course_lib.grading.steps",
     "math",
     "numpy",
     "numpy.testing",
@@ -40,9 +42,11 @@ def message(call: str, **arguments: Any) -> str:
     module = inspect.getsource(sys.modules[__name__])
     text = f"{module}\n{call}(student, **{arguments!r})\n"
     packed = base64.b85encode(zlib.compress(text.encode())).decode()
+    # a notebook may have variables called exec or globals
     return (
-        f'exec(__import__("zlib").decompress(__import__("base64").b85decode("{packed}")),'
-        ' {"__name__": "<grader>", "student": globals()})'
+        "(lambda own: own.exec("
+        f'own.__import__("zlib").decompress(own.__import__("base64").b85decode("{packed}")),'
+        ' {"__name__": "<grader>", "student": own.globals()}))(__import__("builtins"))'
     )
 
 
@@ -194,12 +198,13 @@ def _functions(name: str, holder: Any) -> dict[str, str]:
 def _values(name: str, module: Any) -> dict[str, str]:
     """Everything else a module's functions look up in it."""
     plain = (str, int, float, bool, tuple, type(None))
+    names = sorted(set(vars(module)) - {"__warningregistry__"})  # Python's own book-keeping
     found = {
         f"{name}.{key}": repr(value) if isinstance(value, plain) else str(id(value))
         for key, value in vars(module).items()
-        if not callable(value)
+        if key in names and not callable(value)
     }
-    return {f"the names in {name}": str(sorted(vars(module))), **found}
+    return {f"the names in {name}": str(names), **found}
 
 
 def _homemade(thing: Any) -> bool:

@@ -1,6 +1,7 @@
 """Running a submission to a defined end, whatever its code does."""
 
 import ast
+import asyncio
 import json
 import secrets
 import textwrap
@@ -10,6 +11,7 @@ from typing import Any
 import zmq
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
+from jupyter_core.utils import ensure_event_loop
 from nbclient.client import CellExecutionComplete
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
@@ -20,7 +22,7 @@ from traitlets import Integer, List, Unicode
 
 from course_lib.grading import examination
 from course_lib.grading.limits import EXCEEDED
-from course_lib.grading.outputs import hidden_lines, plain, tidied
+from course_lib.grading.outputs import MORE, hidden_lines, plain, tidied
 from course_lib.grading.wording import visible
 
 ENDINGS = {
@@ -37,6 +39,9 @@ ENDINGS = {
 """How a run can end early: the error's name in the graded notebook, and what it says there."""
 
 NOT_RUN = "This cell was not run, because an earlier one had ended the notebook."
+
+UNFIT = "how the grader's own code runs"
+"""What is named as changed where the kernel no longer says what it is asked."""
 
 LARGEST_MESSAGE = 8 * 1024**2
 """Bytes. What is larger never reaches the grader's memory."""
@@ -111,6 +116,8 @@ class ContainedExecute(Execute):
                 self._ended = "KernelDied"
             except Exception:  # student code can send the grader whatever it likes
                 self._ended = "KernelGarbled"
+                for task in asyncio.all_tasks(ensure_event_loop()):
+                    task.cancel()  # nbclient leaves some waiting
             if self._ended in {"KernelDied", "KernelGarbled", "KernelStuck"}:
                 self._ended = self._exceeded() or self._ended
             if self._ended is not None:
@@ -151,7 +158,7 @@ class ContainedExecute(Execute):
                 *kept,
                 new_output("error", ename="CellTimeoutError", evalue=said, traceback=[said]),
             ]
-        changed = self._what_changed(index) if verdict is not None else ["errors are swallowed"]
+        changed = self._what_changed(index) if verdict is not None else [UNFIT]
         if changed:
             named = ", ".join(visible(name) for name in changed[:5])
             more = f" and {len(changed) - 5} more" if len(changed) > 5 else ""
@@ -165,7 +172,7 @@ class ContainedExecute(Execute):
         """What tests rest on and is no longer as it was before the notebook's first cell."""
         proof = self._ask("prove", index)
         if proof is None or not isinstance(proof.get("state"), dict) or not self._state:
-            return ["errors are swallowed"]
+            return [UNFIT]
         now = proof["state"]
         changed = [name for name, value in self._state.items() if now.get(name) != value]
         if not changed and proof.get("refused") is not True:
@@ -199,13 +206,16 @@ class ContainedExecute(Execute):
     def _run(self, source: str, index: int, *, history: bool) -> list[NotebookNode]:
         """The outputs of `source`, as the kernel sent them."""
         cell, ran = self.nb.cells[index], new_code_cell(source)
-        self._put_out = 0
+        self._put_out, self._heard_all = 0, False
         try:
             self.execute_cell(ran, index, store_history=history)
         finally:
             self.nb.cells[index] = cell  # nbclient puts what it has run in its place
             self._display_id_map.clear()  # or later cells could change the outputs of earlier ones
-        return ran.outputs
+        outputs: list[NotebookNode] = ran.outputs
+        if not self._heard_all and not _timed_out(outputs):
+            outputs.append(new_output("stream", text=MORE))
+        return outputs
 
     def _look_whether_it_answers(self, index: int) -> None:
         """After a cell was stopped: a kernel that goes on nevertheless ends the notebook."""
@@ -215,6 +225,16 @@ class ContainedExecute(Execute):
                 self._ended = "KernelStuck"
         finally:
             self.timeout_func = None
+
+    def process_message(
+        self, msg: dict[str, Any], cell: NotebookNode, cell_index: int
+    ) -> NotebookNode | None:
+        """Take in one message, and remember whether it was the cell's last."""
+        try:
+            return super().process_message(msg, cell, cell_index)
+        except CellExecutionComplete:
+            self._heard_all = self._put_out <= self.most_output
+            raise
 
     def output(
         self, outs: list[NotebookNode], msg: dict[str, Any], display_id: str, cell_index: int

@@ -19,7 +19,9 @@ MOST_TEXT = 50_000
 LARGEST_PICTURE = 2 * 1024**2
 """Characters of one picture, as base64."""
 MOST_PICTURES = 20
+MOST_OUTPUTS = 100
 """Of one cell."""
+MORE = "\n[more was put out than is kept]\n"
 TAKEN_OUT = "[a line of a hidden test]"
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
@@ -42,7 +44,7 @@ def tidied(outputs: Iterable[NotebookNode], hidden: frozenset[str]) -> list[Note
         kind = output.get("output_type")
         if kind == "stream":
             said = output.get("text")
-            if text >= MOST_TEXT:
+            if text >= MOST_TEXT or len(kept) >= MOST_OUTPUTS:
                 cut = True
                 continue
             said = plain(said, hidden, MOST_TEXT - text)
@@ -52,18 +54,18 @@ def tidied(outputs: Iterable[NotebookNode], hidden: frozenset[str]) -> list[Note
                 kept[-1].text += said
             else:
                 kept.append(new_output("stream", name=name, text=said))
-        elif kind == "error":
+        elif kind == "error" and len(kept) < MOST_OUTPUTS:
             kept.append(error(output, hidden))
         elif kind in {"display_data", "execute_result"}:
             data = _shown(output.get("data"), hidden)
             pictures += any(key.startswith("image/") for key in data)
             text += len(data.get("text/plain", ""))
-            if pictures > MOST_PICTURES or text > MOST_TEXT:
+            if pictures > MOST_PICTURES or text > MOST_TEXT or len(kept) >= MOST_OUTPUTS:
                 cut = True
             elif data:
                 kept.append(new_output("display_data", data=data))
     if cut:
-        kept.append(new_output("stream", text="\n[more was put out than is kept]\n"))
+        kept.append(new_output("stream", text=MORE))
     return kept
 
 

@@ -314,7 +314,7 @@ def _copy_data(handed_in: Path, target: Path) -> tuple[dict[str, Path], list[str
             break
         if not path.is_file() or path.suffix == ".ipynb":
             continue
-        if path.suffix in {".py", ".so", ".pyc", ".pth"}:
+        if path.suffix in {".py", ".so", ".pyc"}:
             remarks.append(f"{shown} is a Python module; the notebook has to work without it.")
             continue
         total += path.stat().st_size
