@@ -1,15 +1,21 @@
 """Packing what a student hands in."""
 
 import io
+import re
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
+
+import nbformat
 
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 from course_lib.grading.inspection import INSPECTORS, missing
 from course_lib.grading.project import project_root
 from course_lib.grading.submissions import LARGEST_DATA
+from course_lib.training.run_directory import BEST, CONFIG, VOCABULARY
+
+_RUN = re.compile(r"""^RUN = (["'])(?P<folder>.+?)\1""", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,8 @@ def pack(notebook: Path, name: str) -> Package:
     files = {f"{name}.ipynb": notebook}
     if name in INSPECTORS:
         files |= _wanted(notebook.resolve().parent, name)
+    else:
+        files |= _named_run(notebook)
     size = sum(path.stat().st_size for path in files.values())
     if size > LARGEST_DATA:
         raise CourseError(
@@ -65,6 +73,29 @@ def pack(notebook: Path, name: str) -> Package:
     target = Path(f"{name}.zip")
     write_atomically(target, data.getvalue())
     return Package(target, len(data.getvalue()), list(files))
+
+
+def _named_run(notebook: Path) -> dict[str, Path]:
+    """The run directory that a notebook names in a cell with `RUN = "..."`, if it does."""
+    try:
+        cells = nbformat.read(notebook, as_version=4).cells
+    except Exception:  # no notebook, and validating it has said so
+        return {}
+    found = [_RUN.search(cell.source) for cell in cells if cell.cell_type == "code"]
+    named = next((match["folder"] for match in found if match), None)
+    if named is None:
+        return {}
+    folder = notebook.resolve().parent / named
+    if folder.parent != notebook.resolve().parent or not (folder / CONFIG).is_file():
+        raise CourseError(
+            f"The notebook names the run {named}, and there is no such run directory beside it."
+            " Copy the run there, and name its folder."
+        )
+    return {
+        f"{named}/{file}": folder / file
+        for file in (CONFIG, VOCABULARY, BEST)
+        if (folder / file).is_file()
+    }
 
 
 def _wanted(folder: Path, name: str) -> dict[str, Path]:
