@@ -6,7 +6,7 @@ nbgrader and Dask take seconds to import and come with an extra, so each command
 import importlib.util
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -300,7 +300,12 @@ def _line(finding: "Finding") -> str:
 
 
 def _collect(
-    root: Path, name: str, archives: list[Path], roster: Path | None, submitted: Path
+    root: Path,
+    name: str,
+    archives: list[Path],
+    roster: Path | None,
+    submitted: Path,
+    say: Callable[[str], None] = typer.echo,
 ) -> None:
     """Unpack, enrol, and say what came of it."""
     from course_lib.grading.collecting import collect as unpack
@@ -316,16 +321,16 @@ def _collect(
         remember(roster, submitted.parent, name)
     for one in collected:
         kept = f"; the earlier one is kept in {one.kept.name}" if one.kept is not None else ""
-        typer.echo(f"{one.state:9}  {one.student}{kept}", err=True)
+        say(f"{one.state:9}  {one.student}{kept}")
         for remark in one.remarks:
-            typer.echo(f"           {remark}", err=True)
-    typer.echo(f"{len(collected)} submissions for {name} in {submitted}.", err=True)
+            say(f"           {remark}")
+    say(f"{len(collected)} submissions for {name} in {submitted}.")
     if known is not None:
         there = {one.student for one in collected}
         absent = [one.student for one in known.people if one.student not in there]
         if absent:
             listed = ", ".join(absent)
-            typer.echo(f"{len(absent)} in the roster handed in nothing: {listed}.", err=True)
+            say(f"{len(absent)} in the roster handed in nothing: {listed}.")
 
 
 def _demonstration(name: str) -> tuple[Path, list["Student"]]:
@@ -346,7 +351,7 @@ def _demonstration(name: str) -> tuple[Path, list["Student"]]:
         write_canvas_zip(Path(handed_in), name, archive, roster, {twice: released.encode()})
     typer.echo(f"course collect {name} {archive} --roster {roster}", err=True)
     submitted = place / "submitted"
-    _collect(root, name, [archive], roster, submitted)
+    _collect(root, name, [archive], roster, submitted, partial(typer.echo, err=True))
     # Canvas' zips do not say when; nbgrader's exchange and Moodle's worksheets do
     (submitted / late / name / "timestamp.txt").write_text("2026-05-06T08:30:00+00:00\n")
     set_policy(root, place, name, "2026-05-05T08:00Z", "10% a day, none after 5 days")

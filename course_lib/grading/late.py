@@ -16,6 +16,7 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.preprocessors import AssignLatePenalties
+from nbgrader.utils import parse_utc
 from traitlets import Unicode
 
 from course_lib.errors import CourseError
@@ -96,6 +97,14 @@ def parse_time(text: str) -> datetime:
             f"Not a time: {text!r}. Write it like '2026-05-04 23:59', with '+02:00' behind it for"
             " a zone that is not this machine's."
         ) from error
+
+
+def says_a_time(path: Path) -> bool:
+    """Whether nbgrader can read a timestamp.txt: one that it cannot would stop the grading."""
+    try:
+        return parse_utc(path.read_text(encoding="utf-8")[:200].strip()) is not None
+    except (ValueError, OverflowError, TypeError, AttributeError):
+        return False
 
 
 def delay(seconds: float) -> str:

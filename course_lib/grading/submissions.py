@@ -20,6 +20,7 @@ from nbformat import NotebookNode
 
 from course_lib.errors import CourseError
 from course_lib.grading import owner
+from course_lib.grading.late import says_a_time
 from course_lib.grading.notes import notes
 from course_lib.grading.wording import visible
 
@@ -316,6 +317,9 @@ def _copy_data(handed_in: Path, target: Path) -> tuple[dict[str, Path], list[str
             continue
         if path.suffix in {".py", ".so", ".pyc"}:
             remarks.append(f"{shown} is a Python module; the notebook has to work without it.")
+            continue
+        if name == "timestamp.txt" and not says_a_time(path):
+            remarks.append(f"{shown} does not say a time; it was left out.")
             continue
         total += path.stat().st_size
         if total > LARGEST_DATA:

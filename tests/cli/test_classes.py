@@ -80,6 +80,39 @@ def test_mistakes_are_one_line_and_status_2(
     assert "apt install bubblewrap" in err
 
 
+def test_collect_says_what_came_of_each_zip(course: Run, copy: Path) -> None:
+    with zipfile.ZipFile("all.zip", "w") as archive:
+        archive.writestr(f"lovelaceada_7_70_{NAME}.ipynb", EXERCISE.read_text())
+        archive.writestr("noetheremmy_8_71_other.txt", "no notebook")
+    Path("roster.csv").write_text(
+        "Student,ID,SIS Login ID\nAda Lovelace,7,ada\nEmmy Noether,8,emmy\nMarie Curie,9,marie\n"
+    )
+    status, out, _ = course("collect", NAME, "all.zip", "--roster", "roster.csv")
+    assert status == 0
+    assert "new        ada" in out
+    assert "2 submissions" in out
+    assert "1 in the roster handed in nothing: marie." in out
+    assert (copy / "submitted" / "ada" / NAME / f"{NAME}.ipynb").is_file()
+    assert "unchanged  ada" in course("collect", NAME, "all.zip", "--roster", "roster.csv")[1]
+
+
+def test_what_a_platform_needs_is_asked_for_before_anything_is_graded(
+    course: Run, copy: Path
+) -> None:
+    for arguments, said in (
+        (("--export-canvas", "x.csv"), "--roster"),
+        (("--export-moodle", "x.csv", "--pseudonyms"), "do not know pseudonyms"),
+        (("--late", "a lot"), "10% a day"),
+        (("--due", "soon"), "2026-05-04 23:59"),
+    ):
+        handed_in = copy / "submitted" / "ada" / NAME
+        handed_in.mkdir(parents=True, exist_ok=True)
+        status, _, err = course("grade", NAME, "--sandbox", "none", *arguments)
+        assert status == 2, arguments
+        assert said in err.splitlines()[-1]
+        assert not (copy / "autograded").exists()
+
+
 def test_outside_of_a_course_it_says_where_to_go(
     course: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

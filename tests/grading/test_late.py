@@ -3,13 +3,17 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import nbformat
 import pytest
+from nbformat.v4 import new_notebook
 from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
 
 from course_lib.errors import CourseError
 from course_lib.grading.late import delay, parse_rule, parse_time, rule_of, set_policy, settle
 from course_lib.grading.project import nbgrader_messages, project_root
 from course_lib.grading.release import generate
+from course_lib.grading.submissions import stage
 from course_lib.grading.worker import db_url
 
 NAME = "attention_by_hand"
@@ -52,6 +56,32 @@ def test_times_without_a_zone_are_this_machines() -> None:
 def test_delays_are_said_in_words() -> None:
     said = [delay(seconds) for seconds in (1, 60 * 90, 26 * HOUR, 3 * DAY + 5 * HOUR)]
     assert said == ["1 minute late", "90 minutes late", "26 hours late", "3 days and 5 hours late"]
+
+
+@pytest.mark.parametrize(
+    ("text", "fine"),
+    [
+        ("2026-05-05T23:03:00+02:00\n", True),
+        ("2026-05-05 13:00:00 UTC", True),
+        ("yesterday, honestly", False),
+        ("", False),
+        ("9" * 400, False),
+        ("2026-05-05 13:00:00 Middle/Earth/Shire nothing", False),
+    ],
+)
+def test_a_timestamp_that_would_stop_nbgrader_is_noticed_and_left_out(
+    tmp_path: Path, text: str, fine: bool
+) -> None:
+    handed_in, released = tmp_path / "handed_in", new_notebook()
+    handed_in.mkdir()
+    nbformat.write(released, handed_in / "x.ipynb")
+    (handed_in / "timestamp.txt").write_text(text)
+    staged = stage(handed_in, "x", released, tmp_path / "staged")
+    assert (tmp_path / "staged" / "timestamp.txt").exists() is fine
+    assert staged.notebook_found
+    assert any("does not say a time" in remark for remark in staged.remarks) is not fine
+    course = CourseDirectory(root=str(tmp_path))
+    assert (course.get_existing_timestamp(str(tmp_path / "staged")) is not None) is fine
 
 
 def test_nbgrader_deducts_by_the_rule_and_anew_when_rule_or_points_change(tmp_path: Path) -> None:
