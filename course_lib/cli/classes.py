@@ -129,6 +129,10 @@ def grade(
         str | None,
         typer.Option(help='What being late costs: "10% a day, none after 5 days". Remembered.'),
     ] = None,
+    regrade: Annotated[
+        bool,
+        typer.Option("--regrade", help="Run again what is graded already and has not changed."),
+    ] = False,
     export: Annotated[Path | None, typer.Option(help="Also write the marks to this CSV.")] = None,
     export_canvas: Annotated[
         Path | None, typer.Option(help="Also write the points for Canvas to this CSV.")
@@ -158,7 +162,10 @@ def grade(
         typer.Option("--demo", help="Grade the made-up class instead and compare its marks."),
     ] = False,
 ) -> None:
-    """Grade a whole class; exit 1 if a submission could not be graded."""
+    """Grade a whole class; exit 1 if a submission could not be graded.
+
+    A run that was stopped or killed is gone on with: what it had finished is not run again.
+    """
     _need("nbgrader", "jupytext", "distributed")
     from course_lib.files import write_atomically
     from course_lib.grading import exports, formgrader, reports
@@ -189,17 +196,22 @@ def grade(
     root = project_root()
     submitted = (submitted or root / "submitted").resolve()
     known = _roster(roster, submitted, name) if export_canvas or export_moodle else None
-    result = grade_class(
-        root,
-        name,
-        submitted=submitted,
-        jobs=jobs,
-        boxed=sandbox is Sandbox.bwrap,
-        scheduler=scheduler,
-        due=due,
-        late=late,
-        progress=partial(_progress, named=not pseudonyms),
-    )
+    try:
+        result = grade_class(
+            root,
+            name,
+            submitted=submitted,
+            jobs=jobs,
+            boxed=sandbox is Sandbox.bwrap,
+            scheduler=scheduler,
+            due=due,
+            late=late,
+            regrade=regrade,
+            progress=partial(_progress, named=not pseudonyms),
+        )
+    except KeyboardInterrupt:
+        typer.echo("What is graded is kept; the same command goes on from there.", err=True)
+        raise
     shown = overview(root, result)
     if pseudonyms:
         shown = under_pseudonyms(shown)

@@ -5,21 +5,30 @@ files.
 """
 
 import logging
+import os
+import shutil
+import signal
+import tempfile
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from distributed import Client, LocalCluster, as_completed
 from nbgrader.api import Gradebook, MissingEntry
 
 from course_lib.errors import CourseError
-from course_lib.grading import inspection
+from course_lib.grading import inspection, journal
 from course_lib.grading.late import set_policy, settle
 from course_lib.grading.project import nbgrader_messages
 from course_lib.grading.release import generate
+from course_lib.grading.scratch import scratch_folder
 from course_lib.grading.submissions import find_students
 from course_lib.grading.worker import Job, Outcome, db_url, grade_one
+
+UNFINISHED = ".gradebook-"
+"""How the name of a folder begins in which a gradebook is being made."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +101,13 @@ def grade_class(
     scheduler: str | None = None,
     due: str | None = None,
     late: str | None = None,
+    regrade: bool = False,
     progress: Callable[[Iterator[Outcome], int], Iterator[Outcome]] = lambda outcomes, _: outcomes,
 ) -> ClassReport:
     """Grade everything handed in for an assignment.
+
+    What an earlier call has finished is not run again unless it has changed: this one goes on where
+    that was stopped or killed. Points given by hand are kept in any case.
 
     Args:
         root: the course's folder.
@@ -106,6 +119,7 @@ def grade_class(
         scheduler: address of a Dask scheduler; its workers must see the same files.
         due: when the assignment was due, and
         late: what handing it in later costs; both are remembered, None leaves what there is.
+        regrade: whether submissions that were graded already, and have not changed, are run again.
         progress: wraps the outcomes as they come in (with their number), for a progress bar.
 
     Raises:
@@ -115,16 +129,25 @@ def grade_class(
     place = submitted.parent
     students = find_students(submitted, name)
     inspection.prepare(name, [submitted / student / name for student in students])
-    released = generate(root, name, db_url(place))[f"{name}.ipynb"].decode()
-    set_policy(root, place, name, due, late)
-    tasks = [
-        Job(root, place, submitted / student / name, student, name, released, boxed)
-        for student in students
-    ]
-    with _client(jobs, scheduler) as client:
-        outcomes = {
-            outcome.student: outcome for outcome in progress(_run(client, tasks), len(tasks))
-        }
+    with scratch_folder() as folder:
+        _prepare_gradebook(place)
+        released = generate(root, name, db_url(place))[f"{name}.ipynb"].decode()
+        set_policy(root, place, name, due, late)
+        common = journal.common_key(root, name, released, boxed)
+        tasks = [
+            Job(
+                *(root, place, submitted / student / name, student, name, released, boxed),
+                key=journal.key_of(common, student, submitted / student / name),
+                again=regrade,
+            )
+            for student in students
+        ]
+        finished, tasks = _finished(tasks)
+        outcomes = {outcome.student: outcome for outcome in finished}
+        if tasks:
+            with _client(min(jobs, len(tasks)), scheduler, folder) as client:
+                for outcome in progress(_run(client, tasks), len(tasks)):
+                    outcomes[outcome.student] = outcome
     settle(root, place, name, students)
     for student, remarks in inspection.same_weights(place, name).items():
         if student in outcomes:
@@ -133,8 +156,49 @@ def grade_class(
     return ClassReport(name, place, "bwrap" if boxed else "none", reports)
 
 
+def _prepare_gradebook(place: Path) -> None:
+    """Make the gradebook, if there is none: at once, for half a database cannot be gone on with."""
+    path = place / "gradebook.db"
+    for leftover in place.glob(f"{UNFINISHED}*"):
+        shutil.rmtree(leftover, ignore_errors=True)
+    if path.exists():
+        return
+    with tempfile.TemporaryDirectory(dir=place, prefix=UNFINISHED) as folder, nbgrader_messages():
+        Gradebook(db_url(Path(folder))).close()
+        os.replace(Path(folder) / path.name, path)
+
+
+def _finished(tasks: list[Job]) -> tuple[list[Outcome], list[Job]]:
+    """What is finished, and the jobs that remain: those whose marks have changed need new feedback.
+
+    Finished is what the journal says and the gradebook and both folders bear out.
+    """
+    outcomes, remaining = [], []
+    entries = {job.student: journal.read(job.place, job.assignment, job.student) for job in tasks}
+    known = [job for job in tasks if (entry := entries[job.student]) and entry.key == job.key]
+    if known and not known[0].again:
+        root, place, name = known[0].root, known[0].place, known[0].assignment
+        settle(root, place, name, [job.student for job in known])
+    with nbgrader_messages(), Gradebook(db_url(tasks[0].place)) as gradebook:
+        for job in tasks:
+            entry = entries[job.student]
+            marks = journal.marks_of(gradebook, job.assignment, job.student)
+            result = Path(job.student) / job.assignment / job.assignment
+            page = (job.place / "feedback" / result).with_suffix(".html")
+            graded = (job.place / "autograded" / result).with_suffix(".ipynb")
+            if entry is None or entry.key != job.key or job.again:
+                remaining.append(job)
+            elif marks is None or not graded.is_file():
+                remaining.append(replace(job, again=True))
+            elif entry.marks != marks or not page.is_file():
+                remaining.append(replace(job, feedback_only=True))
+            else:
+                outcomes.append(entry.outcome)
+    return outcomes, remaining
+
+
 @contextmanager
-def _client(jobs: int, scheduler: str | None) -> Iterator[Client]:
+def _client(jobs: int, scheduler: str | None, folder: Path) -> Iterator[Client]:
     """Workers with one thread each: nbgrader changes the working directory while it grades."""
     if scheduler is not None:
         try:
@@ -146,18 +210,31 @@ def _client(jobs: int, scheduler: str | None) -> Iterator[Client]:
         with client:
             yield client
         return
-    with (
-        LocalCluster(
+    with _not_for_children(signal.SIGINT):
+        cluster = LocalCluster(
             n_workers=jobs,
             threads_per_worker=1,
             processes=True,
             dashboard_address=None,
             memory_limit=0,
             silence_logs=logging.CRITICAL,
-        ) as cluster,
-        Client(cluster) as client,
-    ):
+            local_directory=str(folder),
+        )
+    with cluster, Client(cluster) as client:
         yield client
+
+
+@contextmanager
+def _not_for_children(number: int) -> Iterator[None]:
+    """Processes that are started here ignore a signal: Ctrl-C goes to all that share a terminal."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
 
 
 def _run(client: Client, tasks: list[Job]) -> Iterator[Outcome]:

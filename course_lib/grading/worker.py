@@ -3,25 +3,26 @@
 nbgrader's converters change the working directory: never two of these in one process at a time.
 """
 
-import shutil
-import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
+from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde, GenerateFeedback
-from nbgrader.converters.base import NbGraderException
+from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import Execute
 from traitlets.config import Config
 
 from course_lib.errors import CourseError
-from course_lib.grading import boxes, inspection
+from course_lib.grading import boxes, inspection, journal
 from course_lib.grading.execution import ContainedExecute, remarks_of
 from course_lib.grading.given_out import laid_over
+from course_lib.grading.journal import Outcome
 from course_lib.grading.project import load_config, nbgrader_messages, reason, source_of
 from course_lib.grading.release import data_files
+from course_lib.grading.scratch import scratch_folder
 from course_lib.grading.submissions import stage, unusable
 
 
@@ -37,6 +38,9 @@ class Job:
         assignment: the assignment's name.
         released: the released notebook, as JSON.
         boxed: whether the kernel runs in the sandbox.
+        key: the name under which it goes into the journal (see `journal`); none if empty.
+        again: whether it is to be graded though the journal has it.
+        feedback_only: whether it is graded already and only its feedback is to be made anew.
     """
 
     root: Path
@@ -46,16 +50,17 @@ class Job:
     assignment: str
     released: str
     boxed: bool
+    key: str = ""
+    again: bool = False
+    feedback_only: bool = False
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """How the grading of one submission went; the marks themselves are in the gradebook."""
+class NotRecordedError(Exception):
+    """A submission could not be graded, and has no marks. Holds the remarks about it."""
 
-    student: str
-    graded: bool
-    seconds: float
-    remarks: list[str] = field(default_factory=list)
+    def __init__(self, remarks: list[str]) -> None:
+        super().__init__(*remarks)
+        self.remarks = remarks
 
 
 def db_url(place: Path) -> str:
@@ -69,13 +74,36 @@ def grade_one(job: Job) -> Outcome:
     fault = unusable(job.student)
     if fault is not None:
         return Outcome(job.student, False, 0.0, [fault])
-    # A short path: the names of the kernel's sockets may have 107 characters.
-    folder = Path(tempfile.mkdtemp(prefix="g-", dir="/tmp"))
     try:
-        graded, remarks = _grade(job, folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    return Outcome(job.student, graded, round(time.monotonic() - start, 2), remarks)
+        with journal.alone(job.place, job.assignment, job.student):
+            entry = journal.read(job.place, job.assignment, job.student)
+            graded = entry is not None and entry.key == job.key and not job.again
+            if entry is not None and graded and not job.feedback_only:
+                return entry.outcome  # by a process that outlived an earlier run
+            with scratch_folder() as folder:
+                if entry is not None and graded:
+                    _feedback(job, folder)
+                    outcome = entry.outcome
+                else:
+                    found, remarks = _grade(job, folder)
+                    seconds = round(time.monotonic() - start, 2)
+                    outcome = Outcome(job.student, found, seconds, remarks)
+            _note(job, outcome)
+            return outcome
+    except NotRecordedError as error:
+        return Outcome(job.student, False, round(time.monotonic() - start, 2), error.remarks)
+    except CourseError as error:
+        return Outcome(job.student, False, 0.0, [str(error)])
+
+
+def _note(job: Job, outcome: Outcome) -> None:
+    """Write into the journal that a submission is finished: the last thing that is done."""
+    if not job.key:
+        return
+    with nbgrader_messages(), Gradebook(db_url(job.place)) as gradebook:
+        marks = journal.marks_of(gradebook, job.assignment, job.student)
+    if marks is not None:
+        journal.write(job.place, job.assignment, journal.Entry(job.key, marks, outcome))
 
 
 def _grade(job: Job, folder: Path) -> tuple[bool, list[str]]:
@@ -93,30 +121,44 @@ def _grade(job: Job, folder: Path) -> tuple[bool, list[str]]:
     try:
         found = inspection.inspect(job.assignment, target, job.student, boxed=job.boxed)
     except CourseError as error:
-        return False, [*remarks, str(error)]
+        raise NotRecordedError([*remarks, str(error)]) from error
     if found is not None:
         inspection.keep(found, job.place, job.assignment, job.student)
         remarks += found["remarks"]
         files = {name: path for name, path in files.items() if path.exists()}
         files[inspection.FILE] = target / inspection.FILE
     config = _config(job, folder, files)
+    try:
+        _convert(job, config, [Autograde, GenerateFeedback])
+    except NotRecordedError as error:
+        raise NotRecordedError([*remarks, *error.remarks]) from error
+    result = job.place / "autograded" / job.student / job.assignment / f"{job.assignment}.ipynb"
+    remarks += remarks_of(nbformat.read(result, as_version=4))
+    return staged.notebook_found, remarks
+
+
+def _feedback(job: Job, folder: Path) -> None:
+    """The feedback page of a submission that is graded already."""
+    _convert(job, _config(job, folder, {}), [GenerateFeedback])
+
+
+def _convert(job: Job, config: Config, converters: list[type[BaseConverter]]) -> None:
     with nbgrader_messages() as messages:
         course = CourseDirectory(config=config)
         course.assignment_id = job.assignment
         course.student_id = job.student
         try:
-            for converter in (Autograde, GenerateFeedback):
+            for converter in converters:
                 step = converter(coursedir=course, config=config)
                 step.force = True
                 step.start()
-        except NbGraderException:
-            return False, [*remarks, f"nbgrader could not grade it: {reason(messages)}."]
+        except NbGraderException as error:
+            remark = f"nbgrader could not grade it: {reason(messages)}."
+            raise NotRecordedError([remark]) from error
         except Exception as error:  # one submission must not stop the others
             text = (str(error).strip().splitlines() or [""])[0]
-            return False, [*remarks, f"It could not be graded: {type(error).__name__}: {text}"]
-    result = job.place / "autograded" / job.student / job.assignment / f"{job.assignment}.ipynb"
-    remarks += remarks_of(nbformat.read(result, as_version=4))
-    return staged.notebook_found, remarks
+            remark = f"It could not be graded: {type(error).__name__}: {text}"
+            raise NotRecordedError([remark]) from error
 
 
 def _config(job: Job, folder: Path, data_files: dict[str, Path]) -> Config:
