@@ -33,6 +33,7 @@ NAME = "tiny"
 STUDENTS = ("ada", "ben", "eve")
 ANSWERS = {"ada": "6 * 7", "ben": "41", "eve": "'?'"}
 COMMON = "schema_version: 3, task: false"
+PARAGRAPH = '"locked": false, "solution": true, "grade": true, "grade_id": "why", "points": 3'
 SOURCE = f"""\
 ---
 jupytext:
@@ -53,8 +54,7 @@ number = 42
 assert number == 42
 ```
 
-+++ {{"nbgrader": {{"schema_version": 3, "task": false, "locked": false, "solution": true,
-  "grade": true, "grade_id": "why", "points": 3}}}}
++++ {{"nbgrader": {{"schema_version": 3, "task": false, {PARAGRAPH}}}}}
 
 Because.
 """
