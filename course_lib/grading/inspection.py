@@ -6,6 +6,7 @@ like a kernel, without a network, with the corpora to read and the submission's 
 else. What it finds lies beside the notebook in a file that hidden tests read with `facts`.
 """
 
+import importlib
 import json
 import os
 import secrets
@@ -144,6 +145,14 @@ def inspect(assignment: str, folder: Path, student: str, *, boxed: bool) -> dict
     return found
 
 
+def look_again(assignment: str, folder: Path, student: str) -> None:
+    """Inspect files of our own in this process, for the proof of an assignment's tests."""
+    if assignment in INSPECTORS:
+        module = importlib.import_module(INSPECTORS[assignment].module)
+        report = module.examine(folder, student, nonce=1)
+        (folder / FILE).write_text(json.dumps(report), encoding="utf-8")
+
+
 def _run(inspector: Inspector, folder: Path, student: str, boxed: bool) -> dict[str, Any]:
     nonce = str(secrets.randbits(32))
     program = [sys.executable, "-P", "-m", inspector.module, str(folder), student, nonce]
@@ -208,8 +217,8 @@ def same_weights(place: Path, assignment: str) -> dict[str, list[str]]:
     remarks: dict[str, list[str]] = {}
     for students in owners.values():
         for student in students:
-            for other in students:
-                said = f"The weights of a model are exactly those that {other} handed in."
-                if other != student and said not in remarks.setdefault(student, []):
-                    remarks[student].append(said)
+            others = ", ".join(other for other in students if other != student)
+            said = f"The weights of a model are exactly those that came from {others}."
+            if others and said not in remarks.setdefault(student, []):
+                remarks[student].append(said)
     return remarks

@@ -26,7 +26,7 @@ import nbformat
 import torch
 from nbformat import NotebookNode
 
-from course_lib.grading import owner
+from course_lib.grading import inspection, owner
 from course_lib.grading.cells import execute, new_namespace
 from course_lib.grading.demonstration import (
     Student,
@@ -73,7 +73,7 @@ def prove(root: Path, name: str) -> dict[str, Lost]:
     source = source_notebook(source_of(root, name))
     released = root / "exercises" / name / f"{name}.ipynb"
     with tempfile.TemporaryDirectory(prefix="proof-") as folder:
-        runner = _Runner(source, nbformat.read(released, as_version=4), Path(folder))
+        runner = _Runner(name, source, nbformat.read(released, as_version=4), Path(folder))
         text = source_of(root, name)
         for given, path in {**data_files(text), **handed_in(text)}.items():
             target = runner.work / given
@@ -86,7 +86,10 @@ def prove(root: Path, name: str) -> dict[str, Lost]:
 class _Runner:
     """The process that runs the solution, its children, and the files they report in."""
 
-    def __init__(self, source: NotebookNode, released: NotebookNode, folder: Path) -> None:
+    def __init__(
+        self, name: str, source: NotebookNode, released: NotebookNode, folder: Path
+    ) -> None:
+        self.name = name
         self.source = source
         self.stubs = _stubs(released)
         self.work, self.reports = folder / "work", folder / "reports"
@@ -100,6 +103,7 @@ class _Runner:
         torch.set_num_threads(1)  # a process with several threads must not be forked
         os.chdir(self.work)
         (self.work / owner.FILE).write_text(REFERENCE.id)
+        inspection.look_again(self.name, self.work, REFERENCE.id)
         cells = answered(REFERENCE, self.source, self.source).cells
         namespace = new_namespace()
         blank = _filled(cells, self.stubs)
@@ -185,6 +189,7 @@ class _Runner:
             os.chdir(folder)
             (folder / owner.FILE).write_text(student.id)
             write_files(student, folder)
+            inspection.look_again(self.name, folder, student.id)
         for cell in cells:
             before = _size(errors)
             message = execute(cell, namespace)

@@ -80,9 +80,11 @@ def check_best(
     loss = mean_loss(model, pairs)
     said = f"{run.record.name}: the best validation"
     if not is_near(best["val_loss"], loss, LOSS_TOLERANCE):
+        off = best["val_loss"] - loss
+        side = "above" if off > 0 else "below"
         raise Fault(
-            f"{said} is written down with loss {best['val_loss']:.4f}; the weights that were"
-            f" handed in have {loss:.4f}."
+            f"{said} is written down with a loss {abs(off):.2g} nats {side} that of the weights"
+            " that were handed in."
         )
     found = translate(model, [source for source, _ in pairs], k=1)
     translations = [words[1].decode(hypothesis.tokens) for hypothesis in found]

@@ -89,6 +89,12 @@ class Findings:
         """Note a problem, once."""
         if problem not in self.problems[part]:
             self.problems[part].append(problem)
+            self.remarks.append(f"{part}: {problem}")
+
+    def not_checked(self, part: str, why: str) -> None:
+        """A part that cannot be judged because of another: the student is told, nobody else."""
+        if not self.problems[part]:
+            self.problems[part].append(f"This could not be checked: {why}.")
 
 
 def examine(folder: Path, student: str, nonce: int) -> dict[str, Any]:
@@ -111,21 +117,17 @@ def examine(folder: Path, student: str, nonce: int) -> dict[str, Any]:
     facts: dict[str, Any] = {"problems": found.problems, "runs": {}, "weights": {}}
     if len(runs) == len(MODELS):
         found.attempt("recipe", _check_same, runs, found)
-    corpora: dict[str, Corpus] = {}
     for model, run in runs.items():
-        corpus = found.attempt("recipe", _corpus, run.record, corpora)
+        corpus = found.attempt("recipe", _corpus, run.record)
         if corpus is not None:
             facts["runs"][model] = _examine_run(model, run, corpus, runs, student, nonce, found)
         if run.model is not None:
             facts["weights"][model] = _fingerprint(run.model)
     if not all("score" in facts["runs"].get(model, {}) for model in MODELS):
         for part in PARTS[1:]:
-            if not found.problems[part]:
-                found.add(part, "This could not be checked: a run is missing or cannot be read.")
+            found.not_checked(part, "a run is missing or cannot be read")
     if runs:
-        found.remarks.append(_setting(runs))
-    for part, problems in found.problems.items():
-        found.remarks += [f"{part}: {problem}" for problem in problems]
+        found.remarks.insert(0, _setting(runs))
     return {"facts": facts, "remarks": found.remarks}
 
 
@@ -198,8 +200,8 @@ def _settings(record: Record, table: str) -> dict[str, Any]:
     return defaults | written
 
 
-def _corpus(record: Record, loaded: dict[str, Corpus]) -> Corpus:
-    """The corpus of a run, loaded once for runs that ask for the same."""
+def _corpus(record: Record) -> Corpus:
+    """The corpus of a run."""
     config = record.config
     if config.corpus not in TESTS or config.pair != "en-de":
         asked = visible(f"{config.corpus} {config.pair}")
@@ -208,17 +210,24 @@ def _corpus(record: Record, loaded: dict[str, Corpus]) -> Corpus:
     for split, most in MOST_SENTENCES.items():
         if options.get(split, 0) > most:
             raise Fault(f"{record.name} has more than {most} sentences in {split}: too many here.")
-    key = repr((config.corpus, sorted(options.items())))
-    if key not in loaded:
-        if config.corpus == "multi30k":
-            files = (f"{split}.{side}.gz" for split in REQUIRED_SPLITS for side in ("en", "de"))
-            if missing := [file for file in files if locate(file) is None]:
-                raise Unavailable(
-                    f"The runs cannot be checked here: {missing[0]} is missing. Run `course corpus"
-                    " fetch multi30k` and grade again."
-                )
-        loaded[key] = load_corpus(config.corpus, config.pair, **options)
-    return loaded[key]
+    if config.corpus == "multi30k":
+        files = (f"{split}.{side}.gz" for split in REQUIRED_SPLITS for side in ("en", "de"))
+        if missing := [file for file in files if locate(file) is None]:
+            raise Unavailable(
+                f"The runs cannot be checked here: {missing[0]} is missing. Run `course corpus"
+                " fetch multi30k` and grade again."
+            )
+    return _loaded(config.corpus, repr(options), options)
+
+
+_made: dict[tuple[str, str], Corpus] = {}
+
+
+def _loaded(name: str, key: str, options: dict[str, Any]) -> Corpus:
+    """A corpus, loaded once a process: both runs ask for the same."""
+    if (name, key) not in _made:
+        _made[name, key] = load_corpus(name, "en-de", **options)
+    return _made[name, key]
 
 
 def _examine_run(
@@ -258,7 +267,7 @@ def _examine_run(
     }
     for part, needed in missing.items():
         if any(one is None for one in needed):
-            found.add(part, f"{run.record.name} could not be checked: see what is said of files.")
+            found.not_checked(part, f"a file of {run.record.name} is missing or cannot be read")
     return facts
 
 

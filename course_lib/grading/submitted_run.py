@@ -183,7 +183,7 @@ def is_near(value: Any, other: Any, tolerance: float) -> bool:
 
 def shown(value: Any) -> str:
     """A value as a message repeats it."""
-    return f"{value:.4g}" if isinstance(value, float) else visible(str(value), 40)
+    return f"{value:.2f}" if isinstance(value, float) else visible(str(value), 40)
 
 
 def _text(path: Path, where: str, largest: int) -> str:

