@@ -32,6 +32,7 @@ from course_lib.grading.demonstration import (
     Student,
     Variants,
     answered,
+    automatic_parts,
     cell_of,
     read_variants,
     write_files,
@@ -40,7 +41,7 @@ from course_lib.grading.project import project_root, source_of
 from course_lib.grading.release import data_files, handed_in, source_notebook
 
 SECONDS = 60
-"""After that a child is ended; whatever takes so long does not come to an end."""
+"""Of a processor's time; after that a child is ended. Ten times as much if it sleeps."""
 
 REFERENCE = Student("reference", {}, False, frozenset())
 
@@ -81,6 +82,36 @@ def prove(root: Path, name: str) -> dict[str, Lost]:
             shutil.copyfile(path, target)
         runner.go(variants)
         return runner.results()
+
+
+def table(root: Path, name: str, lost: dict[str, Lost]) -> dict[str, Any]:
+    """What `prove` found, in a form to be recorded: the parts, and a row for each way to hand in.
+
+    A row has its name, the answer cell it is about, its kind ("complete", "blank", "one answer",
+    "one gap", "right", "wrong") and the parts it lost, in the assignment's order.
+    """
+    notebook = source_notebook(source_of(root, name))
+    points, parts = automatic_parts(notebook), belonging(notebook)
+    rows = [("reference", "", "complete"), ("blank", "", "blank")]
+    rows += [(f"only {cell}", cell, "one answer") for cell in parts]
+    rows += [(f"without {cell}", cell, "one gap") for cell in parts]
+    for cell in parts:
+        rows += [
+            (variant.name, cell, "wrong" if variant.loses else "right")
+            for variant in read_variants(root, name).sections
+            if cell_of(variant) == cell
+        ]
+    return {
+        "parts": [
+            {"part": part, "cell": cell, "points": points[part]}
+            for cell, own in parts.items()
+            for part in own
+        ],
+        "rows": [
+            {"name": way, "cell": cell, "kind": kind, "lost": list(lost[way])}
+            for way, cell, kind in rows
+        ],
+    }
 
 
 class _Runner:
@@ -177,7 +208,9 @@ class _Runner:
     ) -> NoReturn:
         """The child's whole life."""
         gc.disable()  # it would touch, and so copy, all that is shared with the parent
-        signal.alarm(SECONDS)  # its default action ends the process, whatever runs
+        # their default action ends the process, whatever runs
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        signal.alarm(10 * SECONDS)
         quiet = os.open(os.devnull, os.O_WRONLY)
         report = os.open(self.reports / name, os.O_WRONLY | os.O_CREAT)
         errors = os.open(self.reports / f"{name}.stderr", os.O_RDWR | os.O_CREAT)

@@ -16,13 +16,14 @@ import pytest
 
 from course_lib.grading.demonstration import Variants, automatic_parts, cell_of, read_variants
 from course_lib.grading.project import assignment_names, project_root, source_of
-from course_lib.grading.proof import belonging
+from course_lib.grading.proof import belonging, table
 from course_lib.grading.release import source_notebook
 
 ROOT = project_root(Path(__file__).parent)
 NAMES = [
     name for name in assignment_names(ROOT) if (ROOT / "solutions" / name / "variants.md").is_file()
 ]
+RECORD = ROOT / "book" / "results" / "assignments-proof.json"
 WRONG, RIGHT = 8, 4
 """How many of each kind a part needs at least."""
 
@@ -148,3 +149,14 @@ def test_what_is_refused_is_said_in_a_sentence_that_gives_no_answer_away(proof: 
             if kind not in {"Refused", "NameError", "Ended"} or told or not text.strip():
                 bad.append(f"{name}, {part}: {message}")
     assert bad == []
+
+
+def test_the_recorded_matrix_is_what_the_tests_say_today(proof: Proof) -> None:
+    """The page of the instructor's guide is made of it."""
+    recorded = json.loads(RECORD.read_text(encoding="utf-8"))
+    again = f"Run `python book/record_proof.py {proof.name}` and commit what it writes."
+    assert recorded.get(proof.name) == table(ROOT, proof.name, proof.lost), again
+
+
+def test_the_record_has_every_assignment_with_variants_and_no_other() -> None:
+    assert sorted(json.loads(RECORD.read_text(encoding="utf-8"))) == NAMES
