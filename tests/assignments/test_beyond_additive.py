@@ -1,0 +1,52 @@
+"""The assignment `beyond_additive`: its text and its numbers; the answers are tried elsewhere."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from course_lib.evaluation.saturation import saturation
+from course_lib.grading.demonstration import automatic_parts
+from course_lib.grading.project import project_root, source_of
+from course_lib.grading.release import source_notebook
+from course_lib.models import DotScore, masked_softmax
+
+NAME = "beyond_additive"
+ROOT = project_root(Path(__file__).parent)
+SOURCE = source_notebook(source_of(ROOT, NAME))
+
+
+def cells(*grade_ids: str) -> dict[str, Any]:
+    """What some cells define, after the set-up."""
+    namespace: dict[str, Any] = {}
+    for one in SOURCE.cells:
+        if one.metadata.get("nbgrader", {}).get("grade_id") in ("setup", *grade_ids):
+            exec(one.source, namespace)
+    return namespace
+
+
+def test_the_weights_by_hand_are_those_of_the_library() -> None:
+    score = DotScore(2, 2, scale=2**-0.5)
+    h = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]])
+    energies = score(torch.tensor([[2.0, -1.0]]), score.keys(h))
+    right = masked_softmax(energies, torch.ones(1, 3, dtype=torch.bool))
+    assert cells("by_hand_answer")["by_hand"] == pytest.approx(right[0].tolist(), abs=5e-5)
+
+
+def test_the_measured_medians_are_near_those_of_the_chapter() -> None:
+    """Other draws of the same kind; the assignment's own are few."""
+    measured = torch.tensor(cells("draws", "measured_answer")["measured"]).tolist()
+    for row, name in zip(measured, ("dot", "scaled-dot"), strict=True):
+        chapter = [one["largest"] for one in saturation((4, 64, 1024), keys=20)[name]]
+        assert row == pytest.approx(chapter, abs=0.05)
+
+
+def test_the_points_in_the_text_are_those_of_the_cells() -> None:
+    total = sum(
+        one.metadata.nbgrader.points
+        for one in SOURCE.cells
+        if one.metadata.get("nbgrader", {}).get("grade")
+    )
+    assert f"| | **total** | **{total}** |" in SOURCE.cells[0].source
+    assert sum(automatic_parts(SOURCE).values()) == total - 3
