@@ -24,6 +24,9 @@ SHARE = 0.8
 LEAST = {"code": 60, "markdown": 120}
 """Characters an answer of its own must have to be compared at all."""
 
+GLANCE = 0.2
+"""The part of the windows that has to agree before a pair is compared in full."""
+
 COMMON = 1 / 3
 """What more than this part of the class wrote alike is left out; but not what three wrote."""
 
@@ -98,6 +101,10 @@ def _alike(cell: str, there: Mapping[str, Answer], released: str) -> Iterator[Pa
         if mark.token_coverage >= LEAST[there[student].kind]:
             kept[student] = mark
     for one, other in itertools.combinations(kept, 2):
+        # a quick look first: in a large class nearly all pairs have next to nothing in common
+        both = kept[one].hashes & kept[other].hashes
+        if len(both) < GLANCE * min(len(kept[one].hashes), len(kept[other].hashes)):
+            continue
         _, shares, _ = compare_files(kept[one], kept[other])
         share = min(1.0, float(max(shares)))
         if share >= SHARE:

@@ -51,7 +51,13 @@ def test_a_copy_with_other_names_and_a_comment_is_found_and_nobody_else() -> Non
 
 def test_what_was_given_out_is_no_sign() -> None:
     assert found("", "    pass\n", *OWN) == []
-    assert pairs(answers("", ""), {"f": GIVEN}) == []
+    given = GIVEN + COPIED
+    there = {
+        student: {"f": Answer("code", f"{given}    return {code}\n")}
+        for student, code in (("ada", "energies"), ("bela", "mask, hs"))
+    }
+    assert pairs(there, {"f": given}) == []
+    assert len(pairs(there, {})) == 1
 
 
 def test_what_a_third_of_the_class_wrote_is_no_sign_but_what_three_wrote_is() -> None:

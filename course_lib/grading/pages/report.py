@@ -13,6 +13,8 @@ from course_lib.grading.pages.figures import histogram, success
 from course_lib.grading.pages.templates import render
 
 PAGE = "index.html"
+MOST_PAIRS = 100
+"""Of answers that resemble each other; `--json` has all of them."""
 
 
 def write_report(shown: Overview, folder: Path) -> Path:
@@ -43,7 +45,8 @@ def report(shown: Overview, folder: Path, when: datetime) -> str:
             if one.feedback is not None
         },
         late={one.student: delay(one.seconds_late) for one in reports if one.seconds_late > 0},
-        titles={part.part: part.title for part in shown.parts},
+        pairs=shown.pairs[:MOST_PAIRS],
+        more=max(0, len(shown.pairs) - MOST_PAIRS),
         share=round(100 * similarity.SHARE),
         least=similarity.LEAST,
         common=round(100 * similarity.COMMON),
