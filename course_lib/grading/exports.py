@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+import unicodedata
 from collections.abc import Iterable
 
 from course_lib.errors import CourseError
@@ -149,17 +150,6 @@ def _written(rows: Iterable[list[str]]) -> str:
 
 def _harmless(value: str) -> str:
     """A spreadsheet takes a cell that begins like this for a formula."""
-    starts = value.lstrip(" \u00a0\ufeff")[:1] in {
-        "=",
-        "+",
-        "-",
-        "@",
-        "\t",
-        "\r",
-        "\n",
-        "＝",
-        "＋",
-        "－",
-        "＠",
-    }
-    return f"'{value}" if starts and value != "-" and not _NUMBER.fullmatch(value) else value
+    # compatibility forms as well: a full-width equals sign is one to some programs
+    formula = unicodedata.normalize("NFKC", value).strip(" \ufeff")[:1] in set("=+-@\t\r\n")
+    return f"'{value}" if formula and value != "-" and not _NUMBER.fullmatch(value) else value

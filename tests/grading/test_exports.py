@@ -33,7 +33,7 @@ def result() -> ClassReport:
             Mark("why", None, 3.0, False, True, False),
         ]
         late = 90000 if deducted else 0
-        return Report(student, True, marks, ["=1+1"], 1.0, None, late, deducted)
+        return Report(student, True, marks, ["＝1+1"], 1.0, None, late, deducted)
 
     reports = [report("ada", 20.5, 2.05), report("emmy", 22.0), report("@stranger", 0.0)]
     return ClassReport("attention_by_hand", Path("/class"), "bwrap", reports)
@@ -100,4 +100,5 @@ def test_no_cell_is_a_formula(tmp_path: Path) -> None:
     suspicious = [cell for cell in cells if cell[:1] in set("=+-@\t\r")]
     assert {cell for cell in suspicious if not cell[1:].replace(".", "").isdigit()} <= {"-"}
     assert "'@stranger" in cells
+    assert "'＝1+1" in cells
     assert "-2.05" in cells
