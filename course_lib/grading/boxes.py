@@ -19,6 +19,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvision
 from traitlets.config import Config
 
 from course_lib.grading import joining, sandbox
-from course_lib.grading.forkserver import ForkServer
+from course_lib.grading.forkserver import Connection, ForkServer, connect
 from course_lib.grading.limits import DEFAULT, Group, Limits, Watch
 
 KERNEL = "boxed"
@@ -38,7 +39,8 @@ PROVISIONER = "course-box"
 END_SECONDS = 10
 """How long what was killed may take to go."""
 
-_server: ForkServer | None = None
+_server: Connection | None = None
+_asked_at: Path | None = None
 _cannot_fork = False
 
 
@@ -46,7 +48,7 @@ class Box:
     """Walls with Python running inside."""
 
     def __init__(
-        self, command: list[str], server: ForkServer | None, allowed: Limits = DEFAULT
+        self, command: list[str], server: Connection | None, allowed: Limits = DEFAULT
     ) -> None:
         """Start what `sandbox.command` describes.
 
@@ -109,7 +111,7 @@ class Box:
             self._group.remove()
             self._group = None
 
-    def _start_inside(self, server: ForkServer, arguments: list[str]) -> int:
+    def _start_inside(self, server: Connection, arguments: list[str]) -> int:
         # cat answers once the walls stand, and ends, walls and all, when nobody holds its input
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -174,27 +176,54 @@ def start(command: list[str]) -> Box:
         try:
             return Box(command, server)
         except OSError:
-            stop_fork_server(for_good=True)
+            # one that is shared may have ended with its owner; one's own has shown that it cannot
+            stop_fork_server(for_good=isinstance(server, ForkServer))
     return Box(command, None)
 
 
-def fork_server() -> ForkServer | None:
-    """The fork server of this process, started when first asked for; None where it cannot work."""
+def fork_server() -> Connection | None:
+    """The fork server to ask, started when first asked for; None where none can work."""
     global _server
     if _cannot_fork or not joining.supported():
         return None
-    if _server is None or not _server.alive:
+    if isinstance(_server, ForkServer) and not _server.alive:
+        stop_fork_server()
+    if _server is None:
         _server = ForkServer(sandbox.environment())
         atexit.register(stop_fork_server)
     return _server
 
 
+@contextlib.contextmanager
+def shared_fork_server(place: Path) -> Iterator[None]:
+    """Start a server that other processes may ask; none where none can work."""
+    if not joining.supported():
+        yield
+        return
+    server = ForkServer(sandbox.environment(), place)
+    try:
+        yield
+    finally:
+        server.close()
+
+
+def ask_at(place: Path | None) -> None:
+    """Ask the server that is shared there from now on, if there is one."""
+    global _server, _asked_at
+    if place is None or place == _asked_at or _cannot_fork or not joining.supported():
+        return
+    with contextlib.suppress(OSError):
+        connection = connect(place)
+        stop_fork_server()
+        _server, _asked_at = connection, place
+
+
 def stop_fork_server(for_good: bool = False) -> None:
-    """End the fork server of this process, if there is one."""
-    global _server, _cannot_fork
+    """Ask no more; the server of this process, if it has one, is ended."""
+    global _server, _cannot_fork, _asked_at
     if _server is not None:
         _server.close()
-        _server = None
+        _server = _asked_at = None
     _cannot_fork = _cannot_fork or for_good
 
 

@@ -11,7 +11,7 @@ import signal
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from distributed import Client, LocalCluster, as_completed
 from nbgrader.api import Gradebook, MissingEntry
 
 from course_lib.errors import CourseError
-from course_lib.grading import inspection, journal
+from course_lib.grading import boxes, inspection, journal
 from course_lib.grading.late import set_policy, settle
 from course_lib.grading.project import nbgrader_messages
 from course_lib.grading.release import generate
@@ -145,7 +145,12 @@ def grade_class(
         finished, tasks = _finished(tasks)
         outcomes = {outcome.student: outcome for outcome in finished}
         if tasks:
-            with _client(min(jobs, len(tasks)), scheduler, folder) as client:
+            with ExitStack() as running:
+                if boxed and scheduler is None:
+                    server = folder / "server"
+                    running.enter_context(boxes.shared_fork_server(server))
+                    tasks = [replace(job, server=server) for job in tasks]
+                client = running.enter_context(_client(min(jobs, len(tasks)), scheduler, folder))
                 for outcome in progress(_run(client, tasks), len(tasks)):
                     outcomes[outcome.student] = outcome
     settle(root, place, name, students)
@@ -215,7 +220,7 @@ def _client(jobs: int, scheduler: str | None, folder: Path) -> Iterator[Client]:
             n_workers=jobs,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # nobody looks at it
             memory_limit=0,
             silence_logs=logging.CRITICAL,
             local_directory=str(folder),

@@ -19,6 +19,7 @@ import json
 import os
 import resource
 import runpy
+import select
 import signal
 import socket
 import subprocess
@@ -34,20 +35,15 @@ IMPORTED = ("ipykernel.kernelapp", "ipykernel.ipkernel", "IPython", "torch", "nu
 IMPORTED_OF_OURS = ("course_lib.grading.checks",)
 START_SECONDS = 120
 REPLY_SECONDS = 20
+LONGEST = 65536
+"""Bytes of a message."""
 
 
-class ForkServer:
-    """A running server, seen from the process that grades; it ends with it."""
+class Connection:
+    """A way to ask a fork server."""
 
-    def __init__(self, environment: dict[str, str]) -> None:
-        """Start a server whose copies have exactly this environment."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._socket, self._lock = ours, threading.Lock()
-        try:
-            self._process = _start(environment, theirs)
-        finally:
-            theirs.close()
-        self._ready = False
+    def __init__(self, channel: socket.socket) -> None:
+        self._socket, self._lock, self._ready = channel, threading.Lock(), False
 
     def start_inside(self, process: int, request: dict[str, Any]) -> int:
         """Start Python behind the walls of another process; returns its id.
@@ -77,10 +73,37 @@ class ForkServer:
 
     def _receive(self, seconds: float) -> dict[str, Any]:
         self._socket.settimeout(seconds)
-        message = self._socket.recv(65536)
+        message = self._socket.recv(LONGEST)
         if not message:
             raise OSError("the fork server has ended")
         return dict(json.loads(message))
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._socket.close()
+
+
+class ForkServer(Connection):
+    """A running server, seen from the process that started it; it ends with that process."""
+
+    def __init__(self, environment: dict[str, str], place: Path | None = None) -> None:
+        """Start a server whose copies have exactly this environment.
+
+        Args:
+            environment: all variables.
+            place: where other processes of this user can `connect` to it; None if none shall.
+        """
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        super().__init__(ours)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            if place is not None:
+                listener.bind(str(place))
+                listener.listen(64)
+            self._process = _start(environment, theirs, listener)
+        finally:
+            theirs.close()
+            listener.close()
 
     @property
     def alive(self) -> bool:
@@ -88,13 +111,30 @@ class ForkServer:
         return self._process.poll() is None
 
     def close(self) -> None:
-        """End it, and with it everything it started."""
-        self._socket.close()
+        """End it."""
+        super().close()
         self._process.kill()
         self._process.wait()
 
 
-def _start(environment: dict[str, str], theirs: socket.socket) -> "subprocess.Popen[bytes]":
+def connect(place: Path) -> Connection:
+    """Ask a server that another process has started.
+
+    Raises:
+        OSError: there is none.
+    """
+    channel = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    try:
+        channel.connect(str(place))
+    except OSError:
+        channel.close()
+        raise
+    return Connection(channel)
+
+
+def _start(
+    environment: dict[str, str], theirs: socket.socket, listener: socket.socket
+) -> "subprocess.Popen[bytes]":
     """Run this module from a copy of the interpreter that nobody can change."""
     program = os.memfd_create("python", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
@@ -105,10 +145,10 @@ def _start(environment: dict[str, str], theirs: socket.socket) -> "subprocess.Po
         fcntl.fcntl(program, fcntl.F_ADD_SEALS, seals)
         # -P: the folder it is started in holds no modules
         return subprocess.Popen(
-            [sys.executable, "-P", "-m", __name__, str(theirs.fileno())],
+            [sys.executable, "-P", "-m", __name__, str(theirs.fileno()), str(listener.fileno())],
             executable=f"/proc/self/fd/{program}",
             env=environment,
-            pass_fds=[theirs.fileno(), program],
+            pass_fds=[theirs.fileno(), listener.fileno(), program],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -119,8 +159,8 @@ def _start(environment: dict[str, str], theirs: socket.socket) -> "subprocess.Po
         os.close(program)
 
 
-def serve(channel: socket.socket) -> None:
-    """Import, say so, then make a copy for every request until nobody is there to ask."""
+def serve(owner: socket.socket, listener: socket.socket) -> None:
+    """Import, say so, then make a copy for every request until the owner has gone."""
     for name in (*IMPORTED, *IMPORTED_OF_OURS):
         importlib.import_module(name)
     if len(os.listdir("/proc/self/task")) > 1:
@@ -128,14 +168,38 @@ def serve(channel: socket.socket) -> None:
     gc.collect()
     gc.freeze()  # so that a copy's own collections leave the shared pages alone
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the copies
-    channel.send(b"{}")
+    channels = {owner.fileno(): owner}
+    ready = select.poll()
+    ready.register(owner, select.POLLIN)
+    if listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+        ready.register(listener, select.POLLIN)
+    owner.send(b"{}")
     while True:
-        message, handles, _, _ = socket.recv_fds(channel, 65536, 1)
-        if not message:
-            return
-        if os.fork() == 0:
-            _become(channel, json.loads(message), handles[0])
-        os.close(handles[0])
+        for handle, _ in ready.poll():
+            if handle == listener.fileno():
+                channel, _ = listener.accept()
+                channels[channel.fileno()] = channel
+                ready.register(channel, select.POLLIN)
+                channel.send(b"{}")
+            elif not _serve_one(channels[handle]):
+                if channels[handle] is owner:
+                    return
+                ready.unregister(handle)
+                channels.pop(handle).close()
+
+
+def _serve_one(channel: socket.socket) -> bool:
+    """Make one copy; False if nobody asks there any more."""
+    try:
+        message, handles, _, _ = socket.recv_fds(channel, LONGEST, 1)
+    except ConnectionError:
+        return False
+    if not message:
+        return False
+    if os.fork() == 0:
+        _become(channel, json.loads(message), handles[0])
+    os.close(handles[0])
+    return True
 
 
 def _become(channel: socket.socket, request: dict[str, Any], pidfd: int) -> None:
@@ -220,4 +284,4 @@ def _python(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    serve(*(socket.socket(fileno=int(number)) for number in sys.argv[1:]))

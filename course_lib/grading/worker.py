@@ -6,13 +6,15 @@ nbgrader's converters change the working directory: never two of these in one pr
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import nbformat
+from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.converters import Autograde, GenerateFeedback
 from nbgrader.converters.base import BaseConverter, NbGraderException
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import Execute
+from nbgrader.preprocessors import Execute, NbGraderPreprocessor, SaveAutoGrades
 from traitlets.config import Config
 
 from course_lib.errors import CourseError
@@ -41,6 +43,7 @@ class Job:
         key: the name under which it goes into the journal (see `journal`); none if empty.
         again: whether it is to be graded though the journal has it.
         feedback_only: whether it is graded already and only its feedback is to be made anew.
+        server: where a fork server can be asked, on the machine that the class is graded from.
     """
 
     root: Path
@@ -53,6 +56,7 @@ class Job:
     key: str = ""
     again: bool = False
     feedback_only: bool = False
+    server: Path | None = None
 
 
 class NotRecordedError(Exception):
@@ -61,6 +65,23 @@ class NotRecordedError(Exception):
     def __init__(self, remarks: list[str]) -> None:
         super().__init__(*remarks)
         self.remarks = remarks
+
+
+class SaveAtOnce(SaveAutoGrades):
+    """nbgrader's SaveAutoGrades, which commits every mark by itself, in one transaction."""
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """Record the marks of a notebook."""
+        told = resources["nbgrader"]
+        self.notebook_id, self.assignment_id = told["notebook"], told["assignment"]
+        self.student_id, self.db_url = told["student"], told["db_url"]
+        with Gradebook(self.db_url) as self.gradebook:
+            commit, self.gradebook.db.commit = self.gradebook.db.commit, lambda: None
+            nb, resources = NbGraderPreprocessor.preprocess(self, nb, resources)
+            commit()
+        return nb, resources
 
 
 def db_url(place: Path) -> str:
@@ -74,6 +95,7 @@ def grade_one(job: Job) -> Outcome:
     fault = unusable(job.student)
     if fault is not None:
         return Outcome(job.student, False, 0.0, [fault])
+    boxes.ask_at(job.server)
     try:
         with journal.alone(job.place, job.assignment, job.student):
             entry = journal.read(job.place, job.assignment, job.student)
@@ -169,9 +191,9 @@ def _config(job: Job, folder: Path, data_files: dict[str, Path]) -> Config:
     course.db_url = db_url(job.place)
     course.source_directory = str(job.root / "solutions")
     course.submitted_directory = str(folder / "submitted")
+    ours = {Execute: ContainedExecute, SaveAutoGrades: SaveAtOnce}
     config.Autograde.autograde_preprocessors = [
-        ContainedExecute if step is Execute else step
-        for step in Autograde.autograde_preprocessors.default()
+        ours.get(step, step) for step in Autograde.autograde_preprocessors.default()
     ]
     if job.boxed:
         kernel = folder / "k"

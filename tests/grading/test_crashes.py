@@ -89,7 +89,7 @@ def hand_in(folder: Path, student: str, released: str, answer: str) -> None:
 def scheduler() -> Iterator[str]:
     """The address of a scheduler with workers of its own, as a cluster has it."""
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
     ) as cluster:
         yield cluster.scheduler_address
 

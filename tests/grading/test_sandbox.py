@@ -10,7 +10,7 @@ import pytest
 from course_lib.errors import CourseError
 from course_lib.grading import boxes, sandbox
 from course_lib.grading.boxes import Box
-from course_lib.grading.forkserver import ForkServer
+from course_lib.grading.forkserver import ForkServer, connect
 from course_lib.grading.project import project_root
 
 ROOT = project_root(Path(__file__).parent)
@@ -237,14 +237,16 @@ def test_what_is_left_behind_ends_with_the_kernel(
     assert LEFT_BEHIND not in running()
 
 
+def refuse(*_: object) -> int:
+    raise OSError("this system does not let a process join namespaces")
+
+
 def test_without_a_fork_server_kernels_are_started_plainly(
     sockets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dead = ForkServer(sandbox.environment())
-    dead.close()
     monkeypatch.setattr(boxes, "_server", None)
     monkeypatch.setattr(boxes, "_cannot_fork", False)
-    monkeypatch.setattr(boxes, "ForkServer", lambda _: dead)
+    monkeypatch.setattr(ForkServer, "start_inside", refuse)
     command = sandbox.command(sockets, {})
     code = f"open({str(sockets / 'said')!r}, 'w').write('here')"
     box = boxes.start([*command[: command.index(sys.executable) + 1], "-c", code])
@@ -252,3 +254,25 @@ def test_without_a_fork_server_kernels_are_started_plainly(
     box.end()
     assert (sockets / "said").read_text() == "here"
     assert boxes.fork_server() is None
+
+
+def test_a_server_can_be_asked_by_other_processes_until_its_owner_ends_it(
+    sockets: Path, tmp_path: Path
+) -> None:
+    command = sandbox.command(sockets, {})
+    code = f"open({str(sockets / 'said')!r}, 'a').write('here ')"
+    command = [*command[: command.index(sys.executable) + 1], "-c", code]
+    server = ForkServer(sandbox.environment(), tmp_path / "server")
+    ones = [connect(tmp_path / "server") for _ in range(2)]
+    for asked in (*ones, ones[0], server):
+        box = Box(command, asked)
+        box.process.wait(60)
+        box.end()
+    assert (sockets / "said").read_text() == "here " * 4
+    server.close()
+    with pytest.raises(OSError, match="ended|reset|Broken pipe"):
+        Box(command, ones[1])
+    with pytest.raises(OSError, match="refused"):
+        connect(tmp_path / "server")
+    for asked in ones:
+        asked.close()
