@@ -72,7 +72,7 @@ def attention(
 
 
 def grade(rounds: Rounds = 1, as_json: Json = False) -> None:
-    """Grading a class: two submissions at a time against one by one. Takes minutes."""
+    """Grading a class of 24 in sandboxes, against nbgrader's own command. Takes minutes."""
     _show(_load("grading").measure_grading(rounds=rounds), as_json)
 
 
