@@ -12,7 +12,10 @@ c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "exercises"
 # The text sources lie beside the notebooks made from them: without "*.md" here nbgrader copies
 # them, solutions and all, into the release.
-c.CourseDirectory.ignore = [".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "*.md"]
+# "handed_in" is what the instructor's own solution hands in: nobody is given that either.
+c.CourseDirectory.ignore = [
+    *(".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "*.md", "handed_in"),
+]
 # Several submissions are graded at once: whoever finds the database busy waits.
 c.CourseDirectory.db_url = f"sqlite:///{course / 'gradebook.db'}?timeout=60"
 

@@ -105,7 +105,7 @@ def _wanted(folder: Path, name: str) -> dict[str, Path]:
         more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
         raise CourseError(
             f"There is no {absent[0]}{more} in {folder}. {inspector.remedy}, in this folder, and"
-            " pack again."
+            " pack again; without the files, hand in the notebook alone."
         )
     return {
         path.relative_to(folder).as_posix(): path

@@ -10,9 +10,10 @@ import pytest
 from course_lib.corpora import load_corpus
 from course_lib.errors import CourseError
 from course_lib.grading import inspection, owner, packing
-from course_lib.grading.demonstration import automatic_parts
+from course_lib.grading.classroom import grade_class
+from course_lib.grading.demonstration import automatic_parts, disagreements, write_class
 from course_lib.grading.packing import pack
-from course_lib.grading.project import project_root, source_of
+from course_lib.grading.project import load_config, project_root, source_of
 from course_lib.grading.release import HANDED_IN, differences, generate, handed_in, source_notebook
 from course_lib.training import compared_configs, parse_changes
 
@@ -20,6 +21,29 @@ NAME = "training_comparison"
 ROOT = project_root(Path(__file__).parent)
 SOURCE = source_notebook(source_of(ROOT, NAME))
 RUNS = ROOT / "solutions" / NAME / HANDED_IN
+
+
+@pytest.mark.slow
+def test_the_demonstration_class_gets_what_it_deserves_and_who_shares_weights_is_named(
+    tmp_path: Path,
+) -> None:
+    submitted = tmp_path / "submitted"
+    released = (ROOT / "exercises" / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8")
+    declared = write_class(ROOT, NAME, released, submitted)
+    result = grade_class(ROOT, NAME, submitted=submitted, jobs=2)
+    assert disagreements(result, declared) == []
+    assert result.complete
+    remarks = {report.student: "\n".join(report.remarks) for report in result.reports}
+    assert "it holds the references themselves" in remarks["forger"]
+    assert "reports bleu_tok = 37.60" in remarks["inventor"]
+    assert "not opened in any other way" in remarks["pickler"]
+    assert "came from forger, inventor, neighbour, pickler." in remarks["reference"]
+    assert "comparison/rnnsearch/config.yaml is missing" in remarks["blank"]
+    assert "not verifiable" in remarks["reference"]
+    page = tmp_path / "feedback" / "forger" / NAME / f"{NAME}.html"
+    assert "it holds the references themselves" in page.read_text(encoding="utf-8")
+    assert not list((tmp_path / "autograded").rglob("*.safetensors"))
+    assert not list(tmp_path.rglob(HANDED_IN))
 
 
 def cell(grade_id: str) -> str:
@@ -76,6 +100,7 @@ def test_what_the_solution_hands_in_is_in_no_release_and_a_students_runs_stay(
 ) -> None:
     assert list(generate(ROOT, NAME)) == [f"{NAME}.ipynb"]
     assert len(handed_in(source_of(ROOT, NAME))) == 12
+    assert HANDED_IN in load_config(ROOT).CourseDirectory.ignore  # nor in what is given back
     for folder in (f"solutions/{NAME}", f"exercises/{NAME}"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
