@@ -11,7 +11,6 @@ import nbformat
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 from course_lib.grading.inspection import INSPECTORS, missing
-from course_lib.grading.project import project_root
 from course_lib.grading.submissions import LARGEST_DATA
 from course_lib.training.run_directory import BEST, CONFIG, VOCABULARY
 
@@ -36,16 +35,16 @@ def find_notebook(name: str) -> Path:
     here = Path(f"{name}.ipynb")
     if here.is_file():
         return here
-    try:
-        released = project_root() / "exercises" / name / f"{name}.ipynb"
-    except CourseError:
-        released = here
-    if not released.is_file():
-        raise CourseError(
-            f"There is no {name}.ipynb here or in exercises/{name}/. Change into the folder of"
-            " your notebook and try again."
-        )
-    return released
+    folder = Path.cwd()
+    for above in (folder, *folder.parents):
+        # a student's copy of the course has no solutions, so this is not `project_root`
+        released = above / "exercises" / name / f"{name}.ipynb"
+        if released.is_file():
+            return released
+    raise CourseError(
+        f"There is no {name}.ipynb here or in exercises/{name}/. Change into the folder of your"
+        " notebook and try again."
+    )
 
 
 def pack(notebook: Path, name: str) -> Package:
