@@ -38,11 +38,15 @@ def release(
         list[str] | None, typer.Argument(help="Assignments; all of them if none is named.")
     ] = None,
     check: Annotated[
-        bool, typer.Option("--check", help="Only compare; exit 1 on a difference.")
+        bool,
+        typer.Option(
+            "--check", help="Only compare, and look for solutions in public; exit 1 on a finding."
+        ),
     ] = False,
 ) -> None:
     """Make the students' notebooks in exercises/ from the sources in solutions/."""
     _need("nbgrader", "jupytext")
+    from course_lib.grading.leaks import leaks
     from course_lib.grading.project import project_root
     from course_lib.grading.release import differences
     from course_lib.grading.release import release as write
@@ -57,8 +61,16 @@ def release(
         typer.echo(f"{difference.kind}: {difference.path.relative_to(root)}")
     if found:
         typer.echo("exercises/ is not in step with solutions/: run `course release`.", err=True)
+    leaked = leaks(root, names or [])
+    for leak in leaked:
+        typer.echo(str(leak))
+    if leaked:
+        typer.echo("Secret text is in public: word the public place differently.", err=True)
+    if found or leaked:
         raise typer.Exit(1)
+    site = ", the built site" if (root / "book" / "_build" / "html").is_dir() else ""
     typer.echo("exercises/ is in step with solutions/.")
+    typer.echo(f"No solution, hidden test or made-up answer is in exercises/{site} or the library.")
 
 
 def validate(

@@ -205,9 +205,15 @@ def write_files(student: Student, folder: Path) -> None:
 
 
 def write_class(root: Path, name: str, released: str, submitted: Path) -> list[Student]:
-    """Hand in for everybody: `submitted`/STUDENT/NAME/NAME.ipynb."""
-    source = source_notebook(source_of(root, name))
+    """Let the demonstration class hand in: `submitted`/STUDENT/NAME/NAME.ipynb."""
     students = read_class(root, name)
+    hand_in(root, name, released, submitted, students)
+    return students
+
+
+def hand_in(root: Path, name: str, released: str, submitted: Path, students: list[Student]) -> None:
+    """What each of these made-up students hands in, into `submitted`/STUDENT/NAME/."""
+    source = source_notebook(source_of(root, name))
     for student in students:
         folder = submitted / student.name / name
         folder.mkdir(parents=True, exist_ok=True)
@@ -217,7 +223,6 @@ def write_class(root: Path, name: str, released: str, submitted: Path) -> list[S
             (folder / beside).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, folder / beside)
         write_files(student, folder)
-    return students
 
 
 def disagreements(result: "ClassReport", declared: list[Student]) -> list[str]:

@@ -5,17 +5,28 @@ The answers are in `solutions/NAME/variants.md`; an assignment that has the file
 """
 
 import json
+import os
 import re
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 import pytest
 
-from course_lib.grading.demonstration import Variants, automatic_parts, cell_of, read_variants
-from course_lib.grading.project import assignment_names, project_root, source_of
+from course_lib.grading.classroom import grade_class
+from course_lib.grading.demonstration import (
+    Student,
+    Variants,
+    automatic_parts,
+    cell_of,
+    disagreements,
+    hand_in,
+    read_variants,
+)
+from course_lib.grading.execution import ContainedExecute
+from course_lib.grading.project import assignment_names, load_config, project_root, source_of
 from course_lib.grading.proof import belonging, table
 from course_lib.grading.release import source_notebook
 
@@ -160,3 +171,34 @@ def test_the_recorded_matrix_is_what_the_tests_say_today(proof: Proof) -> None:
 
 def test_the_record_has_every_assignment_with_variants_and_no_other() -> None:
     assert sorted(json.loads(RECORD.read_text(encoding="utf-8"))) == NAMES
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_in_the_sandbox_every_variant_gets_the_same_marks(name: str, tmp_path: Path) -> None:
+    """End to end: each variant a student, handed in, graded and recorded as a class is."""
+    variants = read_variants(ROOT, name).sections
+    everybody = [Student("reference", {}, False, frozenset()), *variants]
+    released = (ROOT / "exercises" / name / f"{name}.ipynb").read_text(encoding="utf-8")
+    classes: list[list[Student]] = []
+    for student in everybody:  # those that hand in under one id cannot sit in one class
+        one = replace(student, name=student.id, owner="")
+        free = (group for group in classes if one.name not in {other.name for other in group})
+        group = next(free, None)
+        if group is None:
+            classes.append([one])
+        else:
+            group.append(one)
+    wrong = []
+    for number, students in enumerate(classes):
+        submitted = tmp_path / str(number) / "submitted"
+        hand_in(ROOT, name, released, submitted, students)
+        result = grade_class(ROOT, name, submitted=submitted, jobs=os.cpu_count() or 1)
+        wrong += disagreements(result, students)
+        for report in result.reports:
+            if not report.graded or (report.student == "reference" and report.remarks):
+                wrong.append(f"{report.student}: {report.remarks}")
+            if report.student == "reference":
+                settings = ContainedExecute(config=load_config(ROOT))
+                assert report.seconds < settings.submission_seconds
+    assert wrong == []

@@ -9,6 +9,8 @@ from urllib.parse import urlsplit
 import pytest
 from bs4 import BeautifulSoup
 
+from course_lib.grading.leaks import leaks
+
 ROOT = Path(__file__).resolve().parents[2]
 REGION = re.compile(
     r"### BEGIN (?P<kind>SOLUTION|HIDDEN TESTS|MARK SCHEME)\n(?P<body>.*?)### END (?P=kind)",
@@ -62,6 +64,10 @@ def test_nothing_of_the_solutions_is_in_the_site(site: Path) -> None:
         packed = squeezed(text)
         leaked = [where for secret, where in wanted.items() if secret in packed]
         assert leaked == [], file
+
+
+def test_no_made_up_answer_and_no_three_lines_of_a_solution_are_in_the_site(site: Path) -> None:
+    assert leaks(ROOT, [], site / "no library") == []
 
 
 def test_no_page_of_solutions_or_exercises(site: Path) -> None:
