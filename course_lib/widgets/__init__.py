@@ -6,29 +6,49 @@ each module its widget and what stands in the page: the data, and a picture for 
 runs.
 """
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import anywidget
 from matplotlib.figure import Figure
 
+from course_lib.errors import CourseError
 from course_lib.figures.by_hand import attention_by_hand
 from course_lib.figures.softmax_bars import softmax_bars
+from course_lib.widgets.beam_tree import BeamTree, searched
 from course_lib.widgets.by_hand import START, AttentionByHand
 from course_lib.widgets.softmax_scaling import SoftmaxScaling, start
 
-__all__ = ["FIGURES", "AttentionByHand", "Moving", "SoftmaxScaling"]
+__all__ = ["FIGURES", "AttentionByHand", "BeamTree", "Moving", "SoftmaxScaling"]
 
 
 class Moving(NamedTuple):
-    """widget: its class. values: the traits the page starts with. picture: drawn from them."""
+    """widget: its class. picture: drawn from the traits that the page starts with. start: makes
+    these, where they do not come from a recorded file.
+    """
 
     widget: type[anywidget.AnyWidget]
-    values: Callable[[], dict[str, Any]]
     picture: Callable[..., Figure]
+    start: Callable[[], dict[str, Any]] | None = None
+
+    def values(self, path: Path | None = None) -> dict[str, Any]:
+        """The traits the page starts with.
+
+        Args:
+            path: the recorded file, for a figure that has no start of its own.
+        """
+        if self.start is not None:
+            return self.start()
+        if path is None:
+            raise CourseError(f"{self.widget.__name__} draws what was recorded. Name the file.")
+        figure: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["figure"]
+        return figure
 
 
 FIGURES = {
-    "attention_by_hand": Moving(AttentionByHand, lambda: START, attention_by_hand),
-    "softmax_scaling": Moving(SoftmaxScaling, start, softmax_bars),
+    "beam_tree": Moving(BeamTree, searched),
+    "attention_by_hand": Moving(AttentionByHand, attention_by_hand, lambda: START),
+    "softmax_scaling": Moving(SoftmaxScaling, softmax_bars, start),
 }

@@ -12,6 +12,16 @@ from course_lib.widgets import FIGURES
 from course_lib.widgets.modules import page_script, style
 
 Open = Callable[..., Page]
+RESULTS = Path(__file__).resolve().parents[2] / "book" / "results"
+RECORDED = {
+    "beam_tree": RESULTS / "multi30k-en-de-rnnsearch-cpu-seed0-beam-tree.json",
+}
+
+
+@pytest.fixture
+def recorded() -> dict[str, Path]:
+    """The recorded file of each figure that draws one."""
+    return RECORDED
 
 
 @pytest.fixture
@@ -22,7 +32,7 @@ def open_figure(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     errors: list[str] = []
 
     def open_page(name: str, values: dict[str, Any] | None = None) -> Page:
-        data = json.dumps(values or FIGURES[name].values())
+        data = json.dumps(values or FIGURES[name].values(RECORDED.get(name)))
         (tmp_path / f"{name}.html").write_text(
             f"<!doctype html><html lang=en><meta charset=utf-8><title>{name}</title>"
             f"<style>{style()}</style><main><h1>{name}</h1>"

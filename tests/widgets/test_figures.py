@@ -1,6 +1,7 @@
 """What holds for every moving figure: a module, a widget and a picture of one kind."""
 
 import json
+from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure
@@ -17,9 +18,11 @@ def test_every_module_is_a_figure() -> None:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_widget_and_picture_take_the_values_of_the_page(name: str) -> None:
+def test_widget_and_picture_take_the_values_of_the_page(
+    name: str, recorded: dict[str, Path]
+) -> None:
     figure = FIGURES[name]
-    values = figure.values()
+    values = figure.values(recorded.get(name))
     assert isinstance(figure.picture(**values), Figure)
     widget = figure.widget(**values)
     assert {key: getattr(widget, key) for key in values} == values

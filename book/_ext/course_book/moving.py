@@ -1,6 +1,7 @@
 """Figures that move: the module and its data lie in the page, over a picture that always shows."""
 
 import json
+from pathlib import Path
 from typing import ClassVar
 
 from docutils import nodes
@@ -18,13 +19,17 @@ class moving(nodes.General, nodes.Element):
 
 
 class MovingFigure(SphinxDirective):
-    """A moving figure: `:alt:` and `:name:` are needed, the content is its caption."""
+    """A moving figure: `:alt:` and `:name:` are needed, the content is its caption.
+
+    `:data:` is the recorded file of a figure that draws one.
+    """
 
     has_content = True
     required_arguments = 1
     option_spec: ClassVar = {
         "alt": directives.unchanged_required,
         "name": directives.unchanged_required,
+        "data": directives.unchanged_required,
     }
 
     def run(self) -> list[nodes.Node]:
@@ -34,7 +39,12 @@ class MovingFigure(SphinxDirective):
         for option in ("alt", "name"):
             if option not in self.options:
                 raise self.error(f"moving needs the option :{option}:")
-        figure = nodes.figure("", moving(module=self.arguments[0], alt=self.options["alt"]))
+        data = None
+        if "data" in self.options:
+            relative, data = self.env.relfn2path(self.options["data"])
+            self.env.note_dependency(relative)
+        content = moving(module=self.arguments[0], alt=self.options["alt"], data=data)
+        figure = nodes.figure("", content)
         for path in sources(self.arguments[0]):
             self.env.note_dependency(str(path))
         box = nodes.container()
@@ -53,7 +63,7 @@ def in_script(text: str) -> str:
 def visit_moving(self: SphinxTranslator, node: moving) -> None:
     name = node["module"]
     figure = FIGURES[name]
-    values = figure.values()
+    values = figure.values(node["data"] and Path(node["data"]))
     picture = Picture(figure.picture(**values), node["alt"])._repr_html_()
     data = in_script(json.dumps(values, ensure_ascii=False, separators=(",", ":")))
     self.body.append(

@@ -336,7 +336,9 @@ def text_cells(page: Page, source: str) -> list[NotebookNode]:
         text = []
         if item.argument:
             widget = FIGURES[item.argument].widget.__name__
-            code = f"from course_lib.widgets import {widget}\n\n{widget}()"
+            data = item.options.get("data")
+            made_from = f'.recorded("{data}")' if data else "()"
+            code = f"from course_lib.widgets import {widget}\n\n{widget}{made_from}"
             caption = markdown(page, item.items).strip()
             caption = captioned(page.figures[item.options["name"]], caption)
             made += [nbformat.v4.new_code_cell(code), nbformat.v4.new_markdown_cell(caption)]

@@ -78,8 +78,13 @@ function intoPage(figure, name) {
   for (const place of document.querySelectorAll(`[data-moving="${name}"]`)) {
     const values = JSON.parse(place.querySelector("script[type='application/json']").textContent);
     const el = make("div", { class: "moving-live" });
-    figure.render({ model: pageModel(values), el });
-    place.append(el);
-    place.classList.add("moves");
+    place.append(el); // first: a figure measures itself
+    try {
+      figure.render({ model: pageModel(values), el });
+      place.classList.add("moves");
+    } catch (error) {
+      el.remove();
+      throw error;
+    }
   }
 }

@@ -1,0 +1,152 @@
+// A recorded beam search, step by step: what it kept, what it finished, what it dropped and when.
+
+const FATES = ["kept", "finished", "dropped"];
+const WIDTH = 112; // a column, in pixels
+const LINE = 40; // a card and the space below it
+
+function render({ model, el }) {
+  el.classList.add("moving", "beam");
+  const put = (key, value) => {
+    if (model.get(key) === value) return;
+    model.set(key, value);
+    model.save_changes();
+  };
+  const searches = model.get("searches");
+  const choose = (label, key, text = String) => {
+    const id = fresh("choice");
+    const values = [...new Set(searches.map((one) => one[key]))];
+    const select = make("select", { id, onchange: () => put(key, values[select.selectedIndex]) }, ...values.map((value) => make("option", {}, text(value))));
+    return { key, select, values, line: make("div", { class: "moving-choice" }, make("label", { for: id }, label), select) };
+  };
+  const choices = [choose("sentence", "source"), choose("beam width k", "k"), choose("length normalisation λ", "length_penalty", (value) => shown(value, 1))];
+  const id = fresh("step");
+  const slider = make("input", { type: "range", min: 0, id, oninput: () => put("step", Number(slider.value)) });
+  const count = make("output", { for: id });
+  const back = make("button", { type: "button", onclick: () => put("step", Math.max(0, model.get("step") - 1)) }, "back");
+  const on = make("button", { type: "button", onclick: () => put("step", Math.min(last(), model.get("step") + 1)) }, "next word");
+  const lines = draw("svg", { class: "beam-lines", "aria-hidden": "true" });
+  const field = make("div", { class: "beam-field" }, lines);
+  const scroll = make("div", { class: "moving-scroll beam-scroll", tabindex: 0, role: "region", "aria-label": "The search" }, field);
+  const reading = make("p", { class: "beam-reading" });
+  el.append(make("div", { class: "moving-controls" }, ...choices.map((one) => one.line)),
+    make("div", { class: "moving-controls" }, make("div", { class: "moving-buttons" }, back, on),
+      make("div", { class: "moving-slider" }, make("label", { for: id }, "step"), slider, count)),
+    scroll, reading);
+  const say = announcer(el);
+
+  let search;
+  let cards = [];
+  let focused = null;
+  const last = () => Math.max(...search.nodes.map((node) => node[1]));
+  const score = (node) => (node[1] ? node[3] / node[1] ** search.length_penalty : 0);
+  const path = (number) => (number === 0 || number === null ? [] : [...path(search.nodes[number][0]), number]);
+  const text = (number) => path(number).map((k) => search.nodes[k][2]).join(" ");
+
+  /** Where each node stands: a column a step, best total first, the dropped ones below a gap. */
+  function load() {
+    const wanted = Object.fromEntries(choices.map(({ key }) => [key, model.get(key)]));
+    search = searches.find((one) => Object.entries(wanted).every(([key, value]) => one[key] === value)) ?? searches[0];
+    choices.forEach(({ key, select, values }) => { select.selectedIndex = values.indexOf(search[key]); });
+    slider.max = last();
+    focused = null;
+    const columns = [];
+    search.nodes.forEach((node, number) => { (columns[node[1]] ??= []).push(number); });
+    const rows = (numbers) => numbers.sort((a, b) => search.nodes[b][3] - search.nodes[a][3]);
+    cards = [];
+    let height = 0;
+    columns.forEach((column, step) => {
+      const stays = rows(column.filter((number) => search.nodes[number][4] < 2));
+      const drops = rows(column.filter((number) => search.nodes[number][4] === 2));
+      [...stays, ...drops].forEach((number, row) => {
+        const node = search.nodes[number];
+        const y = (row + (node[4] === 2 ? 0.35 : 0)) * LINE + 6;
+        height = Math.max(height, y + LINE);
+        const name = `${node[2]}, ${step ? `log p ${shown(node[3])}, ${FATES[node[4]]}` : "the beginning"}`;
+        const card = make("button", {
+          type: "button", class: `beam-card ${FATES[node[4]]}`, "aria-label": name, style: `left:${step * WIDTH}px;top:${y}px`,
+          onmouseenter: () => read(number), onfocus: () => read(number), onclick: () => put("step", Math.max(1, step)),
+        }, make("b", {}, node[2]), make("span", {}, step ? shown(node[3]) : ""));
+        cards[number] = { card, x: step * WIDTH, y: y + LINE / 2 - 4 };
+      });
+    });
+    field.replaceChildren(lines, ...cards.map((one) => one.card));
+    field.style.width = `${columns.length * WIDTH}px`;
+    field.style.height = `${height}px`;
+    lines.setAttribute("width", columns.length * WIDTH);
+    lines.setAttribute("height", height);
+    lines.replaceChildren(...search.nodes.map((node, number) => {
+      if (number === 0) return draw("path");
+      const [from, to] = [cards[node[0]], cards[number]];
+      const start = from.x + WIDTH - 26;
+      return draw("path", { d: `M${start} ${from.y}C${start + 16} ${from.y} ${to.x - 14} ${to.y} ${to.x} ${to.y}`, class: FATES[node[4]] });
+    }));
+    if (model.get("step") > last()) put("step", last());
+    show();
+  }
+
+  function show() {
+    const step = Math.min(model.get("step"), last());
+    const end = step >= last();
+    const winner = new Set(end ? search.best : []);
+    slider.value = step;
+    count.textContent = `${step} of ${last()}`;
+    slider.setAttribute("aria-valuetext", count.textContent);
+    search.nodes.forEach((node, number) => {
+      const { card } = cards[number];
+      const later = node[1] > step;
+      // what was dropped is shown in its own step; afterwards only that it was
+      card.hidden = later;
+      card.classList.toggle("past", node[4] === 2 && node[1] < step);
+      card.classList.toggle("wins", winner.has(number));
+      const line = lines.children[number];
+      line.classList.toggle("later", later);
+      line.classList.toggle("past", node[4] === 2 && node[1] < step);
+      line.classList.toggle("wins", winner.has(number));
+    });
+    const column = step * WIDTH;
+    if (column + WIDTH > scroll.scrollLeft + scroll.clientWidth || column < scroll.scrollLeft) {
+      scroll.scrollLeft = column + WIDTH - scroll.clientWidth;
+    }
+    read(focused !== null && search.nodes[focused][1] <= step ? focused : end ? search.best.at(-1) : null);
+    const fates = FATES.map((fate, k) => `${search.nodes.filter((node) => node[1] === step && node[4] === k).length} ${fate}`);
+    say(step ? `Step ${step}: ${fates.join(", ")}.${end ? ` The winner: ${text(search.best.at(-1))}.` : ""}` : "Nothing is written yet.");
+  }
+
+  function read(number) {
+    focused = number;
+    const chosen = new Set(path(number));
+    cards.forEach(({ card }, k) => card.classList.toggle("on-path", chosen.has(k)));
+    [...lines.children].forEach((line, k) => line.classList.toggle("on-path", chosen.has(k)));
+    if (!number) {
+      reading.textContent = "Point at a word for the beginning it ends.";
+      return;
+    }
+    const node = search.nodes[number];
+    const ended = node[4] === 1 ? `, score ${shown(node[3])} / ${node[1]}^${shown(search.length_penalty, 1)} = ${shown(score(node), 3)}` : "";
+    const won = number === search.best.at(-1) ? " It wins." : "";
+    reading.textContent = `${text(number)}: log p = ${shown(node[3], 3)}${ended}; ${FATES[node[4]]} in step ${node[1]}.${won}`;
+  }
+
+  el.addEventListener("keydown", (event) => {
+    if (event.target.closest("select, input")) return;
+    const act = {
+      ArrowRight: () => Math.min(last(), model.get("step") + 1), ArrowLeft: () => Math.max(0, model.get("step") - 1),
+      Home: () => 0, End: last,
+    }[event.key];
+    if (!act) return;
+    event.preventDefault();
+    event.stopPropagation();
+    put("step", act());
+  });
+
+  const chosen = choices.map(({ key }) => key);
+  chosen.forEach((key) => model.on(`change:${key}`, load));
+  model.on("change:step", show);
+  load();
+  return () => {
+    chosen.forEach((key) => model.off(`change:${key}`, load));
+    model.off("change:step", show);
+  };
+}
+
+export default { render };

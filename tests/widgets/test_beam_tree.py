@@ -1,0 +1,141 @@
+"""The beam tree: every step of every recorded search on the screen; searches of own models."""
+
+import json
+from collections.abc import Callable
+from decimal import ROUND_HALF_UP, Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page
+
+from course_lib.corpora import load_corpus
+from course_lib.models import ModelConfig, build_model
+from course_lib.search import translate
+from course_lib.training import Run, RunConfig
+from course_lib.training.run_directory import make_vocabularies
+from course_lib.widgets import BeamTree
+from course_lib.widgets.beam_tree import recorded_search
+
+Open = Callable[..., Page]
+NAME = "multi30k-en-de-rnnsearch-cpu-seed0-beam-tree.json"
+CHAPTER = Path(__file__).resolve().parents[2] / "book" / "04-choosing-words.md"
+
+
+@pytest.fixture
+def figure(recorded: dict[str, Path]) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(recorded["beam_tree"].read_text(encoding="utf-8"))
+    return content["figure"]
+
+
+def cards(page: Page) -> set[tuple[str, str]]:
+    """Word and fate of every card that is to be seen."""
+    return {
+        (name, kind)
+        for name, kind in page.evaluate(
+            "() => [...document.querySelectorAll('.beam-card')].filter(c => c.offsetParent)"
+            ".map(c => [c.getAttribute('aria-label'), c.className])"
+        )
+    }
+
+
+def expected(search: dict[str, Any], step: int) -> set[str]:
+    """What the cards of a search say after `step` words."""
+    fates = ("kept", "finished", "dropped")
+    names = set()
+    for _, at, word, log_prob, fate in search["nodes"]:
+        if at == 0:
+            names.add(f"{word}, the beginning")
+        elif (at < step and fate < 2) or at == step:
+            # as a browser rounds: exact ties away from zero
+            number = Decimal(log_prob).quantize(Decimal("0.01"), ROUND_HALF_UP)
+            names.add(f"{word}, log p {number}, {fates[fate]}".replace("p -", "p −"))
+    return names
+
+
+def test_every_step_of_every_search_is_on_the_screen(
+    open_figure: Open, figure: dict[str, Any]
+) -> None:
+    for search in figure["searches"]:
+        setting = {key: search[key] for key in ("source", "k", "length_penalty")}
+        page = open_figure("beam_tree", {**figure, **setting, "step": 0})
+        last = max(node[1] for node in search["nodes"])
+        for step in range(last + 1):
+            if step:
+                page.get_by_role("button", name="next word").click()
+            assert {name for name, _ in cards(page)} == expected(search, step)
+        won = {name.split(",")[0] for name, kind in cards(page) if "wins" in kind}
+        assert won == {search["nodes"][k][2] for k in search["best"]}
+        log_prob, length = search["nodes"][search["best"][-1]][3], last_step(search)
+        reading = page.locator(".beam-reading").inner_text().replace("−", "-")
+        assert f"= {log_prob / length ** search['length_penalty']:.3f}; finished" in reading
+        page.close()
+
+
+def last_step(search: dict[str, Any]) -> int:
+    step: int = search["nodes"][search["best"][-1]][1]
+    return step
+
+
+def test_settings_and_keys_move_it(open_figure: Open, figure: dict[str, Any]) -> None:
+    page = open_figure("beam_tree")
+    page.get_by_label("beam width k").select_option("5")
+    page.get_by_label("length normalisation λ").select_option("0.0")
+    region = page.get_by_role("region", name="The search")
+    region.press("End")
+    wanted = next(
+        s
+        for s in figure["searches"]
+        if (s["source"], s["k"], s["length_penalty"]) == (figure["source"], 5, 0.0)
+    )
+    words = " ".join(wanted["nodes"][k][2] for k in wanted["best"])
+    reading = page.locator(".beam-reading")
+    assert reading.inner_text().startswith(words)
+    assert "It wins." in reading.inner_text()
+    region.press("Home")
+    assert page.get_by_role("slider", name="step").input_value() == "0"
+    region.press("ArrowRight")
+    page.locator(".beam-card:visible").nth(1).hover()
+    assert "log p = " in reading.inner_text()
+
+
+def test_the_chapter_says_what_was_recorded(figure: dict[str, Any]) -> None:
+    def winner(k: int, penalty: float) -> tuple[int, float]:
+        wanted = (figure["source"], k, penalty)
+        one = next(
+            s for s in figure["searches"] if (s["source"], s["k"], s["length_penalty"]) == wanted
+        )
+        node = one["nodes"][one["best"][-1]]
+        return node[1], node[3]
+
+    text = CHAPTER.read_text(encoding="utf-8").replace("−", "-")
+    greedy, wider, unscaled = winner(1, 1.0), winner(2, 1.0), winner(5, 0.0)
+    assert f"({wider[1]} against {greedy[1]}), and has two words more" in text
+    assert wider[0] == greedy[0] + 2
+    assert wider[1] < greedy[1]
+    assert unscaled == greedy
+    assert winner(5, 1.0) == wider
+
+
+def test_a_search_of_an_own_model_is_what_translate_finds() -> None:
+    config = RunConfig("rnnsearch", "toy")
+    corpus = load_corpus("toy", "en-de", train=50, val=2, test=2)
+    source, target = make_vocabularies(config, corpus)
+    sizes = {"embedding": 8, "hidden": 8, "alignment": 8, "readout": 8}
+    words = {"source_vocabulary": len(source), "target_vocabulary": len(target)}
+    model = build_model(ModelConfig(**words, **sizes), seed=3)
+    run = Run(Path("unused"), config, model, source, target)
+    sentence = corpus.splits["test"].source[0]
+    for k in (1, 3):
+        search = recorded_search(run, sentence, k, 1.0)
+        found = translate(model, [source.encode(sentence)], k=k)[0]
+        written = [search["nodes"][number][2] for number in search["best"]][:-1]
+        assert written == [target.tokens[word] for word in found.tokens]
+        assert search["nodes"][search["best"][-1]][3] == pytest.approx(found.log_prob, abs=2e-3)
+    tree = BeamTree.of(run, sentence, widths=(1, 2))
+    assert [(s["k"], s["length_penalty"]) for s in tree.searches] == [
+        (1, 0.0),
+        (1, 1.0),
+        (2, 0.0),
+        (2, 1.0),
+    ]
