@@ -74,7 +74,7 @@ def doctor(
 def examine() -> dict[str, Any]:
     """Everything the command reports, in plain types; sizes in bytes.
 
-    Keys: ok, system, versions, device, memory, disk, corpora, notes, missing.
+    Keys: ok, system, versions, device, memory, disk, corpora, grading, notes, missing.
     """
     missing = [*missing_python(), *missing_packages(), *missing_programs()]
     report: dict[str, Any] = {
@@ -87,6 +87,7 @@ def examine() -> dict[str, Any]:
         },
         "disk": {"folder": str(Path.cwd()), "free": shutil.disk_usage(Path.cwd()).free},
         "corpora": corpora(),
+        "grading": grading(),
     }
     return {
         "ok": not any(item.needed for item in missing),
@@ -160,6 +161,18 @@ def corpora() -> dict[str, Any]:
         ],
         "multi30k": {"sound": sum(file.state == "ok" for file in files), "files": len(files)},
     }
+
+
+def grading() -> dict[str, Any]:
+    """How `course grade` would start and limit notebooks here."""
+    from course_lib.grading import joining, limits
+
+    if platform.system() != "Linux":
+        return {"copied_kernels": False, "control_groups": False}
+    group = limits.Group.create(limits.DEFAULT)
+    if group is not None:
+        group.remove()
+    return {"copied_kernels": joining.supported(), "control_groups": group is not None}
 
 
 def notes(available: int, free: int) -> list[str]:
@@ -286,6 +299,10 @@ def as_text(report: dict[str, Any]) -> str:
     lines += [f"    looked for in {folder}" for folder in data["folders"]]
     if data["COURSE_DATA"] is None:
         lines.append("    (COURSE_DATA, a folder of corpora that goes first, is not set)")
+    here = report["grading"]
+    start = "copied from one that has imported torch" if here["copied_kernels"] else "started anew"
+    counted = "control groups" if here["control_groups"] else "looking ten times a second"
+    lines += ["", "Grading", f"  kernels        {start}", f"  limits         by {counted}"]
     lines += ["", *report["notes"]]
     for item in report["missing"]:
         kind = "MISSING" if item["needed"] else "Missing"

@@ -82,7 +82,11 @@ class Group:
     @classmethod
     def create(cls, limits: Limits) -> "Group | None":
         """Groups with these limits, empty; None where the system does not let us make them."""
-        for parents, version in _places():
+        try:
+            places = _places()
+        except OSError:  # not every container shows them
+            return None
+        for parents, version in places:
             name = f"{GROUP}-{os.getpid()}-{next(_numbers)}"
             folders = {controller: parent / name for controller, parent in parents.items()}
             group = cls(folders, version)

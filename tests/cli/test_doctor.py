@@ -1,6 +1,7 @@
 """`course doctor`: what is missing is named with its remedy; only a need of everything fails it."""
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -158,3 +159,25 @@ def test_little_memory_and_a_full_disk_are_said(monkeypatch: pytest.MonkeyPatch)
     assert doctor.notes(64 * doctor.GIB, 64 * doctor.GIB) == []
     assert "memory" in doctor.notes(doctor.GIB, 64 * doctor.GIB)[0]
     assert "disk" in doctor.notes(64 * doctor.GIB, doctor.GIB)[0]
+
+
+@pytest.mark.parametrize("groups", [True, False])
+def test_how_notebooks_are_started_and_limited_is_told(
+    groups: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        doctor, "grading", lambda: {"copied_kernels": groups, "control_groups": groups}
+    )
+    assert report()["grading"]["control_groups"] is groups
+    assert ("by control groups" in run()[1]) is groups
+    assert ("copied from one" in run()[1]) is groups
+
+
+def test_looking_for_control_groups_leaves_none() -> None:
+    from course_lib.grading import limits
+
+    doctor.grading()
+    places = {place for parents, _ in limits._places() for place in parents.values()}
+    assert not [
+        group for place in places for group in place.glob(f"{limits.GROUP}-{os.getpid()}-*")
+    ]
