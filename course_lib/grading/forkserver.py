@@ -263,9 +263,9 @@ def _draw_anew() -> None:
     import numpy as np
     import torch
 
-    random.seed()
-    np.random.seed(None)  # noqa: NPY002 - students may use the old interface
-    torch.seed()
+    # NumPy's old interface as well: students may use it
+    for source in (random, np.random, torch):
+        source.seed()
 
 
 def _python(arguments: list[str]) -> None:

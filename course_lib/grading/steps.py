@@ -97,7 +97,8 @@ def load_translator(path: Path | str = "translator.safetensors") -> Translator:
     """
     try:
         with safe_open(path, framework="pt") as file:
-            tensors = {name: file.get_tensor(name).double() for name in file.keys()}  # noqa: SIM118
+            names = list(file.keys())
+            tensors = {name: file.get_tensor(name).double() for name in names}
             texts = {name: json.loads(text) for name, text in file.metadata().items()}
     except (OSError, SafetensorError) as error:
         raise CourseError(
