@@ -88,7 +88,7 @@ class ContainedExecute(Execute):
         self._ended: str | None = None
         self._changed: str | None = None
         self._state: dict[str, str] | None = None
-        self._hidden = hidden_lines(nb)
+        self._hidden = hidden_lines(nb) | {examination.OPENING}
         self._put_out = 0
         return super().preprocess(nb, resources, km)
 
