@@ -1,0 +1,289 @@
+"""Unlucky and hostile submissions, graded for real among honest ones.
+
+They stand in `attacks/`: what each does, what it loses, what is said about it. The book's page
+of threats names the test of each by its name there.
+"""
+
+import copy
+import html
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from pathlib import Path
+
+import nbformat
+import psutil
+import pytest
+from nbformat import NotebookNode
+
+from course_lib.grading import examination
+from course_lib.grading.classroom import ClassReport, Report, grade_class
+from course_lib.grading.demonstration import Student, answered, automatic_parts
+from course_lib.grading.outputs import TAKEN_OUT, hidden_lines
+from course_lib.grading.project import project_root, source_of
+from course_lib.grading.release import source_notebook
+
+NAME = "attention_by_hand"
+ROOT = project_root(Path(__file__).parent)
+SOURCE = source_notebook(source_of(ROOT, NAME))
+RELEASED = nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
+POINTS = automatic_parts(SOURCE)
+LEFT_BEHIND = "86397.75"  # seconds that nobody else would sleep
+
+SECTION = re.compile(r"^## (?P<name>[\w-]+)\n(?P<body>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```python (?P<what>\w+)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+LINE = re.compile(r"^(?P<key>Loses|Says|Feedback): (?P<value>.*?)[.,]?$(?=\n\n|\Z)", re.M | re.S)
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One submission, and what should come of it."""
+
+    name: str
+    answers: dict[str, str]
+    folder: str
+    blank: bool
+    patience: bool
+    bomb: bool
+    loses: frozenset[str]
+    says: list[str] = field(default_factory=list)
+    feedback: list[str] = field(default_factory=list)
+
+
+def _parts(said: str) -> frozenset[str]:
+    """The parts that a line `Loses` names."""
+    everything = list(POINTS)
+    if said.endswith(" and what follows"):
+        return frozenset(everything[everything.index(said.split()[0]) :])
+    known = {"nothing": frozenset[str](), "everything": frozenset(everything)}
+    return known.get(said, frozenset(re.split(r",\s*", said)))
+
+
+def read_attacks() -> dict[str, Attack]:
+    attacks = {}
+    files = sorted((Path(__file__).parent / "attacks").glob("*.md"))
+    for section in (
+        found for path in files for found in SECTION.finditer(path.read_text(encoding="utf-8"))
+    ):
+        prose = BLOCK.sub("", section["body"])
+        lines = {match["key"]: match["value"] for match in LINE.finditer(prose)}
+        blocks = {match["what"]: match["code"] for match in BLOCK.finditer(section["body"])}
+        loses = _parts(lines["Loses"])
+        assert loses <= set(POINTS), section["name"]
+        assert section["name"] not in attacks
+        attacks[section["name"]] = Attack(
+            section["name"],
+            answers={what: code for what, code in blocks.items() if what != "folder"},
+            folder=blocks.get("folder", ""),
+            blank="Blank otherwise." in prose,
+            patience="\nPatience.\n" in prose,
+            bomb="\nBomb.\n" in prose,
+            loses=loses,
+            says=re.findall(r'"([^"]*)"', lines.get("Says", "")),
+            feedback=re.findall(r'"([^"]*)"', lines.get("Feedback", "")),
+        )
+    return attacks
+
+
+ATTACKS = read_attacks()
+QUICK = [name for name, attack in ATTACKS.items() if not attack.patience and not attack.bomb]
+PATIENT = [name for name, attack in ATTACKS.items() if attack.patience]
+BOMBS = [name for name, attack in ATTACKS.items() if attack.bomb]
+
+
+def hand_in(attack: Attack, submitted: Path) -> None:
+    """Make the submission."""
+    folder = submitted / attack.name / NAME
+    folder.mkdir(parents=True)
+    path = folder / f"{NAME}.ipynb"
+    student = Student(attack.name, attack.answers, attack.blank, attack.loses)
+    notebook = answered(student, SOURCE, RELEASED)
+
+    def cell(grade_id: str) -> NotebookNode:
+        return next(
+            one
+            for one in notebook.cells
+            if one.get("metadata", {}).get("nbgrader", {}).get("grade_id") == grade_id
+        )
+
+    def filled(code: str) -> str:
+        places = {"course": str(ROOT), "place": str(submitted.parent), "sleep": LEFT_BEHIND}
+        for word, place in places.items():
+            code = code.replace(f"{{{word}}}", place)
+        return code
+
+    for each in notebook.cells:
+        each.source = filled(each.source)
+    before = copy.deepcopy(notebook)
+    path.write_text(json.dumps(notebook))
+    known = {"folder": folder, "path": path, "notebook": notebook, "cell": cell, "copy": copy}
+    exec(filled(attack.folder), known)
+    if notebook != before:
+        path.write_text(json.dumps(notebook))
+
+
+def graded(names: list[str], place: Path, settings: str = "") -> ClassReport:
+    """Grade these submissions in a course like ours, with other settings."""
+    course = place / "course"
+    course.mkdir()
+    for folder in ("solutions", "exercises"):
+        (course / folder).symlink_to(ROOT / folder)
+    ours = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8")
+    (course / "nbgrader_config.py").write_text(f"{ours}\n{settings}\n", encoding="utf-8")
+    for name in names:
+        hand_in(ATTACKS[name], place / "submitted")
+    return grade_class(course, NAME, submitted=place / "submitted", jobs=2)
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClassReport]:
+    """All that come to an end by themselves."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GRADER_SECRET", "a SECRET of the instructor's")
+        yield graded(QUICK, tmp_path_factory.mktemp("quick"))
+
+
+@pytest.fixture(scope="module")
+def patient(tmp_path_factory: pytest.TempPathFactory) -> ClassReport:
+    """Those that run into a limit, and an honest one among them."""
+    short = "c.Execute.timeout = 6\nc.ContainedExecute.patience_seconds = 4"
+    return graded([*PATIENT, "honest"], tmp_path_factory.mktemp("patient"), short)
+
+
+@pytest.fixture(scope="module")
+def bombs(tmp_path_factory: pytest.TempPathFactory) -> ClassReport:
+    """Those that take what the machine has, and an honest one among them."""
+    return graded([*BOMBS, "honest"], tmp_path_factory.mktemp("bombs"))
+
+
+def report_of(result: ClassReport, name: str) -> Report:
+    return next(report for report in result.reports if report.student == name)
+
+
+def check(report: Report, attack: Attack) -> None:
+    lost = {mark.part for mark in report.marks if mark.automatic and mark.score == 0}
+    full = {mark.part for mark in report.marks if mark.automatic and mark.score == mark.points}
+    said = " | ".join(report.remarks)
+    assert (lost, full) == (attack.loses, set(POINTS) - attack.loses), said
+    for words in attack.says:
+        assert words in said
+    if not attack.says and not attack.name.startswith("wild"):
+        assert report.remarks == []
+    assert report.graded is (attack.name not in UNREADABLE)
+    assert report.feedback is not None
+    page = text_of(report.feedback)
+    for words in attack.feedback:
+        assert words in page
+
+
+UNREADABLE = {"missing", "two-notebooks", "cut-off", "not-utf-8", "deep-json", "borrowed-folder"}
+
+
+def text_of(page: Path) -> str:
+    """What a page says, without its markup and its line ends."""
+    bare = re.sub(r"<[^>]*>", "", page.read_text(encoding="utf-8"))
+    return " ".join(html.unescape(bare).split())
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_attack(name: str, quick: ClassReport) -> None:
+    check(report_of(quick, name), ATTACKS[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*PATIENT, "honest"])
+def test_attack_on_limits(name: str, patient: ClassReport) -> None:
+    check(report_of(patient, name), ATTACKS[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*BOMBS, "honest"])
+def test_bomb(name: str, bombs: ClassReport) -> None:
+    check(report_of(bombs, name), ATTACKS[name])
+
+
+class Running(HTMLParser):
+    """Collects what a browser would run or fetch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in {"script", "iframe", "object", "embed", "base", "form"}:
+            self.found.append(tag)
+        for name, value in attrs:
+            address = (value or "").strip().lower()
+            if name.startswith("on") or address.startswith(("javascript:", "vbscript:")):
+                self.found.append(f"{tag} {name}={value}")
+            if name == "src" and not address.startswith("data:image/"):
+                self.found.append(f"{tag} {name}={value}")
+
+
+@pytest.mark.parametrize("name", ["wild-display", "wild-text", "wild-names", "leak"])
+def test_pages_run_and_fetch_nothing(name: str, quick: ClassReport) -> None:
+    report = report_of(quick, name)
+    assert report.feedback is not None
+    parser = Running()
+    parser.feed(report.feedback.read_text(encoding="utf-8"))
+    assert parser.found == []
+    kept = nbformat.read(quick.place / "autograded" / name / NAME / f"{NAME}.ipynb", as_version=4)
+    kinds = {
+        kind
+        for cell in kept.cells
+        for output in cell.get("outputs", [])
+        for kind in output.get("data", {})
+    }
+    assert kinds <= {"text/plain", "image/png", "image/jpeg"}
+    written = json.dumps(kept.cells, ensure_ascii=False)
+    assert not re.search("[\x00-\x08\x0b-\x1a\u202a-\u202e\u2066-\u2069]", written)
+
+
+def test_no_page_has_a_line_of_a_hidden_test(quick: ClassReport) -> None:
+    hidden = hidden_lines(SOURCE)
+    assert len(hidden) > 40
+    for report in quick.reports:
+        assert report.feedback is not None
+        page = text_of(report.feedback)
+        assert "HIDDEN TESTS" not in page
+        assert [line for line in hidden if " ".join(line.split()) in page] == []
+    # it did find some, and they were taken out
+    leak = (quick.place / "autograded" / "leak" / NAME / f"{NAME}.ipynb").read_text()
+    assert TAKEN_OUT in leak
+    assert examination.OPENING not in leak
+    wrong = report_of(quick, "emptied-tests").feedback
+    assert wrong is not None
+    assert "Add s_0 to h_j, take the tangent" in text_of(wrong)
+
+
+def test_a_page_can_be_opened_whatever_was_put_out(quick: ClassReport) -> None:
+    for report in quick.reports:
+        assert report.feedback is not None
+        assert report.feedback.stat().st_size < 2 * 1024**2
+
+
+def test_the_names_of_the_notebooks_own_errors_are_no_remarks(quick: ClassReport) -> None:
+    assert report_of(quick, "hostile-errors").remarks == []
+
+
+def test_what_was_handed_in_and_the_gradebook_are_as_they_were(quick: ClassReport) -> None:
+    assert (quick.place / "gradebook.db").stat().st_size > 0
+    honest = nbformat.read(
+        quick.place / "submitted" / "honest" / NAME / f"{NAME}.ipynb", as_version=4
+    )
+    assert (
+        honest.cells
+        == nbformat.from_dict(
+            answered(Student("honest", {}, False, frozenset()), SOURCE, RELEASED)
+        ).cells
+    )
+    assert not (quick.place / "touched").exists()
+
+
+def test_nothing_is_left_behind(quick: ClassReport) -> None:
+    running = [process.info["cmdline"] or [] for process in psutil.process_iter(["cmdline"])]
+    assert [command for command in running if LEFT_BEHIND in command] == []
+    folders = [path for path in Path("/tmp").glob("g-*/submitted/*") if path.name in ATTACKS]
+    assert folders == []

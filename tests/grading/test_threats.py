@@ -1,0 +1,59 @@
+"""The book's page of threats: every row names what proves it, and every attack has a row."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from course_lib.grading.project import project_root
+
+HERE = Path(__file__).parent
+PROOF = re.compile(r"`([\w-]+)`|\*(\w+):\* ([\w ]+)")
+"""An attack by its name, or a test by its file and its name in words."""
+PAGE = project_root(HERE) / "book" / "threats.md"
+
+
+def attacks() -> set[str]:
+    files = sorted((HERE / "attacks").glob("*.md"))
+    assert files
+    return {
+        name
+        for path in files
+        for name in re.findall(r"^## ([\w-]+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+
+
+def rows() -> list[list[str]]:
+    """The table's rows, without its heading and the rows that are headings."""
+    table = PAGE.read_text(encoding="utf-8").split("## Threats, endings, tests")[1]
+    cells = [
+        [cell.strip() for cell in line.strip("|\n").split("|")]
+        for line in table.splitlines()
+        if line.startswith("| ")
+    ]
+    return [row for row in cells[2:] if any(row[1:])]
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: row[0])
+def test_every_row_names_what_proves_it(row: list[str]) -> None:
+    threat, happens, points, proof = row
+    assert threat
+    assert happens
+    assert points
+    assert PROOF.sub("", proof).strip("`;, ") == ""
+    for attack, file, test in PROOF.findall(proof):
+        if attack:
+            assert attack in attacks()
+        else:
+            text = (HERE / f"test_{file}.py").read_text(encoding="utf-8")
+            assert re.search(rf"^def test_{test.replace(' ', '_')}\(", text, re.MULTILINE), test
+
+
+def test_every_attack_has_a_row() -> None:
+    proofs = " ".join(row[3] for row in rows())
+    assert attacks() == {name for name in re.findall(r"`([\w-]+)`", proofs)}
+
+
+def test_what_is_not_promised_is_said_before_the_table() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert "## What is not promised" in text.split("## Threats, endings, tests")[0]
