@@ -26,6 +26,7 @@ from course_lib.grading.demonstration import (
     read_variants,
 )
 from course_lib.grading.execution import ContainedExecute
+from course_lib.grading.inspection import INSPECTORS
 from course_lib.grading.project import assignment_names, load_config, project_root, source_of
 from course_lib.grading.proof import belonging, table
 from course_lib.grading.release import source_notebook
@@ -183,6 +184,8 @@ def test_in_the_sandbox_every_variant_gets_the_same_marks(name: str, tmp_path: P
     classes: list[list[Student]] = []
     for student in everybody:  # those that hand in under one id cannot sit in one class
         one = replace(student, name=student.id, owner="")
+        if name in INSPECTORS and one.name != "reference":  # the files have the reference's seed
+            one = replace(one, loses=one.loses | {"runs_recipe"})
         free = (group for group in classes if one.name not in {other.name for other in group})
         group = next(free, None)
         if group is None:
@@ -196,7 +199,8 @@ def test_in_the_sandbox_every_variant_gets_the_same_marks(name: str, tmp_path: P
         result = grade_class(ROOT, name, submitted=submitted, jobs=os.cpu_count() or 1)
         wrong += disagreements(result, students)
         for report in result.reports:
-            if not report.graded or (report.student == "reference" and report.remarks):
+            spotless = report.student != "reference" or not report.remarks or name in INSPECTORS
+            if not report.graded or not spotless:
                 wrong.append(f"{report.student}: {report.remarks}")
             if report.student == "reference":
                 settings = ContainedExecute(config=load_config(ROOT))
