@@ -20,8 +20,9 @@ from course_lib.figures.softmax_bars import softmax_bars
 from course_lib.widgets.beam_tree import BeamTree, searched
 from course_lib.widgets.by_hand import START, AttentionByHand
 from course_lib.widgets.softmax_scaling import SoftmaxScaling, start
+from course_lib.widgets.stepper import AttentionStepper, stepped
 
-__all__ = ["FIGURES", "AttentionByHand", "BeamTree", "Moving", "SoftmaxScaling"]
+__all__ = ["FIGURES", "AttentionByHand", "AttentionStepper", "BeamTree", "Moving", "SoftmaxScaling"]
 
 
 class Moving(NamedTuple):
@@ -49,6 +50,7 @@ class Moving(NamedTuple):
 
 FIGURES = {
     "beam_tree": Moving(BeamTree, searched),
+    "attention_stepper": Moving(AttentionStepper, stepped),
     "attention_by_hand": Moving(AttentionByHand, attention_by_hand, lambda: START),
     "softmax_scaling": Moving(SoftmaxScaling, softmax_bars, start),
 }

@@ -14,6 +14,7 @@ from course_lib.widgets.modules import page_script, style
 Open = Callable[..., Page]
 RESULTS = Path(__file__).resolve().parents[2] / "book" / "results"
 RECORDED = {
+    "attention_stepper": RESULTS / "attention-stepper.json",
     "beam_tree": RESULTS / "multi30k-en-de-rnnsearch-cpu-seed0-beam-tree.json",
 }
 

@@ -1,0 +1,131 @@
+"""A translation to step through, word by word: where the model looks, and what it would write."""
+
+import html
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import traitlets
+from matplotlib.figure import Figure
+
+from course_lib.corpora.vocabulary import EOS, MARKS
+from course_lib.errors import CourseError
+from course_lib.evaluation.steps import decoding_steps
+from course_lib.figures.heatmap import heatmap
+from course_lib.search import translate
+from course_lib.training import Run
+from course_lib.widgets.modules import module, style
+
+BEAM = 5
+
+
+def recorded_steps(run: Run, source: Sequence[str], name: str, k: int = BEAM) -> dict[str, Any]:
+    """One model's translation of a sentence with all of its steps, as the figure reads it.
+
+    Args:
+        run: the trained model.
+        source: the sentence's tokens.
+        name: what the figure calls the model.
+        k: the beam's width.
+
+    Returns:
+        `target`, the words and the end mark; for each of them a row of `alpha` and of `energies`
+        (None without attention) over the source words and their end mark, and its five most
+        probable words with their probabilities in `next`.
+    """
+    words = run.source_vocabulary.encode(list(source))
+    found = translate(run.model, [words], k=k)[0]
+    steps = decoding_steps(run.model, words, found.tokens)
+    tokens = [html.unescape(word) for word in run.target_vocabulary.tokens]
+    return {
+        "name": name,
+        "target": [*(tokens[word] for word in found.tokens), MARKS[EOS]],
+        "alpha": None if steps.alpha is None else _rounded(steps.alpha, 3),
+        "energies": None if steps.energies is None else _rounded(steps.energies, 2),
+        "next": [
+            [[tokens[word], round(p, 4)] for word, p in zip(*row, strict=True)]
+            for row in zip(steps.words.tolist(), steps.probabilities.tolist(), strict=True)
+        ],
+    }
+
+
+def _rounded(numbers: Any, digits: int) -> list[list[float]]:
+    return [[round(number, digits) for number in row] for row in numbers.tolist()]
+
+
+def stepped(sentences: Sequence[Any], sentence: int, first: str, **_: Any) -> Figure:
+    """The whole heatmap of the sentence that the figure starts with."""
+    shown = sentences[sentence]
+    model = next(one for one in shown["models"] if one["name"] == first)
+    return heatmap(model["alpha"], shown["source"], model["target"], links=model.get("gold"))
+
+
+class AttentionStepper(anywidget.AnyWidget):
+    """Step, play or drag through translations, one model or two beside each other.
+
+    Attributes:
+        sentences: for each its `label`, its `source` words with the end mark, and `models`, what
+            `recorded_steps` returns, with `gold` links where they are known.
+        sentence: which of them is shown.
+        step: how many of its target words are written.
+        first, second: the names of the models shown; an empty second for none.
+    """
+
+    _esm = module("attention_stepper")
+    _css = style()
+
+    sentences: Any = traitlets.List().tag(sync=True)
+    sentence = traitlets.Int(0, min=0).tag(sync=True)
+    step = traitlets.Int(0, min=0).tag(sync=True)
+    first = traitlets.Unicode("").tag(sync=True)
+    second = traitlets.Unicode("").tag(sync=True)
+
+    def __init__(
+        self,
+        runs: Run | Mapping[str, Run] | None = None,
+        sentence: str | Sequence[str] | None = None,
+        *,
+        k: int = BEAM,
+        **values: Any,
+    ) -> None:
+        """Make the figure from trained models of your own.
+
+        Args:
+            runs: a run as `load_run` reads it, or several by the names the figure gives them.
+            sentence: the source in the run's tokens, or as text with spaces between them.
+            k: the beam's width.
+
+        Raises:
+            CourseError: no sentence is given with the runs.
+        """
+        if runs is not None:
+            words = sentence.split() if isinstance(sentence, str) else list(sentence or [])
+            if not words:
+                raise CourseError(
+                    "There is nothing to translate. Give the sentence to step through."
+                )
+            named = runs if isinstance(runs, Mapping) else {runs.config.model: runs}
+            models = [recorded_steps(run, words, name, k) for name, run in named.items()]
+            source = [*words, MARKS[EOS]]
+            values["sentences"] = [{"label": " ".join(words), "source": source, "models": models}]
+        elif sentence is not None:
+            values["sentence"] = sentence
+        super().__init__(**values)
+
+    @classmethod
+    def recorded(cls, path: Path | str) -> "AttentionStepper":
+        """The figure of a file that the book's recorder wrote."""
+        return cls(**json.loads(Path(path).read_text(encoding="utf-8"))["figure"])
+
+    @property
+    def selected(self) -> dict[str, Any]:
+        """The word that was written last: `word`, its row of `alpha` and `energies`, its `next`."""
+        models = {one["name"]: one for one in self.sentences[self.sentence]["models"]}
+        model = models[self.first or next(iter(models))]
+        i = min(self.step, len(model["target"])) - 1
+        if i < 0:
+            return {"word": None, "alpha": None, "energies": None, "next": []}
+        rows = {key: model[key] and model[key][i] for key in ("alpha", "energies", "next")}
+        return {"word": model["target"][i], **rows}
