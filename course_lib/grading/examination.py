@@ -23,7 +23,9 @@ TRUSTED = (
     "course_lib.grading.steps",
     "base64",
     "json",
+    "json.decoder",
     "json.encoder",
+    "json.scanner",
     "math",
     "numpy",
     "numpy.testing",
@@ -59,15 +61,23 @@ def message(call: str, **arguments: Any) -> str:
 def begin(student: dict[str, Any], name: str) -> None:
     """Before any code of the student's: load what tests use, and say how everything is now."""
     import importlib.util
+    import os
 
     for module in TRUSTED:
         # some assignments have no use for some of them
         if importlib.util.find_spec(module) is not None:
             importlib.import_module(module)
-    _say(name, state=_state(student))
+    _say(name, state=_state(student), folder=os.getcwd(), inode=os.stat(".").st_ino)
 
 
-def sit(student: dict[str, Any], name: str, source: str, shared: list[str]) -> None:
+def sit(
+    student: dict[str, Any],
+    name: str,
+    source: str,
+    shared: list[str],
+    folder: str,
+    inode: int,
+) -> None:
     """Run one test and say how it ended.
 
     It runs beside the student's names, not among them: a variable called `sum` breaks no test, and
@@ -79,12 +89,24 @@ def sit(student: dict[str, Any], name: str, source: str, shared: list[str]) -> N
         source: the test.
         shared: names that the visible part of the test gives to the cells after it, as it does in
             the student's own notebook.
+        folder: where the notebook began. Files that tests read lie there, wherever the student's
+            code has gone; it goes on from where it was.
+        inode: of that folder, since another one could have been put in its place.
     """
     import builtins
+    import contextlib
+    import os
 
     _forget()
     usual = vars(builtins)
     namespace = {key: value for key, value in student.items() if key not in usual}
+    here = folder
+    with contextlib.suppress(OSError):  # it may have been deleted
+        here = os.getcwd()
+    os.chdir(folder)
+    if os.stat(".").st_ino != inode:
+        said = "The folder that the notebook began in is another one: leave it where it is."
+        _say(name, passed=False, kind="Refused", said=said)
     try:
         exec(compile(source, "<test>", "exec"), namespace)
     except BaseException as error:
@@ -93,6 +115,9 @@ def sit(student: dict[str, Any], name: str, source: str, shared: list[str]) -> N
         except BaseException:
             said = "an error that cannot be put into words"
         _say(name, passed=False, kind=type(error).__name__, said=said[:4000])
+    finally:
+        with contextlib.suppress(OSError):
+            os.chdir(here)
     for key in shared:
         if key in namespace:
             student[key] = namespace[key]
@@ -141,6 +166,8 @@ def _state(student: dict[str, Any]) -> dict[str, str]:
     """What tests and their verdicts rest on, as one comparable text for each thing."""
     import builtins
     import gc
+    import json
+    import os
     import signal
     import threading
 
@@ -158,6 +185,10 @@ def _state(student: dict[str, Any]) -> dict[str, str]:
                 # a name put there would come before Python's own
                 state |= _values(module, sys.modules[module])
     state |= _functions("torch.Tensor", sys.modules["torch"].Tensor)
+    state |= _functions("json.JSONDecoder", json.JSONDecoder)
+    decoder = vars(json)["_default_decoder"]
+    state["json's decoder"] = str({key: id(one) for key, one in vars(decoder).items()})
+    state["os.chdir"] = str([id(one) for one in (os, os.chdir, os.getcwd, os.stat)])
     state |= _functions("Refused", sys.modules["course_lib.grading.checks"].Refused)
 
     shell = student["get_ipython"]()

@@ -88,6 +88,7 @@ class ContainedExecute(Execute):
         self._ended: str | None = None
         self._changed: str | None = None
         self._state: dict[str, str] | None = None
+        self._place: dict[str, Any] = {}
         self._hidden = hidden_lines(nb) | {examination.OPENING}
         self._put_out = 0
         return super().preprocess(nb, resources, km)
@@ -109,6 +110,7 @@ class ContainedExecute(Execute):
                 if self._state is None:
                     begun = self._ask("begin", index)
                     self._state = begun.get("state", {}) if begun else {}
+                    self._place = {key: (begun or {}).get(key) for key in ("folder", "inode")}
                 cell.outputs = (
                     self._examined(cell, index) if _is_test(cell) else self._ran(cell, index)
                 )
@@ -144,9 +146,8 @@ class ContainedExecute(Execute):
         if self._changed is not None:
             return [_ending("CheckDisabled", self._changed)]
         outputs: list[NotebookNode] = []
-        verdict = self._ask(
-            "sit", index, outputs, source=cell.source, shared=visible_names(cell.source)
-        )
+        told = {"source": cell.source, "shared": visible_names(cell.source)}
+        verdict = self._ask("sit", index, outputs, **told, **self._place)
         printed = [output for output in outputs if output.get("output_type") == "stream"]
         for output in printed:
             output["name"] = "stdout"  # a warning is no reason to lose points

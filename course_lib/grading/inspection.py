@@ -78,8 +78,9 @@ INSPECTORS = {
 def facts(folder: Path | None = None) -> dict[str, Any] | None:
     """What was found out about the files handed in; None where nobody has looked yet."""
     try:
-        text = ((folder or Path()) / FILE).read_text(encoding="utf-8")
-        found: dict[str, Any] = json.loads(text)["facts"]
+        # not pathlib's, whose methods a notebook could have replaced; `open` is watched
+        with open(FILE if folder is None else folder / FILE, "rb") as file:
+            found: dict[str, Any] = json.loads(file.read())["facts"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return found

@@ -10,7 +10,7 @@ student's own, and a copy of the library's text.
 import os
 import sys
 from collections.abc import Callable
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 OPEN = ("course_lib.grading", "course_lib.errors")
@@ -77,7 +77,8 @@ def module_of(file: str) -> str | None:
 def _is_forbidden(frame: FrameType, here: FrameType, opened: tuple[str, ...]) -> bool:
     """Whether a frame is the library's, and neither of an opened module nor called by one.
 
-    What the import of a module runs does not count: to import is not to use.
+    What the import of a module runs does not count: to import is not to use. What a student's own
+    code calls does, though an opened module had called that code.
     """
     if module_of(frame.f_code.co_filename) is None:
         return False
@@ -89,5 +90,14 @@ def _is_forbidden(frame: FrameType, here: FrameType, opened: tuple[str, ...]) ->
                 return False
             if any(module == name or module.startswith(f"{name}.") for name in opened):
                 return False
+        elif _is_of_a_notebook(above.f_code):
+            return True
         above = above.f_back
     return True
+
+
+def _is_of_a_notebook(code: CodeType) -> bool:
+    """Whether code was written in a cell, or in a text that a cell runs; no dataclass's own."""
+    file, name = code.co_filename, code.co_name
+    made = file.startswith("<") and not file.startswith("<frozen") and not name.startswith("__")
+    return made or "ipykernel_" in file

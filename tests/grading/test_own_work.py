@@ -112,6 +112,25 @@ def test_an_opened_module_may_be_used_and_may_use_the_rest() -> None:
             checks.results(step, ("energies",), ENERGIES, MASK, allow=(closed,))
 
 
+def test_a_students_code_that_an_opened_module_calls_is_still_theirs() -> None:
+    cell = """
+from course_lib.grading import steps
+from course_lib.models.scores import masked_softmax
+def softmax(energies, mask):
+    class Answer:
+        def tolist(self):
+            self.alpha = masked_softmax(energies, mask)
+            return []
+    answer = Answer()
+    steps.sentences(answer, 0, "nothing")
+    return answer.alpha
+"""
+    names: dict[str, Any] = {}
+    exec(compile(cell, "<cell>", "exec"), names)
+    with pytest.raises(Refused, match="calls the library's own masked_softmax"):
+        checks.results(names["softmax"], ("alpha",), ENERGIES, MASK)
+
+
 def test_taking_the_watch_away_is_refused_even_if_it_is_put_back() -> None:
     def takes_it_away(energies: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         sys.setprofile(None)
