@@ -7,6 +7,7 @@ while they are written.
 
 import shutil
 import stat
+import struct
 import tempfile
 import unicodedata
 import zipfile
@@ -77,7 +78,15 @@ def extract(archive: Path, target: Path, limits: Limits | None = None) -> list[s
         if target.is_dir():
             target.rmdir()  # refuses a folder with something in it
         place.rename(target)
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError) as error:
+    # RuntimeError: a version or a kind of packing that Python does not know
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        struct.error,
+        EOFError,
+        ValueError,
+        RuntimeError,
+    ) as error:
         kind = type(error).__name__
         raise BadArchive(
             f"{visible(archive.name)} is damaged or no zip ({kind}). Hand it in again."

@@ -114,6 +114,22 @@ def damaged(path: Path) -> Path:
     return path
 
 
+def of_the_future(path: Path) -> None:
+    """An entry that needs a version of zip that Python does not know."""
+    packed(path, ("a.txt", b"text"))
+    data = bytearray(path.read_bytes())
+    data[data.index(b"PK\x01\x02") + 6] = 99
+    path.write_bytes(data)
+
+
+def patched_data(path: Path) -> None:
+    """An entry that says it is a patch of another file."""
+    packed(path, ("a.txt", b"text"))
+    data = bytearray(path.read_bytes())
+    data[data.index(b"PK\x01\x02") + 8] |= 0x20
+    path.write_bytes(data)
+
+
 def no_zip(path: Path) -> Path:
     path.write_bytes(b"%PDF-1.7 my homework")
     return path
@@ -138,9 +154,23 @@ def large(path: Path) -> Path:
         (unusual, "unusual"),
         (damaged, "damaged"),
         (no_zip, "damaged or no zip"),
+        (of_the_future, "damaged or no zip"),
+        (patched_data, "damaged or no zip"),
         (large, "larger than"),
     ],
-    ids=["bomb", "many small", "too many", "lying", "encrypted", "lzma", "damaged", "pdf", "large"],
+    ids=[
+        "bomb",
+        "many small",
+        "too many",
+        "lying",
+        "encrypted",
+        "lzma",
+        "damaged",
+        "pdf",
+        "future",
+        "patch",
+        "large",
+    ],
 )
 def test_of_a_bad_archive_nothing_is_unpacked(
     zipped: Path, tmp_path: Path, make: object, said: str
