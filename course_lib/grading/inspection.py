@@ -161,7 +161,8 @@ def _run(inspector: Inspector, folder: Path, student: str, boxed: bool) -> dict[
     try:
         done = subprocess.run(
             command,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            # inside, the first process shows what bubblewrap was started with
+            env=sandbox.environment() if boxed else {**os.environ, "OMP_NUM_THREADS": "1"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=WALL_SECONDS,

@@ -68,8 +68,8 @@ def require() -> None:
         said = (trial.stderr.strip().splitlines() or ["it said nothing"])[-1]
         raise CourseError(
             f"No sandbox: bubblewrap does not work here ({said}). In a container, allow user"
-            " namespaces (Docker: --security-opt seccomp=unconfined), or give `--sandbox none`"
-            " if you trust every notebook."
+            " namespaces (Docker: --security-opt seccomp=unconfined; Podman: --security-opt"
+            " unmask=ALL), or give `--sandbox none` if you trust every notebook."
         )
 
 

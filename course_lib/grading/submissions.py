@@ -326,7 +326,11 @@ def _copy_data(handed_in: Path, target: Path) -> tuple[dict[str, Path], list[str
             remarks.append(f"{shown} and what follows it was left out: over 100 MB of files.")
             break
         (target / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, target / name)
+        try:
+            shutil.copyfile(path, target / name)
+        except OSError as error:
+            remarks.append(f"{shown} cannot be read ({type(error).__name__}); it was left out.")
+            continue
         copied[name] = target / name
     return copied, remarks
 

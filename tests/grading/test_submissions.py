@@ -3,6 +3,7 @@
 import copy
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -158,6 +159,26 @@ def test_links_are_not_followed(folder: Path, tmp_path: Path) -> None:
     (folder / "borrowed.txt").symlink_to(secret)
     (folder / "everything").symlink_to(tmp_path)
     staged(folder, tmp_path)
+    names = sorted(path.name for path in (tmp_path / "staged").rglob("*"))
+    assert names == [f"{NAME}.ipynb", "data.txt"]
+
+
+def test_a_file_that_cannot_be_read_is_left_out_and_named(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nbformat.write(submission(), folder / f"{NAME}.ipynb")
+    for name in ("data.txt", "locked.txt"):
+        (folder / name).write_text("mine")
+    copy = shutil.copyfile
+
+    def refuse(source: Path, target: Path) -> None:
+        if source.name == "locked.txt":
+            raise PermissionError(13, "Permission denied")
+        copy(source, target)
+
+    monkeypatch.setattr(shutil, "copyfile", refuse)
+    _, remarks = staged(folder, tmp_path)
+    assert remarks == ["locked.txt cannot be read (PermissionError); it was left out."]
     names = sorted(path.name for path in (tmp_path / "staged").rglob("*"))
     assert names == [f"{NAME}.ipynb", "data.txt"]
 
