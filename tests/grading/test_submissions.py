@@ -177,7 +177,7 @@ def test_a_file_that_cannot_be_read_is_left_out_and_named(
         copy(source, target)
 
     monkeypatch.setattr(shutil, "copyfile", refuse)
-    _, remarks = staged(folder, tmp_path)
+    _, remarks, _ = staged(folder, tmp_path)
     assert remarks == ["locked.txt cannot be read (PermissionError); it was left out."]
     names = sorted(path.name for path in (tmp_path / "staged").rglob("*"))
     assert names == [f"{NAME}.ipynb", "data.txt"]
