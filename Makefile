@@ -27,7 +27,7 @@ WITH_VENV := PATH="$$PWD/$(VENV)/bin:$$PATH" PYTHONNOUSERSITE=1
 INSTALL_TIME := 2 to 5 minutes
 BOOK_TIME := 4 to 8 minutes, seconds when nothing changed
 GRADE_TIME := about a minute
-TEST_TIME := about 16 minutes, the book included
+TEST_TIME := about 24 minutes, the book included
 TEST_ALL_TIME := about 30 minutes
 
 .PHONY: help book pdf test test-all lint exercises notebooks grade serve lock clean announce-test announce-test-all
