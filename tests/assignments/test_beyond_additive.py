@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from course_lib.evaluation.saturation import saturation
-from course_lib.grading.demonstration import automatic_parts
 from course_lib.grading.project import project_root, source_of
 from course_lib.grading.release import source_notebook
 from course_lib.models import DotScore, masked_softmax
@@ -40,13 +39,3 @@ def test_the_measured_medians_are_near_those_of_the_chapter() -> None:
     for row, name in zip(measured, ("dot", "scaled-dot"), strict=True):
         chapter = [one["largest"] for one in saturation((4, 64, 1024), keys=20)[name]]
         assert row == pytest.approx(chapter, abs=0.05)
-
-
-def test_the_points_in_the_text_are_those_of_the_cells() -> None:
-    total = sum(
-        one.metadata.nbgrader.points
-        for one in SOURCE.cells
-        if one.metadata.get("nbgrader", {}).get("grade")
-    )
-    assert f"| | **total** | **{total}** |" in SOURCE.cells[0].source
-    assert sum(automatic_parts(SOURCE).values()) == total - 3

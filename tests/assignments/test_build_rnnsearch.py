@@ -13,7 +13,6 @@ from course_lib.grading.cells import failed_parts
 from course_lib.grading.demonstration import (
     Student,
     answered,
-    automatic_parts,
     read_variants,
 )
 from course_lib.grading.project import project_root, source_of
@@ -130,22 +129,3 @@ def test_put_together_wrong_functions_are_told_in_a_sentence(
     out, _ = capsys.readouterr()
     assert says in out
     assert AGREE not in out
-
-
-def test_the_points_in_the_texts_are_those_of_the_cells() -> None:
-    automatic = sum(automatic_parts(SOURCE).values())
-    total = sum(
-        cell.metadata.nbgrader.points
-        for cell in SOURCE.cells
-        if cell.metadata.get("nbgrader", {}).get("grade")
-    )
-    assert f"| | **total** | **{total}** |" in SOURCE.cells[0].source
-    page = (ROOT / "book" / "assignments" / f"{NAME}.md").read_text(encoding="utf-8")
-    assert f"**Points:** {total}, of which {total - automatic:g} for a paragraph" in page
-    listed = [
-        line for line in SOURCE.cells[0].source.splitlines() if line[:4].strip("| ").isdigit()
-    ]
-    assert listed
-    assert all(line in page for line in listed)
-    guide = (ROOT / "book" / "instructors.md").read_text(encoding="utf-8")
-    assert f"{total}: {automatic:g} by tests, {total - automatic:g} by a person" in guide

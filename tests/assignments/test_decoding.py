@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from course_lib.grading import steps
-from course_lib.grading.demonstration import automatic_parts
 from course_lib.grading.project import project_root, source_of
 from course_lib.grading.release import source_notebook
 
@@ -68,16 +67,6 @@ def test_the_table_in_the_text_is_that_of_the_set_up() -> None:
         )
         shown = f"`{word}`" if word.startswith("<") else word
         assert f"| {shown} | {listed} |" in text
-
-
-def test_the_points_in_the_text_are_those_of_the_cells() -> None:
-    total = sum(
-        one.metadata.nbgrader.points
-        for one in SOURCE.cells
-        if one.metadata.get("nbgrader", {}).get("grade")
-    )
-    assert f"| | **total** | **{total}** |" in SOURCE.cells[0].source
-    assert sum(automatic_parts(SOURCE).values()) == total - 3
 
 
 def test_a_wider_beam_is_worse_for_some_sentence_as_the_text_says() -> None:

@@ -23,7 +23,6 @@ from course_lib.evaluation.align import forced_weights
 from course_lib.evaluation.bleu import bleu_tok
 from course_lib.evaluation.weights import Weights
 from course_lib.grading.cells import execute, failed_parts, new_namespace
-from course_lib.grading.demonstration import automatic_parts
 from course_lib.grading.packing import pack
 from course_lib.grading.project import project_root, source_of
 from course_lib.grading.release import source_notebook
@@ -273,14 +272,3 @@ def test_the_numbers_in_the_mark_scheme_are_the_models(
     scheme = SOURCE.cells[-2].source
     for share in shares:
         assert f"{100 * share:.0f} of 100" in scheme, share
-
-
-def test_the_points_in_the_text_are_those_of_the_cells() -> None:
-    graded = [cell for cell in SOURCE.cells if cell.metadata.get("nbgrader", {}).get("grade")]
-    total = sum(cell.metadata.nbgrader.points for cell in graded)
-    assert f"| | **total** | **{total}** |" in SOURCE.cells[0].source
-    automatic = sum(automatic_parts(SOURCE).values())
-    instructors = (ROOT / "book" / "instructors.md").read_text(encoding="utf-8")
-    assert f"{total}: {automatic:.0f} by tests, {total - automatic:.0f} by a person" in instructors
-    page = (ROOT / "book" / "assignments" / f"{NAME}.md").read_text(encoding="utf-8")
-    assert f"**Points:** {total}, of which {total - automatic:.0f}" in page

@@ -11,7 +11,7 @@ from course_lib.corpora import load_corpus
 from course_lib.errors import CourseError
 from course_lib.grading import inspection, owner, packing
 from course_lib.grading.classroom import grade_class
-from course_lib.grading.demonstration import automatic_parts, disagreements, write_class
+from course_lib.grading.demonstration import disagreements, write_class
 from course_lib.grading.packing import pack
 from course_lib.grading.project import load_config, project_root, source_of
 from course_lib.grading.release import HANDED_IN, differences, generate, handed_in, source_notebook
@@ -52,16 +52,6 @@ def cell(grade_id: str) -> str:
         for cell in SOURCE.cells
         if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id
     )
-
-
-def test_the_points_in_the_text_are_those_of_the_cells() -> None:
-    total = sum(
-        cell.metadata.nbgrader.points
-        for cell in SOURCE.cells
-        if cell.metadata.get("nbgrader", {}).get("grade")
-    )
-    assert f"| | **total** | **{total}** |" in SOURCE.cells[0].source
-    assert sum(automatic_parts(SOURCE).values()) == total - 4
 
 
 def test_each_setting_prints_a_command_that_the_library_takes(

@@ -1,6 +1,7 @@
 """The directives refuse what would leave a reader without an answer."""
 
 import io
+import json
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ def build(folder: Path, text: str) -> tuple[BeautifulSoup, str]:
     source.mkdir(exist_ok=True)
     (source / "index.md").write_text(f"# Page\n\n{text}", encoding="utf-8")
     (source / "conf.py").write_text("", encoding="utf-8")
-    devices = [f"course_book.{name}" for name in ("folds", "devices", "quiz", "drawings")]
+    devices = [f"course_book.{name}" for name in ("folds", "devices", "quiz", "drawings", "moving")]
     settings = {
         "extensions": ["myst_parser", *devices],
         "myst_enable_extensions": ["colon_fence"],
@@ -79,6 +80,8 @@ def test_a_quiz_replies_to_every_option(tmp_path: Path) -> None:
         (":::{objectives}\n:minutes: 30\n\n- Say it.\n:::", "needs the option :prerequisites:"),
         (":::{objectives}\n:prerequisites: x\n\n- Say it.\n:::", "needs the option :minutes:"),
         (":::{drawing} nothing.svg\n:name: fig-x\n\nA caption.\n:::", "needs the option :alt:"),
+        (":::{moving} nothing\n:name: fig-x\n:alt: x\n\nA caption.\n:::", "no moving figure"),
+        (":::{moving} beam_tree\n:alt: x\n\nA caption.\n:::", "moving needs the option :name:"),
     ],
 )
 def test_what_is_left_out_is_reported(tmp_path: Path, text: str, complaint: str) -> None:
@@ -109,6 +112,17 @@ def test_equation_line_and_shape_stand_in_one_row(tmp_path: Path) -> None:
     rows = only(page, "table.side-by-side").select("tr")
     cells = [[cell.get_text().strip() for cell in row.select("th, td")] for row in rows]
     assert cells == [["Equation", "Line", "Shape"], ["e", "energies", "(B, Tx)"]]
+
+
+def test_a_moving_figure_has_its_picture_data_and_caption(tmp_path: Path) -> None:
+    text = ":::{moving} attention_by_hand\n:name: fig-a\n:alt: Three arrows\n\nMove one.\n:::"
+    page, complaints = build(tmp_path, text)
+    assert complaints == ""
+    figure = page.select_one("figure#fig-a")
+    assert figure is not None
+    assert figure.select_one(".moving-still img[alt='Three arrows']") is not None
+    assert json.loads(figure.select_one("script[type='application/json']").string)["v"] == [1, 1]
+    assert "Move one." in figure.select_one("figcaption").get_text()
 
 
 def test_a_drawing_is_in_the_page_and_says_what_it_shows(tmp_path: Path) -> None:

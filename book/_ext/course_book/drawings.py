@@ -25,23 +25,33 @@ class Drawing(SphinxDirective):
     }
 
     def run(self) -> list[nodes.Node]:
-        self.assert_has_content()
-        for option in ("alt", "name"):
-            if option not in self.options:
-                raise self.error(f"drawing needs the option :{option}:")
+        check_options(self)
         relative, path = self.env.relfn2path(self.arguments[0])
         self.env.note_dependency(relative)
         source = Path(path).read_text(encoding="utf-8")
         source = source[re.search("<svg", source).start() :]
-        figure = nodes.figure("", drawing(source=source, alt=self.options["alt"]))
+        figure = captioned(self, drawing(source=source, alt=self.options["alt"]))
         figure["classes"] += ["drawing"]
-        box = nodes.container()
-        self.state.nested_parse(self.content, self.content_offset, box)
-        caption = nodes.caption("", "", *box.children[0].children)
-        figure += caption
-        self.set_source_info(figure)
-        self.add_name(figure)
         return [figure]
+
+
+def captioned(directive: SphinxDirective, content: nodes.Node) -> nodes.figure:
+    """A numbered figure of this content, with the directive's own content as its caption."""
+    figure = nodes.figure("", content)
+    box = nodes.container()
+    directive.state.nested_parse(directive.content, directive.content_offset, box)
+    figure += nodes.caption("", "", *box.children[0].children)
+    directive.set_source_info(figure)
+    directive.add_name(figure)
+    return figure
+
+
+def check_options(directive: SphinxDirective) -> None:
+    """A figure needs a caption, a name and what it says to those who cannot see it."""
+    directive.assert_has_content()
+    for option in ("alt", "name"):
+        if option not in directive.options:
+            raise directive.error(f"{directive.name} needs the option :{option}:")
 
 
 def visit_drawing(self: SphinxTranslator, node: drawing) -> None:

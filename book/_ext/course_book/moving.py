@@ -13,6 +13,8 @@ from course_lib.figures.picture import Picture
 from course_lib.widgets import FIGURES
 from course_lib.widgets.modules import page_script, sources, style
 
+from .drawings import captioned, check_options, skip
+
 
 class moving(nodes.General, nodes.Element):
     """The figure of the module `module`; `alt` says what its picture shows."""
@@ -33,26 +35,17 @@ class MovingFigure(SphinxDirective):
     }
 
     def run(self) -> list[nodes.Node]:
-        self.assert_has_content()
+        check_options(self)
         if self.arguments[0] not in FIGURES:
             raise self.error(f"there is no moving figure {self.arguments[0]!r}")
-        for option in ("alt", "name"):
-            if option not in self.options:
-                raise self.error(f"moving needs the option :{option}:")
         data = None
         if "data" in self.options:
             relative, data = self.env.relfn2path(self.options["data"])
             self.env.note_dependency(relative)
-        content = moving(module=self.arguments[0], alt=self.options["alt"], data=data)
-        figure = nodes.figure("", content)
         for path in sources(self.arguments[0]):
             self.env.note_dependency(str(path))
-        box = nodes.container()
-        self.state.nested_parse(self.content, self.content_offset, box)
-        figure += nodes.caption("", "", *box.children[0].children)
-        self.set_source_info(figure)
-        self.add_name(figure)
-        return [figure]
+        content = moving(module=self.arguments[0], alt=self.options["alt"], data=data)
+        return [captioned(self, content)]
 
 
 def in_script(text: str) -> str:
@@ -73,12 +66,6 @@ def visit_moving(self: SphinxTranslator, node: moving) -> None:
         f"<style>{style()}</style>"
         f'<script type="module">{in_script(page_script(name))}</script>'
     )
-    raise nodes.SkipNode
-
-
-def skip(self: SphinxTranslator, node: moving) -> None:
-    """The page in LaTeX keeps the caption and what the picture says."""
-    self.body.append(self.encode(node["alt"]))
     raise nodes.SkipNode
 
 

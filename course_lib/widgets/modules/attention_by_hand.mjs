@@ -23,10 +23,7 @@ function render({ model, el }) {
   const keys = ["state", "annotations", "W_s", "W_h", "v"];
   const read = () => Object.fromEntries(keys.map((key) => [key, structuredClone(model.get(key))]));
   const start = read();
-  const put = (key, value) => {
-    model.set(key, value);
-    model.save_changes();
-  };
+  const put = setter(model);
 
   el.classList.add("moving", "by-hand");
   const plane = draw("svg", {

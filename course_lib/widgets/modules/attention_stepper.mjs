@@ -214,22 +214,13 @@ function panel(onCell) {
 
 function render({ model, el }) {
   el.classList.add("moving", "stepper");
-  const put = (key, value) => {
-    if (model.get(key) === value) return;
-    model.set(key, value);
-    model.save_changes();
-  };
+  const put = setter(model);
   const sentences = model.get("sentences");
-  const choose = (label, change) => {
-    const id = fresh("choice");
-    const select = make("select", { id, onchange: () => change(select.value) });
-    return { select, line: make("div", { class: "moving-choice" }, make("label", { for: id }, label), select) };
-  };
   const option = (value, text) => make("option", { value }, text);
-  const sentence = choose("sentence", (value) => put("sentence", Number(value)));
+  const sentence = choice("sentence", () => put("sentence", sentence.select.selectedIndex));
   sentence.select.append(...sentences.map((one, k) => option(k, one.label)));
-  const first = choose("model", (value) => put("first", value));
-  const second = choose("beside it", (value) => put("second", value));
+  const first = choice("model", () => put("first", first.select.value));
+  const second = choice("beside it", () => put("second", second.select.value));
 
   const button = (name, sign, act) => make("button", { type: "button", "aria-label": name, title: name, onclick: act }, sign);
   const play = button("play", "play", () => toggle());

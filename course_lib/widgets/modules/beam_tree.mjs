@@ -6,17 +6,13 @@ const LINE = 40; // a card and the space below it
 
 function render({ model, el }) {
   el.classList.add("moving", "beam");
-  const put = (key, value) => {
-    if (model.get(key) === value) return;
-    model.set(key, value);
-    model.save_changes();
-  };
+  const put = setter(model);
   const searches = model.get("searches");
   const choose = (label, key, text = String) => {
-    const id = fresh("choice");
     const values = [...new Set(searches.map((one) => one[key]))];
-    const select = make("select", { id, onchange: () => put(key, values[select.selectedIndex]) }, ...values.map((value) => make("option", {}, text(value))));
-    return { key, select, values, line: make("div", { class: "moving-choice" }, make("label", { for: id }, label), select) };
+    const { select, line } = choice(label, () => put(key, values[select.selectedIndex]));
+    select.append(...values.map((value) => make("option", {}, text(value))));
+    return { key, select, values, line };
   };
   const choices = [choose("sentence", "source"), choose("beam width k", "k"), choose("length normalisation λ", "length_penalty", (value) => shown(value, 1))];
   const id = fresh("step");

@@ -30,6 +30,22 @@ function shown(number, digits = 2) {
   return Number(text) === 0 ? (0).toFixed(digits) : text.replace("-", "−");
 }
 
+/** Changes a value for both sides: the figure and, in a notebook, Python. */
+function setter(model) {
+  return (key, value) => {
+    if (model.get(key) === value) return;
+    model.set(key, value);
+    model.save_changes();
+  };
+}
+
+/** A list to choose from, with its label. */
+function choice(label, onchange) {
+  const id = fresh("choice");
+  const select = make("select", { id, onchange });
+  return { select, line: make("div", { class: "moving-choice" }, make("label", { for: id }, label), select) };
+}
+
 /** A sentence for screen readers, said once the hand rests: `say(text)`. */
 function announcer(root) {
   const place = make("p", { class: "moving-said", "aria-live": "polite" });

@@ -29,10 +29,7 @@ function slope(weights) {
 
 function render({ model, el }) {
   el.classList.add("moving", "softmax-scaling");
-  const put = (key, value) => {
-    model.set(key, value);
-    model.save_changes();
-  };
+  const put = setter(model);
   const dimensions = model.get("dimensions");
 
   const slider = (label, least, most, step, said) => {

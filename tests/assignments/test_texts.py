@@ -1,0 +1,34 @@
+"""Points stand in the notebook, on the assignment's page and in the guide: the same everywhere."""
+
+from pathlib import Path
+
+import pytest
+
+from course_lib.grading.demonstration import automatic_parts
+from course_lib.grading.project import assignment_names, project_root, source_of
+from course_lib.grading.release import source_notebook
+
+ROOT = project_root(Path(__file__).parent)
+
+
+def text(path: str) -> str:
+    return (ROOT / "book" / path).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", assignment_names(ROOT))
+def test_the_points_in_the_texts_are_those_of_the_cells(name: str) -> None:
+    source = source_notebook(source_of(ROOT, name))
+    opening = source.cells[0].source
+    graded = [cell for cell in source.cells if cell.metadata.get("nbgrader", {}).get("grade")]
+    total = sum(cell.metadata.nbgrader.points for cell in graded)
+    automatic = sum(automatic_parts(source).values())
+    assert 0 < automatic < total
+    assert f"| | **total** | **{total}** |" in opening
+    page = text(f"assignments/{name}.md")
+    assert f"**Points:** {total}, of which {total - automatic:g} for a paragraph" in page
+    rows = [line for line in opening.splitlines() if line[:4].strip("| ").isdigit()]
+    assert rows
+    assert [line for line in rows if line not in page] == []
+    shares = f"{total}: {automatic:g} by tests, {total - automatic:g} by a person"
+    [line] = [line for line in text("instructors.md").splitlines() if f"[`{name}`]" in line]
+    assert shares in line
