@@ -12,7 +12,7 @@ from course_lib.evaluation.bleu import bleu_tok
 from course_lib.grading.submitted_run import Fault, Submitted, is_near
 from course_lib.models import EncoderDecoder
 from course_lib.search import translate
-from course_lib.training.loop import encode_pairs, mean_loss
+from course_lib.training import encode_pairs, mean_loss
 
 LOSS_TOLERANCE = 0.002
 """Nats a word. Noise of 1% on every weight moves the loss by 0.0005, bfloat16 by 0.00004."""

@@ -3,23 +3,25 @@
 import copy
 import math
 import time
+from itertools import islice
 
 import torch
 from accelerate import Accelerator
 
-from course_lib.corpora.batches import EncodedPair, bucketed_batches, make_batch
+from course_lib.corpora.batches import make_batch
 from course_lib.models import EncoderDecoder
-from course_lib.training.recipe import given_at, make_optimiser
-from course_lib.training.run_config import RunConfig
+from course_lib.training.minibatches import Minibatches
+from course_lib.training.recipe import Recipe, given_at, make_optimiser
 
 PROBES = 6
+SAMPLE = 1000  # minibatches of which the probes are chosen and the lengths are taken
 
 
 def estimate(
     accelerator: Accelerator,
     model: EncoderDecoder,
-    pairs: list[EncodedPair],
-    config: RunConfig,
+    minibatches: Minibatches,
+    recipe: Recipe,
     done: int = 0,
 ) -> str:
     """One sentence: updates left, target words a second, minutes. Leaves no trace on the training.
@@ -27,11 +29,10 @@ def estimate(
     A copy of the model is trained on a few real minibatches, from short to long; the random
     generator is put back afterwards.
     """
-    recipe = config.recipe
     device = next(model.parameters()).device
-    batches = bucketed_batches(pairs, recipe.batch_size, config.seed, 0)
-    by_length = sorted(batches, key=lambda index: max(len(pairs[i][1]) for i in index))
-    chosen = [by_length[(2 * i + 1) * len(batches) // (2 * PROBES)] for i in range(PROBES)]
+    sample = list(islice(minibatches.epoch(0), SAMPLE))
+    by_length = sorted(sample, key=lambda minibatch: max(len(y) for _, y in minibatch))
+    chosen = [by_length[(2 * i + 1) * len(sample) // (2 * PROBES)] for i in range(PROBES)]
     probe = copy.deepcopy(model).train()
     optimiser = make_optimiser(probe.parameters(), recipe)
     given = given_at(1, 3, recipe)  # half-way
@@ -39,18 +40,18 @@ def estimate(
         for _ in range(2):  # the first round warms up
             words = 0
             started = time.monotonic()
-            for index in chosen:
+            for minibatch in chosen:
                 with accelerator.autocast():
-                    batch = make_batch(pairs, index).to(device)
+                    batch = make_batch(minibatch, range(len(minibatch))).to(device)
                     loss, count = probe(batch, recipe.label_smoothing, given)
                 (loss / count).backward()
                 optimiser.step()
                 optimiser.zero_grad()
                 words += int(count)
             rate = words / (time.monotonic() - started)
-    steps = recipe.epochs * len(batches)
-    total_words = recipe.epochs * sum(len(target) + 1 for _, target in pairs)
-    seconds = total_words / rate * (1 - done / steps)
+    steps = recipe.epochs * minibatches.per_epoch
+    words_each = sum(len(y) + 1 for minibatch in sample for _, y in minibatch) / len(sample)
+    seconds = (steps - done) * words_each / rate
     return (
         f"{steps - done:,} updates of {recipe.batch_size} pairs at about {round(rate, -2):,.0f} "
         f"target words a second: about {duration(seconds)} of training here, "

@@ -31,7 +31,10 @@ from course_lib.training import (
     recorded_name,
     train,
 )
+from course_lib.training.minibatches import Minibatch
+from course_lib.training.progress import Progress
 from course_lib.training.recipe import Recipe, learning_rate_at
+from course_lib.training.update import Updater
 
 TINY = {
     "hidden": 16,
@@ -107,16 +110,14 @@ def test_ctrl_c_loses_nothing(
     stop_at: int, tmp_path: Path, corpus: Corpus, undisturbed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "run"
-    from course_lib.training import loop
+    update = Updater.__call__
 
-    update = loop._update
-
-    def interrupted(*arguments) -> None:
-        update(*arguments)
-        if arguments[-1].step == stop_at:
+    def interrupted(self: Updater, minibatch: Minibatch, progress: Progress) -> None:
+        update(self, minibatch, progress)
+        if progress.step == stop_at:
             signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(loop, "_update", interrupted)
+    monkeypatch.setattr(Updater, "__call__", interrupted)
     with pytest.raises(KeyboardInterrupt):
         train(CONFIG, corpus, out, quiet=True)
     monkeypatch.undo()
@@ -196,17 +197,15 @@ def test_killed_twenty_times(tmp_path: Path, undisturbed: Path) -> None:
 def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_checkpoint(
     tmp_path: Path, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from course_lib.training import loop
+    update = Updater.__call__
 
-    update = loop._update
-
-    def spoiled(accelerator, trainer, optimiser, recipe, total, pairs, index, progress) -> None:
+    def spoiled(self: Updater, minibatch: Minibatch, progress: Progress) -> None:
         if progress.step == 8:
             with torch.no_grad():
-                trainer.decoder.W_o.bias.fill_(torch.nan)
-        update(accelerator, trainer, optimiser, recipe, total, pairs, index, progress)
+                self.trainer.decoder.W_o.bias.fill_(torch.nan)
+        update(self, minibatch, progress)
 
-    monkeypatch.setattr(loop, "_update", spoiled)
+    monkeypatch.setattr(Updater, "__call__", spoiled)
     with pytest.raises(CourseError, match=r"update 9.*learning_rate"):
         train(CONFIG, corpus, tmp_path / "run", quiet=True)
     monkeypatch.undo()

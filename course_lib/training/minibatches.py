@@ -1,0 +1,79 @@
+"""What a training reads: every epoch's minibatches, from any of them on."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from course_lib.corpora.batches import EncodedPair, bucketed_batches
+from course_lib.corpora.corpus import Corpus, Split
+from course_lib.corpora.vocabulary import Vocabulary
+from course_lib.errors import CourseError
+from course_lib.training.run_config import RunConfig
+
+Minibatch = list[EncodedPair]
+"""The sentence pairs of one update."""
+
+
+class Minibatches(Protocol):
+    """The source of minibatches that the training loop reads, wherever they come from.
+
+    The same epoch is the same minibatches every time, so that a resumed run goes on with the one
+    that it had not used, and every process of a training can take its share of each.
+    """
+
+    @property
+    def per_epoch(self) -> int:
+        """How many minibatches an epoch has."""
+
+    def epoch(self, epoch: int, start: int = 0) -> Iterator[Minibatch]:
+        """Minibatches of this epoch from number `start` on, both counted from 0."""
+
+
+@dataclass(frozen=True)
+class BucketedMinibatches:
+    """All pairs in memory, `batch_size` of similar length at a time, in a seeded order."""
+
+    pairs: list[EncodedPair]
+    batch_size: int
+    seed: int
+
+    @property
+    def per_epoch(self) -> int:
+        """See `Minibatches.per_epoch`."""
+        return math.ceil(len(self.pairs) / self.batch_size)
+
+    def epoch(self, epoch: int, start: int = 0) -> Iterator[Minibatch]:
+        """See `Minibatches.epoch`."""
+        for index in bucketed_batches(self.pairs, self.batch_size, self.seed, epoch)[start:]:
+            yield [self.pairs[i] for i in index]
+
+
+def make_minibatches(
+    config: RunConfig, corpus: Corpus, words: tuple[Vocabulary, Vocabulary]
+) -> BucketedMinibatches:
+    """The training split as the recipe batches it.
+
+    Raises:
+        CourseError: there is nothing to train on, or nothing to validate with.
+    """
+    recipe = config.recipe
+    pairs = encode_pairs(corpus.splits["train"], words, recipe.max_length)
+    if not pairs or not len(corpus.splits["val"]):
+        raise CourseError(
+            f"{corpus.name} has no sentence to train on or none to validate with. "
+            "Ask for more with --set corpus.train=... or --set corpus.val=..."
+        )
+    return BucketedMinibatches(pairs, recipe.batch_size, config.seed)
+
+
+def encode_pairs(
+    split: Split, words: tuple[Vocabulary, Vocabulary], max_length: int | None = None
+) -> list[EncodedPair]:
+    """A split as word numbers, without pairs longer than `max_length` words on either side."""
+    source, target = words
+    return [
+        (source.encode(x), target.encode(y))
+        for x, y in zip(split.source, split.target, strict=True)
+        if max_length is None or max(len(x), len(y)) <= max_length
+    ]

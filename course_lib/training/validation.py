@@ -1,0 +1,57 @@
+"""How well a model does on sentences that it is not trained on."""
+
+from pathlib import Path
+
+import torch
+
+from course_lib.corpora.batches import EncodedPair, batches_in_order, make_batch
+from course_lib.corpora.corpus import Split
+from course_lib.corpora.vocabulary import Vocabulary
+from course_lib.evaluation.bleu import bleu_tok
+from course_lib.models import EncoderDecoder
+from course_lib.search import translate
+from course_lib.training.checkpoint import save_weights
+from course_lib.training.minibatches import encode_pairs
+from course_lib.training.progress import Progress
+from course_lib.training.run_directory import BEST
+
+
+def validate(
+    model: EncoderDecoder,
+    split: Split,
+    words: tuple[Vocabulary, Vocabulary],
+    out: Path,
+    progress: Progress,
+) -> None:
+    """Loss and greedy BLEU on the validation split; keeps the weights if the loss is best."""
+    pairs = encode_pairs(split, words)
+    val_loss = mean_loss(model, pairs)
+    hypotheses = translate(model, [source for source, _ in pairs], k=1)
+    score = bleu_tok([words[1].decode(h.tokens) for h in hypotheses], split.target).score
+    progress.metrics.append(
+        {
+            "epoch": progress.epoch + 1,
+            "step": progress.step,
+            "seconds": round(progress.seconds, 2),
+            "train_loss": progress.loss / progress.words,
+            "val_loss": val_loss,
+            "val_bleu": score,
+        }
+    )
+    progress.since_best += 1
+    if val_loss < progress.best:
+        progress.best, progress.since_best = val_loss, 0
+        save_weights(out / BEST, model)
+
+
+@torch.no_grad()
+def mean_loss(model: EncoderDecoder, pairs: list[EncodedPair]) -> float:
+    """Cross-entropy in nats a word, end marks included, without smoothing or dropout."""
+    model.eval()
+    device = next(model.parameters()).device
+    loss, count = 0.0, 0
+    for index in batches_in_order([len(target) for _, target in pairs], 64):
+        batch_loss, batch_count = model.loss(make_batch(pairs, index).to(device))
+        loss += float(batch_loss)
+        count += int(batch_count)
+    return loss / count
