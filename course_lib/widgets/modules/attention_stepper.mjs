@@ -1,6 +1,7 @@
 // One translation, word by word: where the model looks, what it would write, and how sure it is.
 
 const END = "</s>";
+const NEXT = 5; // words in the list of the most probable ones
 const PACE = 900; // milliseconds a word while it plays
 
 /** The heatmaps' colours: white, the weights' orange, brown; 0 to 1 in even steps of lightness. */
@@ -29,11 +30,25 @@ function panel(onCell) {
       make("div", { class: "stepper-map" }, make("div", { class: "moving-scroll" }, canvas), reading), table));
   const side = { element, data: null, step: 0, at: null, boxes: null, cell: 0, left: 0, top: 0 };
 
-  const words = (line, list, role) => line.replaceChildren(...list.map((word) => {
+  // A step touches only what it changes, and changes text in place: at 60 words, replacing every
+  // number costs more than all the drawing.
+  const numbers = [];
+  const words = (line, list, role) => line.replaceChildren(...list.map((word, k) => {
     const chip = make("span", { class: `chip role-${role}` }, make("b", {}, word));
-    if (role === "annotation") chip.append(make("i", { class: "role-weight" }), make("i", { class: "role-energy" }));
+    if (role === "annotation") {
+      numbers[k] = { chip, weight: new Text(), energy: new Text() };
+      chip.append(make("i", { class: "role-weight" }, numbers[k].weight), make("i", { class: "role-energy" }, numbers[k].energy));
+    } else chip.classList.add("to-come");
     return chip;
   }));
+  const write = (text, value) => { if (text.data !== value) text.data = value; };
+  const rows = Array.from({ length: NEXT }, () => {
+    const [word, probability, bar] = [new Text(), new Text(), make("span", { class: "bar" })];
+    const line = make("tr", { hidden: true }, make("th", { scope: "row", class: "role-word" }, word),
+      make("td", {}, probability), make("td", { class: "bars", "aria-hidden": "true" }, bar));
+    return { line, word, probability, bar };
+  });
+  next.append(...rows.map((one) => one.line));
 
   side.load = (data, source) => {
     side.data = data;
@@ -86,9 +101,18 @@ function panel(onCell) {
         context.restore();
       });
     }
+    clear(0);
+  }
+
+  /** An empty field from row i on. */
+  function clear(i) {
+    const context = canvas.getContext("2d");
+    const y = side.top + i * side.cell;
+    context.fillStyle = "#fff";
+    context.fillRect(0, y, canvas.width, canvas.height);
     context.strokeStyle = "#dadce0";
-    context.strokeRect(side.left - 0.5, side.top - 0.5, side.cell * across + 1, side.cell * target.length + 1);
-    side.drawn = 0;
+    context.strokeRect(side.left - 0.5, side.top - 0.5, side.cell * side.source.length + 1, side.cell * side.data.target.length + 1);
+    side.drawn = i;
   }
 
   function row(i) {
@@ -130,28 +154,33 @@ function panel(onCell) {
   side.show = (step) => {
     const { alpha, energies, target, next: words } = side.data;
     const i = Math.min(step, target.length) - 1;
+    const before = side.step - 1;
+    const written = strip.target.children;
+    for (let k = Math.min(before, i) + 1; k <= Math.max(before, i); k += 1) written[k].classList.toggle("to-come", k > i);
+    written[before]?.classList.remove("now");
+    written[i]?.classList.add("now");
     side.step = i + 1;
-    [...strip.target.children].forEach((chip, k) => {
-      chip.classList.toggle("to-come", k > i);
-      chip.classList.toggle("now", k === i);
-    });
     if (alpha) {
-      // back means drawing again; forward only the rows that are new
-      if (side.drawn > side.step) measure();
+      if (side.drawn > side.step) clear(side.step);
       while (side.drawn < side.step) row(side.drawn++);
       const now = i >= 0 ? alpha[i] : null;
-      [...strip.source.children].forEach((chip, j) => {
-        const [weight, energy] = [chip.children[1], chip.children[2]];
+      numbers.slice(0, side.source.length).forEach(({ chip, weight, energy }, j) => {
         chip.style.setProperty("--weight", now ? now[j] : 0);
-        weight.textContent = now ? shown(now[j]) : "";
-        energy.textContent = now ? shown(energies[i][j], 1) : "";
+        write(weight, now ? shown(now[j]) : "");
+        write(energy, now ? shown(energies[i][j], 1) : "");
       });
       strip.arcs.replaceChildren(...(now ? arcs(now, i) : []));
       canvas.setAttribute("aria-label", `Weights of ${side.step} of ${target.length} target words on ${side.source.length} source words`);
     }
-    next.replaceChildren(...(i >= 0 ? words[i].map(([word, probability]) => make("tr", { class: word === target[i] && "chosen" },
-      make("th", { scope: "row", class: "role-word" }, word), make("td", {}, shown(probability, 3)),
-      make("td", { class: "bars", "aria-hidden": "true" }, make("span", { class: "bar", style: `width:${probability * 100}%` })))) : []));
+    rows.forEach(({ line, word, probability, bar }, k) => {
+      line.hidden = i < 0 || k >= words[i].length;
+      if (line.hidden) return;
+      const [text, p] = words[i][k];
+      line.classList.toggle("chosen", text === target[i]);
+      write(word, text);
+      write(probability, shown(p, 3));
+      bar.style.width = `${p * 100}%`;
+    });
     point(side.at && side.at[1], i);
   };
 
