@@ -6,7 +6,7 @@ that write a file a run list their runs in `runs()`.
 
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import process_time
 from typing import Any, NamedTuple
@@ -79,14 +79,17 @@ def searching_runs(
             yield f"{stem}-{name}", config
 
 
-def trained(config: RunConfig) -> Trained:
-    """Train on one thread and score with greedy search, in a folder that does not stay."""
+def trained(config: RunConfig, watch: Callable[[EncoderDecoder], None] | None = None) -> Trained:
+    """Train on one thread and score with greedy search, in a folder that does not stay.
+
+    `watch` is called with the model after each validation.
+    """
     torch.set_num_threads(1)
     corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run"
         begin = process_time()
-        train(config, corpus, path, quiet=True)
+        train(config, corpus, path, quiet=True, watch=watch)
         seconds = process_time() - begin
         result = finish_run(path, corpus, beam=1)
         lines = (path / "hypotheses.test.txt").read_text(encoding="utf-8").splitlines()

@@ -16,7 +16,12 @@ if TYPE_CHECKING:
     from course_lib.training import Run
 
 KINDS = {"attention": "attention", "ibm1": "IBM Model 1", "blind": "blind guess"}
-NAMES = {"argmax": "largest weight", "forward": "this direction", "reverse": "other direction"}
+NAMES = {
+    "argmax": "largest weight",
+    "words": "largest weight on a word",
+    "forward": "this direction",
+    "reverse": "other direction",
+}
 
 
 def align(
@@ -93,7 +98,7 @@ def _run_and_corpus(path: Path) -> "tuple[Run, Corpus]":
 
     run = load_run(path)
     corpus = load_corpus(run.config.corpus, run.config.pair, **run.config.corpus_options)
-    if other_data(read_result(path)["corpus_sha256"], corpus):
+    if other_data(read_result(run.path)["corpus_sha256"], corpus):
         raise CourseError(
             f"{path} was trained on other data than {corpus.name} is here. "
             f"Check it with `course corpus verify {corpus.name}`."
@@ -128,6 +133,8 @@ def _as_text(record: dict[str, Any]) -> str:
             way = NAMES.get(how, how)
             if how == "threshold":
                 way = f"weight of {record['threshold']} or more"
+            if how == "agreed":
+                way = f"both agree on {record['both']} or more"
             cells = [score[key] for key in ("precision", "recall", "aer")]
             lines.append(
                 f"  {KINDS[who] + ', ' + way:36}"

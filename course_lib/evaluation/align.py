@@ -8,6 +8,7 @@ from course_lib.corpora.corpus import Corpus, Link, Split
 from course_lib.corpora.vocabulary import EOS, MARKS, Vocabulary
 from course_lib.errors import CourseError
 from course_lib.evaluation.alignment import (
+    BOTH,
     THRESHOLD,
     alignment_error_rate,
     argmax_links,
@@ -18,8 +19,8 @@ from course_lib.evaluation.alignment import (
 from course_lib.evaluation.diagnostics import diagnose, summarise
 from course_lib.evaluation.ibm1 import train_model1
 from course_lib.evaluation.links import GoldLinks
-from course_lib.evaluation.symmetrise import COMBINATIONS
-from course_lib.evaluation.weights import Weights, checked_weights
+from course_lib.evaluation.symmetrise import COMBINATIONS, both_directions
+from course_lib.evaluation.weights import Weights, between_words, checked_weights
 from course_lib.models import EncoderDecoder
 
 Alignments = list[frozenset[Link]]
@@ -86,6 +87,7 @@ def align_split(
     gold: Sequence[GoldLinks] | None = None,
     reverse: Sequence[Weights] | None = None,
     threshold: float = THRESHOLD,
+    both: float = BOTH,
 ) -> dict[str, Any]:
     """What a model's weights are worth as an alignment of a split, and how they look.
 
@@ -94,22 +96,33 @@ def align_split(
         gold: what to score against; without it the corpus's own links, where it has them.
         reverse: weights of a model of the other direction on the same pairs, (T_x + 1, T_y + 1)
             each: then the two directions are also combined.
+        threshold, both: from which weight on words are linked, by this model and by the agreement
+            of the two directions.
 
     Returns:
-        `aer` and `ibm1_aer`, the alignment error rates by the largest weight and of IBM Model 1
-        trained on the corpus's training split, None without gold links; all scores under
-        `alignments`, a blind guess along the diagonal among them; the `diagnostics` of the weights.
+        `aer`, `words_aer` and `ibm1_aer`, the alignment error rates by the largest weight, by the
+        largest weight on a word, and of IBM Model 1 trained on the corpus's training split, None
+        without gold links; all scores under `alignments`, a blind guess along the diagonal among
+        them; the `diagnostics` of the weights.
     """
     part = corpus.splits[split]
     if gold is None and part.links is not None:
         gold = [GoldLinks(links) for links in part.links]
     scores: dict[str, dict[str, Any]] = {}
     if gold is not None:
-        both = {"argmax": [argmax_links(alpha) for alpha in weights]}
+        ways = {"argmax": [argmax_links(alpha) for alpha in weights]}
         if reverse is not None:
-            both["reverse"] = [transposed(argmax_links(alpha)) for alpha in reverse]
-        several = {"threshold": [threshold_links(alpha, threshold) for alpha in weights]}
-        scores["attention"] = _scored({**both, **several, **_combined(both)}, gold)
+            ways["reverse"] = [transposed(argmax_links(alpha)) for alpha in reverse]
+        more = {
+            "threshold": [threshold_links(alpha, threshold) for alpha in weights],
+            "words": [words_links(alpha) for alpha in weights],
+        }
+        if reverse is not None:
+            more["agreed"] = [
+                threshold_links(both_directions(alpha, beta), both, end_mark=False)
+                for alpha, beta in zip(weights, reverse, strict=True)
+            ]
+        scores["attention"] = _scored({**ways, **more, **_combined(ways)}, gold)
         classical = model1_alignments(corpus, split, both_ways=reverse is not None)
         scores["ibm1"] = _scored({**classical, **_combined(classical)}, gold)
         diagonal = [
@@ -122,8 +135,10 @@ def align_split(
         "end_mark": END_MARK,
         "units": UNITS,
         "threshold": threshold,
+        "both": both if reverse is not None else None,
         "gold": _about(gold, corpus),
         "aer": scores["attention"]["argmax"]["aer"] if gold is not None else None,
+        "words_aer": scores["attention"]["words"]["aer"] if gold is not None else None,
         "ibm1_aer": scores["ibm1"]["forward"]["aer"] if gold is not None else None,
         "alignments": scores,
         "ibm1_iterations": ITERATIONS if gold is not None else None,
@@ -172,6 +187,11 @@ def saved_weights(weights: Sequence[Weights], corpus: Corpus, split: str) -> dic
             for i, alpha in enumerate(weights)
         ],
     }
+
+
+def words_links(alpha: Weights) -> frozenset[Link]:
+    """Each target word with the source word of its largest weight, whatever the end mark takes."""
+    return argmax_links(between_words(alpha), end_mark=False)
 
 
 def _combined(directions: Mapping[str, Alignments]) -> dict[str, Alignments]:

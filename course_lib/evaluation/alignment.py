@@ -19,6 +19,10 @@ THRESHOLD = 0.1
 toy corpus's validation split 0.075 to 0.125 are best for the recorded RNNsearch; a model that is
 less certain needs more."""
 
+BOTH = 0.2
+"""The same for the weights on which two directions agree, `symmetrise.both_directions`: 0.15 to 0.3
+are best there."""
+
 
 class AlignmentScore(NamedTuple):
     """An alignment A against sure links S and possible links P, over a whole corpus, from 0 to 1.

@@ -7,9 +7,14 @@ target) of the first one; `alignment.transposed` turns the second.
 """
 
 from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 
 from course_lib.corpora.corpus import Link
+from course_lib.errors import CourseError
 from course_lib.evaluation.alignment import Alignment
+from course_lib.evaluation.weights import Weights, between_words
 
 NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1, 1))
 
@@ -49,6 +54,29 @@ def grow_diag(forward: Alignment, backward: Alignment) -> frozenset[Link]:
                     targets.add(link[1])
                     growing = True
     return frozenset(grown)
+
+
+def both_directions(forward: Any, backward: Any) -> Weights:
+    """Weights on which two models agree: the geometric mean, before anything is made a link.
+
+    sqrt(alpha_ij beta_ji), both without the end mark (`weights.between_words`): a pair of words is
+    strong where each model looks from one to the other. Links are those from a threshold up
+    (`alignment.threshold_links` with `end_mark` false).
+
+    Args:
+        forward: (T_y + 1, T_x + 1) weights of the model that writes the target.
+        backward: (T_x + 1, T_y + 1) weights of the one that writes the source.
+
+    Returns:
+        (T_y, T_x); rows do not sum to 1.
+    """
+    one, other = between_words(forward), between_words(backward).T
+    if one.shape != other.shape:
+        raise CourseError(
+            f"The weights are {one.shape[0]} x {one.shape[1]} words one way and "
+            f"{other.shape[1]} x {other.shape[0]} the other. Give those of one sentence pair."
+        )
+    return np.sqrt(one * other)
 
 
 COMBINATIONS: dict[str, Callable[[Alignment, Alignment], frozenset[Link]]] = {

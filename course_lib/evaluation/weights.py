@@ -47,6 +47,17 @@ def checked_weights(alpha: Any, end_mark: bool = True) -> Weights:
     return weights
 
 
+def between_words(alpha: Any) -> Weights:
+    """The weights of words on words: what the end mark took is shared out again, row by row.
+
+    `alpha` comes with the end marks' row and column, which are left out: (T_y + 1, T_x + 1) to
+    (T_y, T_x). Rows sum to 1; a row with all of its weight on the end mark stays zero.
+    """
+    weights = checked_weights(alpha)[:-1, :-1]
+    total = weights.sum(axis=1, keepdims=True)
+    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+
+
 def merge_pieces(alpha: Any, source_words: Sequence[int], target_words: Sequence[int]) -> Weights:
     """Weights between pieces of words, (T_y, T_x), as weights between words.
 

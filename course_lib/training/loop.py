@@ -1,6 +1,7 @@
 """The training loop: updates, validations, checkpoints, and stopping well."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from accelerate.utils import set_seed
@@ -9,7 +10,7 @@ from tqdm import tqdm
 from course_lib.corpora.corpus import Corpus
 from course_lib.errors import CourseError
 from course_lib.files import remove_leftovers
-from course_lib.models import build_model
+from course_lib.models import EncoderDecoder, build_model
 from course_lib.training.checkpoint import load_state, save_state
 from course_lib.training.estimate import estimate
 from course_lib.training.interrupt import deferred_interrupt
@@ -31,13 +32,19 @@ from course_lib.training.validation import validate
 
 
 def train(
-    config: RunConfig, corpus: Corpus, out: Path | str, resume: bool = False, quiet: bool = False
+    config: RunConfig,
+    corpus: Corpus,
+    out: Path | str,
+    resume: bool = False,
+    quiet: bool = False,
+    watch: Callable[[EncoderDecoder], None] | None = None,
 ) -> Progress:
     """Train one run into the directory `out` and return how it went.
 
     The best weights by validation loss end in model.safetensors. With `resume` a stopped or killed
     run goes on from its last checkpoint to the numbers it would have reached undisturbed; a
     finished one is left as it is. Ctrl-C writes a checkpoint, then raises KeyboardInterrupt.
+    `watch` is called with the model after each validation.
 
     Raises:
         CourseError: `out` holds another run, or the loss is no longer a number.
@@ -98,6 +105,8 @@ def train(
                     raise KeyboardInterrupt
             progress.seconds = time.monotonic() - started
             validate(model, corpus.splits["val"], words, out, progress)
+            if watch is not None:
+                watch(model)
             bar.set_postfix(val_loss=f"{progress.metrics[-1]['val_loss']:.3f}")
             progress.next_epoch()
             checkpoint()

@@ -67,7 +67,8 @@ def test_one_json_object_with_both_error_rates_and_the_diagnostics(
     assert record["weights"].startswith("forced decoding")
     assert 0 < record["ibm1_aer"] < record["aer"] <= 1
     assert record["aer"] == record["alignments"]["attention"]["argmax"]["aer"]
-    assert set(record["alignments"]["attention"]) == {"argmax", "threshold"}
+    assert set(record["alignments"]["attention"]) == {"argmax", "threshold", "words"}
+    assert record["words_aer"] == record["alignments"]["attention"]["words"]["aer"]
 
 
 def test_as_text_it_says_how_the_weights_came_about(
@@ -93,7 +94,9 @@ def test_a_run_of_the_other_direction_adds_the_combinations(
     for who in ("attention", "ibm1"):
         assert {"reverse", "intersection", "union", "grow-diag"} <= set(record["alignments"][who])
     assert course(monkeypatch, *line) == 0
-    assert "grow-diag" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "grow-diag" in printed
+    assert "both agree on 0.2 or more" in printed
     assert course(monkeypatch, "align", run, "--split", "test", "--reverse", run) == 2
     [message] = capsys.readouterr().err.splitlines()
     assert "in the other direction" in message

@@ -111,7 +111,8 @@ def test_weights_on_the_gold_links_are_without_error(corpus: Corpus) -> None:
     )
     assert record["aer"] == 0
     assert set(record["alignments"]["attention"]) == {
-        *("argmax", "reverse", "threshold", "intersection", "union", "grow-diag")
+        *("argmax", "reverse", "threshold", "words", "agreed"),
+        *("intersection", "union", "grow-diag"),
     }
     assert {score["aer"] for score in record["alignments"]["attention"].values()} == {0}
     assert record["diagnostics"]["entropy"] == 0
@@ -132,6 +133,16 @@ def test_the_two_methods_are_scored_on_the_same_links(corpus: Corpus, words: Voc
     assert set(record["alignments"]["ibm1"]) == {"forward"}
     assert record["diagnostics"]["warnings"]["uniform"] == 40
     json.dumps(record, allow_nan=False)
+
+
+def test_words_that_look_at_the_end_mark_can_still_be_linked(corpus: Corpus) -> None:
+    """Half of every row moves to the end mark: what is left still points at the gold link."""
+    looking = [alpha / 2 for alpha in oracle(corpus, "test")]
+    for alpha in looking:
+        alpha[:, -1] += 0.5 + 1e-9
+    record = align_split(looking, corpus, "test")
+    assert record["aer"] == 1
+    assert record["words_aer"] == 0
 
 
 def test_both_directions_of_model_1_are_combined(corpus: Corpus) -> None:

@@ -1,11 +1,19 @@
 """Two directions combined: between intersection and union, the same whichever way they are read."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.corpora.corpus import Link
-from course_lib.evaluation.symmetrise import COMBINATIONS, grow_diag, intersection, union
+from course_lib.errors import CourseError
+from course_lib.evaluation.symmetrise import (
+    COMBINATIONS,
+    both_directions,
+    grow_diag,
+    intersection,
+    union,
+)
 
 links = st.frozensets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=14)
 
@@ -75,3 +83,16 @@ def test_every_combination_lies_between_intersection_and_union(
 def test_equal_alignments_stay_as_they_are(name: str) -> None:
     both = frozenset({(0, 0), (2, 1), (1, 3)})
     assert COMBINATIONS[name](both, both) == both
+
+
+def test_weights_agree_where_each_model_looks_at_the_other_word() -> None:
+    """Two words a side and their end marks; the geometric means by hand."""
+    forward = [[0.4, 0.1, 0.5], [0.25, 0.75, 0.0], [0.0, 0.0, 1.0]]
+    backward = [[0.9, 0.0, 0.1], [0.32, 0.48, 0.2], [0.0, 0.0, 1.0]]
+    # Without end marks: 0.8 0.2 / 0.25 0.75, and 1 0 / 0.4 0.6 turned.
+    wanted = np.sqrt([[0.8 * 1.0, 0.2 * 0.4], [0.25 * 0.0, 0.75 * 0.6]])
+    np.testing.assert_allclose(both_directions(forward, backward), wanted)
+    turned = both_directions(backward, forward)
+    np.testing.assert_allclose(turned, wanted.T)
+    with pytest.raises(CourseError, match="one sentence pair"):
+        both_directions(forward, backward[:2])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.errors import CourseError
-from course_lib.evaluation.weights import checked_weights, merge_pieces
+from course_lib.evaluation.weights import between_words, checked_weights, merge_pieces
 
 # Each word's number of pieces; the words' numbers follow.
 pieces = st.lists(st.integers(1, 3), min_size=1, max_size=5)
@@ -94,3 +94,10 @@ def test_pieces_must_number_their_words(words: list[int]) -> None:
 def test_pieces_must_fit_the_weights() -> None:
     with pytest.raises(CourseError, match="3 x 3 for 2 target and 3 source pieces"):
         merge_pieces(np.full((3, 3), 1 / 3), [0, 1, 1], [0, 1])
+
+
+def test_what_the_end_mark_took_is_shared_out_again() -> None:
+    alpha = [[0.1, 0.3, 0.6], [0.0, 0.0, 1.0], [0.0, 0.2, 0.8]]
+    np.testing.assert_allclose(between_words(alpha), [[0.25, 0.75], [0.0, 0.0]])
+    with pytest.raises(CourseError, match="no word is left"):
+        between_words([[1.0]])

@@ -253,7 +253,11 @@ def test_a_damaged_run_is_named_in_one_line(undisturbed: Path, tmp_path: Path) -
 def test_early_stopping_waits_as_long_as_the_recipe_says(tmp_path: Path, corpus: Corpus) -> None:
     hopeless = {**TINY, "epochs": 9, "patience": 1, "learning_rate": 1e-12}
     config = RunConfig("rnnencdec", "copy", "tokens", "smoke", changes=hopeless)
-    progress = train(config, corpus, tmp_path / "run", quiet=True)
+    watched: list[int] = []
+    progress = train(
+        config, corpus, tmp_path / "run", quiet=True, watch=lambda model: watched.append(id(model))
+    )
+    assert len(watched) == progress.epoch
     losses = [record["val_loss"] for record in progress.metrics]
     assert progress.epoch < 9
     assert progress.epoch == losses.index(min(losses)) + 1 + 1  # the best, and one more
