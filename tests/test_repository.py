@@ -23,7 +23,7 @@ TOP_LEVEL = {
 }
 # A part may use those before it, never one after it.
 LAYERS = (
-    *("errors", "files", "corpora", "models", "search", "evaluation", "training"),
+    *("errors", "files", "pretrained", "corpora", "models", "search", "evaluation", "training"),
     *("figures", "widgets", "grading", "cli"),
 )
 LONGEST_FILE = 600

@@ -15,7 +15,9 @@ Set = Annotated[
     list[str] | None, typer.Option("--set", help="key=value: one value of size or recipe.")
 ]
 Beam = Annotated[int, typer.Option(help="Hypotheses kept a sentence; 1 is greedy search.")]
-RunPath = Annotated[Path, typer.Argument(metavar="RUN", help="A run directory.")]
+RunPath = Annotated[
+    Path, typer.Argument(metavar="RUN", help="A run directory, or a published model's name.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 

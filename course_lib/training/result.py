@@ -13,6 +13,7 @@ from course_lib.errors import CourseError
 from course_lib.evaluation.score import score_split
 from course_lib.files import write_atomically
 from course_lib.models import count_parameters
+from course_lib.pretrained import FOLDER
 from course_lib.training.provenance import device_name, git_commit
 from course_lib.training.run_directory import (
     RESULT,
@@ -66,7 +67,8 @@ def score_run(run: Run, corpus: Corpus, split: str, beam: int) -> dict[str, Any]
     """Score a run on one split; the scores, as result.json keeps them.
 
     They are written down, and the translations with them, unless the run has been scored on this
-    split with another beam: a record is not replaced by a trial.
+    split with another beam: a record is not replaced by a trial. Nor is anything written beside a
+    published model.
     """
     if other_data(read_result(run.path)["corpus_sha256"], corpus):
         raise CourseError(
@@ -77,7 +79,7 @@ def score_run(run: Run, corpus: Corpus, split: str, beam: int) -> dict[str, Any]
         run.model, run.source_vocabulary, run.target_vocabulary, corpus, split, beam
     )
     result = read_result(run.path)
-    if result["scores"].get(split, scores)["beam"] != beam:
+    if run.path.parent == FOLDER or result["scores"].get(split, scores)["beam"] != beam:
         return scores
     lines = "".join(" ".join(tokens) + "\n" for tokens in hypotheses)
     write_atomically(run.path / f"hypotheses.{split}.txt", lines)

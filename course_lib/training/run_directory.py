@@ -23,6 +23,7 @@ from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 from course_lib.models import EncoderDecoder, ModelConfig, build_model
+from course_lib.pretrained import published, published_path
 from course_lib.training.checkpoint import load_weights
 from course_lib.training.provenance import git_commit
 from course_lib.training.run_config import RunConfig
@@ -88,17 +89,30 @@ def other_data(recorded: Mapping[str, str], corpus: Corpus) -> bool:
     return any(corpus.sha256.get(name, checksum) != checksum for name, checksum in recorded.items())
 
 
-def load_run(path: Path | str, device: str | None = None) -> Run:
-    """The best model of a run directory, in evaluation mode. Nothing is unpickled.
+def run_folder(run: Path | str) -> Path:
+    """The folder of a run: a run directory's path, or a published model's name.
 
-    Without `device` it goes to the graphics card if there is one.
+    A run directory of that name comes first.
+    """
+    path = Path(run)
+    if (path / CONFIG).exists():
+        return path
+    folder = published_path(run)
+    if folder is None:
+        raise CourseError(
+            f"{run} is not a run directory. Make one with `course train --out {run}`, or take a "
+            f"published model: {' or '.join(published())}."
+        )
+    return folder
+
+
+def load_run(path: Path | str, device: str | None = None) -> Run:
+    """The best model of a run directory, or a published model by its name, in evaluation mode.
+
+    Nothing is unpickled. Without `device` it goes to the graphics card if there is one.
     """
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    path = Path(path)
-    if not (path / CONFIG).exists():
-        raise CourseError(
-            f"{path} is not a run directory. Make one with `course train --out {path}`."
-        )
+    path = run_folder(path)
     try:
         record = yaml.safe_load((path / CONFIG).read_text())
         words = json.loads((path / VOCABULARY).read_text())

@@ -1,0 +1,20 @@
+"""The published models: small enough to come with the library, so that they answer at once.
+
+Each is a folder here that reads like a run directory: configuration, vocabularies, the weights in
+half precision, result.json with the scores of exactly these weights, and the model card, README.md.
+`book/record_pretrained.py` makes them from run directories.
+"""
+
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+
+
+def published() -> list[str]:
+    """The names of the published models."""
+    return sorted(path.parent.name for path in FOLDER.glob("*/config.yaml"))
+
+
+def published_path(name: str | Path) -> Path | None:
+    """The folder of a published model; None for any other name."""
+    return FOLDER / name if str(name) in published() else None
