@@ -11,11 +11,12 @@ import torch
 from course_lib.corpora.corpus import Corpus
 from course_lib.errors import CourseError
 from course_lib.evaluation.score import score_split
-from course_lib.files import write_atomically
+from course_lib.files import sha256_of, write_atomically
 from course_lib.models import count_parameters
 from course_lib.pretrained import FOLDER
 from course_lib.training.provenance import device_name, git_commit
 from course_lib.training.run_directory import (
+    BEST,
     RESULT,
     Run,
     load_run,
@@ -52,6 +53,7 @@ def finish_run(path: Path | str, corpus: Corpus, beam: int = 12) -> dict[str, An
         "versions": {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}},
         "git_commit": trained_by(path),
         "scored_by": git_commit(),
+        "model_sha256": sha256_of(run.path / BEST),
         "corpus_sha256": dict(corpus.sha256),
         "metrics": metrics,
         "scores": {},

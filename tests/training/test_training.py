@@ -18,6 +18,7 @@ import yaml
 from course_lib.corpora import load_corpus
 from course_lib.corpora.corpus import Corpus
 from course_lib.errors import CourseError
+from course_lib.files import sha256_of
 from course_lib.search import translate
 from course_lib.training import (
     RunConfig,
@@ -85,6 +86,7 @@ def test_a_run_learns_and_can_be_read_back(undisturbed: Path, corpus: Corpus) ->
     assert result["scores"]["test"]["sentences"] == 20
     commit = yaml.safe_load((undisturbed / "config.yaml").read_text())["git_commit"]
     assert result["git_commit"] == commit  # what trained it, whoever scores it later
+    assert result["model_sha256"] == sha256_of(undisturbed / "model.safetensors")
     hypotheses = (undisturbed / "hypotheses.test.txt").read_text().splitlines()
     run = load_run(undisturbed)
     encoded = [run.source_vocabulary.encode(x) for x in corpus.splits["test"].source]
