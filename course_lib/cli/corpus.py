@@ -8,6 +8,8 @@ from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.multi30k import fetch as fetch_multi30k
 from course_lib.corpora.multi30k import verify as verify_multi30k
 from course_lib.corpora.registry import CORPORA, describe, inconsistencies, load_corpus
+from course_lib.corpora.wmt14 import training_files
+from course_lib.corpora.wmt14 import verify as verify_wmt14
 from course_lib.errors import CourseError
 
 Name = Annotated[str, typer.Argument(help=f"One of {', '.join(CORPORA)}.")]
@@ -34,9 +36,16 @@ def list_corpora() -> None:
 
 
 def fetch(name: Name) -> None:
-    """Have a corpus's files on this machine: download what is missing, check every SHA-256."""
+    """Have a corpus's files on this machine: download what is missing, check every SHA-256.
+
+    Of wmt14, tokenise every training pair into the cache: hours; a stopped one goes on.
+    """
     if describe(name).generated:
         typer.echo(f"{name} is generated on this machine: there is nothing to fetch.")
+        return
+    if name == "wmt14":
+        files = training_files()
+        typer.echo(f"{name}: {len(files):,} training pairs, tokenised, in {files.folder}.")
         return
     paths = fetch_multi30k()
     folders = sorted({str(path.parent) for path in paths})
@@ -52,6 +61,10 @@ def verify(name: Name) -> None:
         if problems:
             raise typer.Exit(1)
         typer.echo(f"{name}: splits aligned, links inside their sentences, no pair in two splits.")
+        return
+    if name == "wmt14":
+        prepared = verify_wmt14()
+        typer.echo(f"{name}: {len(prepared):,} training pairs in {prepared.folder}, as written.")
         return
     files = verify_multi30k()
     wrong = []
@@ -80,7 +93,11 @@ def show(
     """Show the first sentence pairs of a split as the models see them, and as people read them."""
     # A generated split starts the same however long it is: no more is made than will be shown.
     few = {"train": n, "val": n, "test": n} if describe(name).generated else {}
+    few = {"train": n} if name == "wmt14" else few
     corpus = load_corpus(name, pair, **few)
+    if corpus.stream is not None:
+        source, target = pair.split("-")
+        corpus.splits["train"] = corpus.stream.first((source, target), n)
     if split not in corpus.splits:
         raise CourseError(
             f"{name} has no split {split!r}. Choose one of {', '.join(corpus.splits)}."

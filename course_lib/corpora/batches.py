@@ -1,7 +1,7 @@
 """Sentence pairs of similar length side by side, padded, with masks that say what is padding."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import torch
@@ -82,6 +82,23 @@ def bucketed_batches(
         batches += [pool[i : i + batch_size] for i in range(0, len(pool), batch_size)]
     draw.shuffle(batches)
     return batches
+
+
+def cuts_by_tokens(source: Iterable[int], target: Iterable[int], budget: int) -> list[int]:
+    """Where minibatches begin so that each has at most `budget` positions, or a single pair.
+
+    Positions are pairs times the longest source and the longest target, each with its end mark:
+    what is computed and kept, padding included.
+    """
+    cuts = [0]
+    longest_source = longest_target = 0
+    for i, (t_x, t_y) in enumerate(zip(source, target, strict=True)):
+        longest_source, longest_target = max(longest_source, t_x), max(longest_target, t_y)
+        positions = (i + 1 - cuts[-1]) * (longest_source + longest_target + 2)
+        if positions > budget and i > cuts[-1]:
+            cuts.append(i)
+            longest_source, longest_target = t_x, t_y
+    return cuts
 
 
 def batches_in_order(lengths: Sequence[int], batch_size: int) -> list[list[int]]:

@@ -2,6 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from course_lib.corpora.token_files import TokenFiles
 
 Link = tuple[int, int]
 """A gold link (source position, target position), counted from 0, as in the `i-j` text format."""
@@ -29,7 +33,8 @@ class Corpus:
     """A named corpus with its splits and the checksums that say exactly which text it is.
 
     `sha256` maps each file to its checksum; a generated corpus has the one entry `generator`, the
-    hash of everything that decides its sentences.
+    hash of everything that decides its sentences. A corpus too large for memory has its training
+    pairs in `stream` and no split `train`.
     """
 
     name: str
@@ -38,3 +43,4 @@ class Corpus:
     sha256: dict[str, str]
     lowercased: bool
     detokenize: Callable[[list[str]], str]
+    stream: "TokenFiles | None" = None

@@ -10,6 +10,8 @@ from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.multi30k import PAIRS, multi30k
 from course_lib.corpora.strings import copy_corpus, reverse_corpus, verb_final_corpus
 from course_lib.corpora.toy import toy_corpus
+from course_lib.corpora.wmt14 import PAIRS as WMT14_PAIRS
+from course_lib.corpora.wmt14 import wmt14
 from course_lib.errors import CourseError
 
 TOKENS = ("tokens",)
@@ -82,6 +84,16 @@ CORPORA = {
             terms="for research and teaching, not for commercial use",
             generated=False,
             load=multi30k,
+        ),
+        Description(
+            name="wmt14",
+            what="parliament, news and web pages: the paper's own task (Bojar et al., 2014)",
+            pairs=WMT14_PAIRS,
+            size="40,836,715 training pairs, streamed; about 4 GB to read and as much of tokens "
+            "on disk",
+            terms="for research, as statmt.org gives it out; the data set names no licence",
+            generated=False,
+            load=wmt14,
         ),
     )
 }

@@ -19,6 +19,7 @@ import torch
 import yaml
 
 from course_lib.corpora.corpus import Corpus
+from course_lib.corpora.counting import stream_vocabulary
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
@@ -49,7 +50,14 @@ class Run:
 
 def make_vocabularies(config: RunConfig, corpus: Corpus) -> tuple[Vocabulary, Vocabulary]:
     """The words of the training split, as the recipe's `min_frequency` and `max_words` say."""
-    recipe, train = config.recipe, corpus.splits["train"]
+    recipe = config.recipe
+    if corpus.stream is not None:
+        source, target = corpus.pair.split("-")
+        return (
+            stream_vocabulary(corpus.stream, source, recipe.min_frequency, recipe.max_words),
+            stream_vocabulary(corpus.stream, target, recipe.min_frequency, recipe.max_words),
+        )
+    train = corpus.splits["train"]
     return (
         Vocabulary.from_sentences(train.source, recipe.min_frequency, recipe.max_words),
         Vocabulary.from_sentences(train.target, recipe.min_frequency, recipe.max_words),

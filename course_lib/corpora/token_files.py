@@ -1,0 +1,225 @@
+"""A corpus too large for memory: its tokens in files of equal length, written once, read in order.
+
+A folder has `00000.parquet`, `00001.parquet`, ... with a column of text a language, tokens between
+single spaces, and `manifest.json`, which says what each file holds. Files are written whole and in
+order, so a preparation that was stopped goes on with the next one.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from tqdm import tqdm
+
+from course_lib.corpora.corpus import Split
+from course_lib.corpora.tokenization import tokenize
+from course_lib.errors import CourseError
+from course_lib.files import sha256_of, write_atomically
+
+if TYPE_CHECKING:
+    import pyarrow
+
+FILE_ROWS = 50_000
+"""Sentence pairs of the corpus that go into one file; what is held in memory while writing."""
+LONGEST = 255
+"""Lengths are counted up to here; longer pairs are counted as if they had so many words."""
+MANIFEST = "manifest.json"
+CHUNK = 1_000
+
+Row = dict[str, str]
+"""A sentence pair as the public data set has it: its text by language."""
+
+
+@dataclass(frozen=True)
+class TokenFiles:
+    """The prepared files of one corpus.
+
+    The longer side of a pair decides its length: `pairs_by_length[n]` pairs have n words, and
+    `words_by_length[language][n]` words stand in them.
+    """
+
+    folder: Path
+
+    @cached_property
+    def _files(self) -> list[dict[str, Any]]:
+        files: list[dict[str, Any]] = read_manifest(self.folder)["files"]
+        return files
+
+    def __len__(self) -> int:
+        return self.pairs()
+
+    def paths(self) -> list[Path]:
+        """The files, in the order of the corpus."""
+        return [file_path(self.folder, number) for number in range(len(self._files))]
+
+    def pairs(self, max_length: int = LONGEST) -> int:
+        """Sentence pairs of at most `max_length` words on the longer side."""
+        return sum(sum(entry["pairs"][: max_length + 1]) for entry in self._files)
+
+    def words(self, language: str, max_length: int = LONGEST) -> int:
+        """Words of one language in the pairs of at most `max_length` words."""
+        return sum(sum(entry["words"][language][: max_length + 1]) for entry in self._files)
+
+    def sha256(self) -> str:
+        """One checksum for the tokens of all files."""
+        return hashlib.sha256("".join(e["sha256"] for e in self._files).encode()).hexdigest()
+
+    def damaged(self) -> list[Path]:
+        """The files that are missing or no longer what was written."""
+        return [
+            path
+            for path, entry in zip(self.paths(), self._files, strict=True)
+            if not path.is_file() or sha256_of(path) != entry["sha256"]
+        ]
+
+    def blocks(
+        self, languages: Sequence[str], order: Sequence[int] | None = None, rows: int = 10_000
+    ) -> "Iterator[pyarrow.RecordBatch]":
+        """Blocks of at most `rows` pairs, the files in `order`; a column of text a language."""
+        import pyarrow.parquet as parquet
+        from pyarrow import ArrowException
+
+        paths = self.paths()
+        for number in range(len(paths)) if order is None else order:
+            try:
+                with parquet.ParquetFile(paths[number]) as file:
+                    yield from file.iter_batches(rows, columns=list(languages))
+            except (OSError, ArrowException) as error:
+                raise CourseError(
+                    f"{paths[number]} is missing or damaged. Delete {self.folder}: it is prepared "
+                    "again at the next start."
+                ) from error
+
+    def first(self, languages: tuple[str, str], rows: int) -> Split:
+        """The first sentence pairs, at most `rows`, with their tokens as reference."""
+        block = next(self.blocks(languages, rows=rows))
+        source, target = ([text.split() for text in column.to_pylist()] for column in block.columns)
+        return Split(source, target, None, [" ".join(words) for words in target])
+
+
+def file_path(folder: Path, number: int) -> Path:
+    """Where the file with this number lies."""
+    return folder / f"{number:05}.parquet"
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """What is known of a folder: its files so far, and whether they are all."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        return {"finished": False, "files": []}
+    try:
+        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise CourseError(
+            f"{path} is damaged. Delete {folder}: it is prepared again at the next start."
+        ) from error
+    return manifest
+
+
+def prepare(
+    rows_from: Callable[[int], Iterable[Row]],
+    folder: Path,
+    languages: Sequence[str],
+    total: int,
+    workers: int | None = None,
+    quiet: bool = False,
+    file_rows: int = FILE_ROWS,
+) -> TokenFiles:
+    """Tokenise up to `total` pairs of a corpus into `folder`, and hand back what lies there.
+
+    Pairs of which a side is empty are left out. Memory is that of one file, however long the corpus
+    is. Stopped at any moment, the next call goes on with the first file that is missing.
+
+    Args:
+        rows_from: the corpus from the row with this number (from 0) on.
+        folder: where to write; belongs to this corpus alone.
+        languages: the columns, which are also the languages whose rules split the text.
+        total: rows to read at most.
+        workers: processes that tokenise; as many as there are cores by default. A corpus of less
+            than a file needs none.
+    """
+    manifest = read_manifest(folder)
+    if manifest["finished"]:
+        return TokenFiles(folder)
+    done = len(manifest["files"])
+    rows = iter(rows_from(done * file_rows))
+    with (
+        ExitStack() as stack,
+        tqdm(
+            total=total,
+            initial=done * file_rows,
+            desc="tokenising",
+            unit=" pairs",
+            unit_scale=True,
+            disable=True if quiet else None,
+        ) as bar,
+    ):
+        pool: Executor | None = None
+        while wanted := min(file_rows, total - done * file_rows):
+            chunk = list(islice(rows, wanted))
+            if len(chunk) == file_rows and pool is None and (workers or os.cpu_count() or 1) > 1:
+                # A fresh process, not a copy of this one: a copy would hold torch's locks.
+                pool = stack.enter_context(
+                    ProcessPoolExecutor(workers or os.cpu_count(), mp_context=get_context("spawn"))
+                )
+            columns = {language: _column(chunk, language, pool) for language in languages}
+            if chunk:
+                manifest["files"].append(_write(file_path(folder, done), columns))
+                done += 1
+                bar.update(len(chunk))
+            manifest["finished"] = len(chunk) < file_rows or done * file_rows >= total
+            write_atomically(folder / MANIFEST, json.dumps(manifest) + "\n")
+            if manifest["finished"]:
+                break
+    return TokenFiles(folder)
+
+
+def _column(chunk: list[Row], language: str, pool: Executor | None) -> list[str]:
+    texts = [row[language] for row in chunk]
+    parts = [texts[i : i + CHUNK] for i in range(0, len(texts), CHUNK)]
+    run = map if pool is None else pool.map
+    return [line for part in run(tokenized, parts, [language] * len(parts)) for line in part]
+
+
+def tokenized(texts: list[str], language: str) -> list[str]:
+    """Lines of text as their Moses tokens between single spaces, with the case they have."""
+    return [" ".join(tokenize(text, language, lowercase=False)) for text in texts]
+
+
+def _write(path: Path, columns: dict[str, list[str]]) -> dict[str, Any]:
+    """One file, in one step; what the manifest says of it."""
+    import pyarrow
+    import pyarrow.parquet as parquet
+
+    kept = [row for row in zip(*columns.values(), strict=True) if all(row)]
+    lengths = np.array([[text.count(" ") + 1 for text in row] for row in kept])
+    lengths = lengths.reshape(len(kept), len(columns))
+    longer = np.minimum(lengths.max(axis=1, initial=0), LONGEST)
+    sink = pyarrow.BufferOutputStream()
+    table = pyarrow.table(
+        {
+            language: pyarrow.array([row[i] for row in kept], pyarrow.string())
+            for i, language in enumerate(columns)
+        }
+    )
+    parquet.write_table(table, sink, compression="zstd", row_group_size=10_000)
+    data = sink.getvalue().to_pybytes()
+    write_atomically(path, data)
+    return {
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "pairs": np.bincount(longer, minlength=LONGEST + 1).tolist(),
+        "words": {
+            language: np.bincount(longer, lengths[:, i], minlength=LONGEST + 1).astype(int).tolist()
+            for i, language in enumerate(columns)
+        },
+    }

@@ -1,0 +1,176 @@
+"""WMT'14 English-French, the paper's own task: streamed from the public data set, prepared on disk.
+
+The rows come from Hugging Face's data set `wmt/wmt14`, configuration `fr-en`, at a fixed commit,
+through its library `datasets`; or from files of the same format in `$COURSE_DATA/wmt14/fr-en`. They
+are tokenised once into the user's cache (`token_files`), and nothing of them stays in memory.
+
+As in the paper (Section 4.1) the text is Moses-tokenised and keeps its case. Unlike there, the
+training pairs are not selected: the paper took 348 of 850 million words by the method of Axelrod et
+al. (2011). Validation is news-test-2013 alone, which is what the data set has; test is
+news-test-2014.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import platformdirs
+
+from course_lib.corpora.corpus import Corpus, Split
+from course_lib.corpora.token_files import Row, TokenFiles, prepare, read_manifest
+from course_lib.corpora.tokenization import PROTOCOL, detokenize, tokenize
+from course_lib.errors import CourseError
+
+if TYPE_CHECKING:
+    import datasets
+
+PAIRS = ("en-fr", "fr-en")
+LANGUAGES = ("en", "fr")
+ROWS = 40_836_715
+"""Training pairs of the data set."""
+REVISION = "63fc93617978079cf15dd6113093df5bc0a04a82"
+HUB = f"hf://datasets/wmt/wmt14@{REVISION}/fr-en"
+SPLITS = {"train": "train", "val": "validation", "test": "test"}
+"""The names of the splits here and there."""
+BLOCK = 1_000
+
+
+def wmt14(pair: str = "en-fr", *, train: int = ROWS, workers: int = 0) -> Corpus:
+    """The corpus with val (3,000 pairs) and test (3,003), and its training pairs as a stream.
+
+    The first call reads and tokenises the first `train` training pairs into the cache; stopped, the
+    next one goes on. `workers` processes do it, by default one for each core.
+    Raises CourseError for an unknown pair, where neither the files nor the network are at hand, and
+    for rows of another format.
+    """
+    if pair not in PAIRS:
+        raise CourseError(f"wmt14 has no pair {pair!r}. Choose one of {', '.join(PAIRS)}.")
+    if workers < 0:
+        raise CourseError(f"corpus.workers={workers} does not fit. Give 0 or more.")
+    source, target = pair.split("-")
+    splits = {}
+    used = {}
+    for split in ("val", "test"):
+        rows = list(stream(split))
+        sides = [[row[language] for row in rows] for language in (source, target)]
+        used[split] = hashlib.sha256("\n".join(sides[0] + sides[1]).encode()).hexdigest()
+        tokens = [
+            [tokenize(text, language, lowercase=False) for text in texts]
+            for language, texts in zip((source, target), sides, strict=True)
+        ]
+        splits[split] = Split(tokens[0], tokens[1], None, sides[1])
+    files = training_files(train, workers)
+    return Corpus(
+        name="wmt14",
+        pair=pair,
+        splits=splits,
+        sha256={"train": files.sha256(), **used},
+        lowercased=False,
+        detokenize=partial(detokenize, language=target),
+        stream=files,
+    )
+
+
+def training_files(train: int = ROWS, workers: int = 0) -> TokenFiles:
+    """The first `train` training pairs, tokenised; made where they are not yet."""
+    return prepare(
+        partial(stream, "train"), prepared_folder(train), LANGUAGES, train, workers or None
+    )
+
+
+def verify() -> TokenFiles:
+    """The prepared training pairs, every checksum compared.
+
+    Raises CourseError where they are not all prepared, or not as they were written.
+    """
+    folder = prepared_folder(ROWS)
+    if not read_manifest(folder)["finished"]:
+        raise CourseError(
+            f"wmt14 is not prepared in {folder}, or only in part. "
+            "Run `course corpus fetch wmt14`; it takes hours, and can be stopped."
+        )
+    files = TokenFiles(folder)
+    if damaged := files.damaged():
+        raise CourseError(
+            f"{len(damaged)} of the files in {folder} are not as they were written, "
+            f"{damaged[0].name} first. Delete the folder, then run `course corpus fetch wmt14`."
+        )
+    return files
+
+
+def prepared_folder(train: int) -> Path:
+    """Where the tokens of the first `train` rows lie; another origin has another folder."""
+    local = local_folder()
+    origin = HUB
+    if local is not None:
+        files = sorted(local.glob("train-*"))
+        origin = "\n".join(f"{f.name} {f.stat().st_size} {f.stat().st_mtime_ns}" for f in files)
+    key = hashlib.sha256(f"{origin}\nwith its case, {PROTOCOL}\n{train}".encode()).hexdigest()
+    return cache_folder() / key[:16]
+
+
+def cache_folder() -> Path:
+    """Where tokens are kept: the user's cache directory."""
+    return Path(platformdirs.user_cache_dir("looking-back")) / "wmt14"
+
+
+def local_folder() -> Path | None:
+    """`$COURSE_DATA/wmt14/fr-en` with the data set's files, or None."""
+    if not os.environ.get("COURSE_DATA"):
+        return None
+    folder = Path(os.environ["COURSE_DATA"]) / "wmt14" / "fr-en"
+    return folder if folder.is_dir() else None
+
+
+def stream(split: str, start: int = 0) -> Iterator[Row]:
+    """The rows of a split from number `start` on, as the data set has them: text by language."""
+    for block in _reading(lambda: _open(split).skip(start).iter(batch_size=BLOCK)):
+        for row in block.get("translation", [None]):
+            if not isinstance(row, dict) or not all(isinstance(row.get(x), str) for x in LANGUAGES):
+                raise CourseError(
+                    "The rows of wmt14 are not of the form {'translation': {'en': text, 'fr': "
+                    "text}}. Take the files of the data set wmt/wmt14, configuration fr-en."
+                )
+            yield {language: row[language] for language in LANGUAGES}
+
+
+def _open(split: str) -> "datasets.IterableDataset":
+    """A split as the library streams it."""
+    import datasets
+
+    name = SPLITS[split]
+    local = local_folder()
+    builder, files = "parquet", [f"{HUB}/{name}-*.parquet"]
+    if local is not None:
+        files = [str(path) for path in sorted(local.glob(f"{name}-*"))]
+        if not files:
+            raise CourseError(
+                f"{local} has no file {name}-*.parquet or {name}-*.jsonl. Put the data set's files "
+                "there, or unset COURSE_DATA to read them from the network."
+            )
+        builder = "json" if files[0].endswith(".jsonl") else "parquet"
+    return datasets.load_dataset(builder, data_files={split: files}, split=split, streaming=True)
+
+
+def _reading(open_blocks: Callable[[], Iterable[dict[str, Any]]]) -> Iterator[dict[str, Any]]:
+    """The blocks, with whatever goes wrong on the way to them in one line."""
+    try:
+        yield from open_blocks()
+    except CourseError:
+        raise
+    # The library hands on the errors of every file format and network client there is.
+    except Exception as error:
+        where = local_folder() or "the data set's home, wmt/wmt14 at Hugging Face"
+        raise CourseError(
+            f"wmt14 cannot be read from {where} ({type(error).__name__}: {_first_line(error)}). "
+            "Give the same command again when it can: what is prepared stays. Offline, put the "
+            "files train-*.parquet, validation-*.parquet and test-*.parquet of configuration "
+            "fr-en into $COURSE_DATA/wmt14/fr-en."
+        ) from error
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [""])[0].rstrip(".")

@@ -1,0 +1,182 @@
+"""Minibatches from disk: every pair once, the same again, from any of them on, of their size."""
+
+from dataclasses import replace
+from itertools import islice
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course_lib.corpora import streaming
+from course_lib.corpora.batches import EncodedPair, cuts_by_tokens
+from course_lib.corpora.counting import (
+    BoundedCounts,
+    count_words,
+    counted_blocks,
+    most_frequent,
+    stream_vocabulary,
+)
+from course_lib.corpora.streaming import StreamedBatches
+from course_lib.corpora.token_files import TokenFiles, prepare
+from course_lib.corpora.vocabulary import UNK, Vocabulary
+
+LANGUAGES = ("en", "fr")
+LONGEST = 9
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[dict[str, str]]:
+    """400 pairs of 1 to 12 words."""
+    return [
+        {
+            "en": " ".join(f"w{i * k % 37}" for k in range(1, i % 12 + 2)),
+            "fr": " ".join(f"m{i * k % 41}" for k in range(1, i * 7 % 11 + 2)),
+        }
+        for i in range(400)
+    ]
+
+
+@pytest.fixture(scope="module")
+def files(rows: list[dict[str, str]], tmp_path_factory: pytest.TempPathFactory) -> TokenFiles:
+    folder = tmp_path_factory.mktemp("tokens")
+    return prepare(lambda start: rows[start:], folder, LANGUAGES, 1000, workers=1, file_rows=90)
+
+
+@pytest.fixture(scope="module")
+def words(files: TokenFiles) -> tuple[Vocabulary, Vocabulary]:
+    return stream_vocabulary(files, "en"), stream_vocabulary(files, "fr", max_words=20)
+
+
+@pytest.fixture(params=[None, 80])
+def batches(
+    request: pytest.FixtureRequest,
+    files: TokenFiles,
+    words: tuple[Vocabulary, Vocabulary],
+    monkeypatch: pytest.MonkeyPatch,
+) -> StreamedBatches:
+    """Minibatches of seven pairs, and of 80 positions; several buffers to an epoch."""
+    monkeypatch.setattr(streaming, "BUFFER_POOLS", 1)
+    return StreamedBatches(files, ("en", "fr"), words, 7, LONGEST, 0, request.param)
+
+
+def frozen(batch: list[EncodedPair]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    return [(tuple(source), tuple(target)) for source, target in batch]
+
+
+def test_an_epoch_has_every_short_pair_once(
+    batches: StreamedBatches, rows: list[dict[str, str]], words: tuple[Vocabulary, Vocabulary]
+) -> None:
+    texts = [(row["en"].split(), row["fr"].split()) for row in rows]
+    expected = sorted(
+        (tuple(words[0].encode(x)), tuple(words[1].encode(y)))
+        for x, y in texts
+        if max(len(x), len(y)) <= LONGEST
+    )
+    found = [pair for batch in batches.epoch(0) for pair in frozen(batch)]
+    assert sorted(found) == expected
+    assert any(UNK in target for _, target in found)
+
+
+def test_an_epoch_goes_on_from_any_minibatch(batches: StreamedBatches) -> None:
+    whole = list(batches.epoch(3))
+    for start in (0, 1, 17, len(whole) - 1, len(whole)):
+        assert list(batches.epoch(3, start)) == whole[start:]
+
+
+def test_the_order_depends_on_seed_and_epoch_alone(batches: StreamedBatches) -> None:
+    assert list(batches.epoch(0)) == list(batches.epoch(0))
+    assert list(batches.epoch(0)) != list(batches.epoch(1))
+    other = replace(batches, seed=1)
+    assert list(batches.epoch(0)) != list(other.epoch(0))
+
+
+def test_the_number_of_minibatches_is_known_beforehand(batches: StreamedBatches) -> None:
+    found = len(list(batches.epoch(0)))
+    if batches.batch_tokens is None:
+        assert batches.per_epoch == found
+    else:
+        assert batches.per_epoch <= found <= 1.3 * batches.per_epoch
+
+
+def test_a_minibatch_keeps_to_its_size(batches: StreamedBatches) -> None:
+    for batch in batches.epoch(0):
+        if batches.batch_tokens is None:
+            assert len(batch) <= 7
+        else:
+            longest = sum(max(len(pair[side]) + 1 for pair in batch) for side in (0, 1))
+            assert len(batch) * longest <= 80
+
+
+def test_pairs_of_a_minibatch_are_of_similar_length(batches: StreamedBatches) -> None:
+    real = padded = 0
+    for batch in batches.epoch(0):
+        real += sum(len(target) for _, target in batch)
+        padded += len(batch) * max(len(target) for _, target in batch)
+    assert real / padded > 0.85  # batches drawn at random have 0.6
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=1, max_size=40),
+    st.integers(1, 200),
+)
+def test_cuts_are_the_fewest_that_keep_the_order_and_the_budget(
+    lengths: list[tuple[int, int]], budget: int
+) -> None:
+    cuts = cuts_by_tokens(*zip(*lengths, strict=True), budget)
+
+    def positions(part: list[tuple[int, int]]) -> int:
+        return len(part) * (max(x for x, _ in part) + max(y for _, y in part) + 2)
+
+    for a, b in zip(cuts, [*cuts[1:], len(lengths)], strict=True):
+        assert b - a == 1 or positions(lengths[a:b]) <= budget
+        if b < len(lengths):
+            assert positions(lengths[a : b + 1]) > budget
+
+
+def test_the_vocabulary_is_the_one_that_is_counted_in_memory(
+    files: TokenFiles, rows: list[dict[str, str]]
+) -> None:
+    for limits in ((1, None), (5, 12)):
+        expected = Vocabulary.from_sentences([row["en"].split() for row in rows], *limits)
+        for _ in range(2):  # the second time from its file
+            assert stream_vocabulary(files, "en", *limits) == expected
+
+
+def test_blocks_are_counted_one_at_a_time(files: TokenFiles) -> None:
+    first = next(counted_blocks(files, "en"))
+    everything = count_words(counted_blocks(files, "en")).counts
+    assert 0 < sum(first.values()) < sum(everything.values())
+
+
+@given(st.lists(st.dictionaries(st.integers(0, 30), st.integers(1, 9)), max_size=30))
+def test_bounded_counts_never_exceed_the_truth_and_miss_no_more_than_they_say(
+    blocks: list[dict[int, int]],
+) -> None:
+    counts, truth = BoundedCounts(most=8), {}
+    for block in blocks:
+        named = {str(word): count for word, count in block.items()}
+        counts.update(named)
+        for word, count in named.items():
+            truth[word] = truth.get(word, 0) + count
+        assert len(counts.counts) <= 8
+    for word, count in truth.items():
+        assert count - counts.missed <= counts.counts.get(word, 0) <= count
+
+
+def test_ties_and_marks_are_ordered_as_in_memory() -> None:
+    counts = count_words([{"b": 2, "a": 2, "<s>": 9}, {"c": 3}])
+    assert most_frequent(counts).tokens[4:] == ("c", "a", "b")
+
+
+def test_an_epoch_is_not_read_before_it_is_asked_for(
+    batches: StreamedBatches, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = []
+    cut = StreamedBatches._cut
+    monkeypatch.setattr(
+        StreamedBatches, "_cut", lambda self, *rest: read.append(1) or cut(self, *rest)
+    )
+    list(islice(batches.epoch(0), 2))
+    assert len(read) == 1
+    assert sum(1 for _ in batches.epoch(0)) > 20
+    assert len(read) > 2

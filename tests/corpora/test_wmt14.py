@@ -1,0 +1,180 @@
+"""The paper's corpus on small files of its format: streamed, tokenised once, resumed, refused."""
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+from course_lib.corpora import token_files, wmt14
+from course_lib.corpora.registry import CORPORA, inconsistencies, load_corpus
+from course_lib.corpora.token_files import Row, TokenFiles, prepare
+from course_lib.corpora.tokenization import tokenize
+from course_lib.errors import CourseError
+
+TRAIN = 130
+
+
+def lines(files: TokenFiles) -> list[tuple[str, str]]:
+    return [
+        (row["en"], row["fr"]) for block in files.blocks(("en", "fr")) for row in block.to_pylist()
+    ]
+
+
+def test_the_corpus_loads_by_name_with_its_training_pairs_on_disk(published: Path) -> None:
+    corpus = load_corpus("wmt14", "en-fr")
+    assert {name: len(split) for name, split in corpus.splits.items()} == {"val": 3, "test": 4}
+    assert inconsistencies(corpus) == []
+    assert corpus.stream is not None
+    assert len(corpus.stream) == TRAIN
+    assert corpus.splits["val"].source[2][:4] == ["Sentence", "1002", "isn", "&apos;t"]
+    assert corpus.detokenize(corpus.splits["test"].target[3]) == corpus.splits["test"].reference[3]
+
+
+def test_the_tokens_are_the_course_s_with_their_case(published: Path) -> None:
+    files = wmt14.training_files()
+    raw = list(wmt14.stream("train"))
+    assert len(raw) == TRAIN
+    expected = [tuple(" ".join(tokenize(row[x], x, False)) for x in ("en", "fr")) for row in raw]
+    assert lines(files) == expected
+
+
+def test_both_directions_share_what_is_prepared(
+    published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = load_corpus("wmt14", "en-fr")
+    monkeypatch.setattr(token_files, "tokenized", None)  # would raise if it were called
+    other = load_corpus("wmt14", "fr-en")
+    assert one.stream == other.stream
+    assert one.splits["val"].source == other.splits["val"].target
+
+
+def test_lines_of_json_give_the_same_tokens(
+    published: Path, as_lines: Callable[[Path], None]
+) -> None:
+    before = wmt14.training_files()
+    as_lines(published)
+    after = wmt14.training_files()
+    assert before.folder != after.folder
+    assert lines(before) == lines(after)
+
+
+def test_a_part_of_the_corpus_is_its_beginning(published: Path) -> None:
+    few, all_of_them = wmt14.training_files(train=70), wmt14.training_files()
+    assert lines(few) == lines(all_of_them)[:70]
+
+
+def test_a_stopped_preparation_goes_on_to_the_same_files(published: Path, tmp_path: Path) -> None:
+    class Killed(Exception):
+        pass
+
+    def until_killed(start: int) -> Iterator[Row]:
+        yield from islice(wmt14.stream("train", start), 80)
+        raise Killed
+
+    def run(name: str, rows: Callable[[int], Iterator[Row]]) -> TokenFiles:
+        return prepare(rows, tmp_path / name, ("en", "fr"), 1000, workers=1, file_rows=30)
+
+    def rest(start: int) -> Iterator[Row]:
+        read.append(start)
+        return wmt14.stream("train", start)
+
+    read: list[int] = []
+    with pytest.raises(Killed):
+        run("stopped", until_killed)
+    whole, resumed = run("whole", rest), run("stopped", rest)
+    assert read == [0, 60]  # two files of thirty were there
+    assert lines(whole) == lines(resumed)
+    assert whole.sha256() == resumed.sha256()
+    assert len(whole.paths()) == 5
+
+
+def test_worker_processes_give_the_same_files(published: Path, tmp_path: Path) -> None:
+    alone, together = (
+        prepare(
+            lambda start: wmt14.stream("train", start),
+            tmp_path / f"{workers}",
+            ("en", "fr"),
+            TRAIN,
+            workers=workers,
+            file_rows=TRAIN,
+        )
+        for workers in (1, 2)
+    )
+    assert alone.sha256() == together.sha256()
+
+
+def test_what_the_manifest_says_is_counted(published: Path) -> None:
+    files = wmt14.training_files()
+    pairs = [(en.split(), fr.split()) for en, fr in lines(files)]
+    for longest in (7, 9, 255):
+        short = [pair for pair in pairs if max(map(len, pair)) <= longest]
+        assert files.pairs(longest) == len(short)
+        assert files.words("en", longest) == sum(len(en) for en, _ in short)
+        assert files.words("fr", longest) == sum(len(fr) for _, fr in short)
+
+
+def test_a_pair_with_an_empty_side_is_left_out(tmp_path: Path) -> None:
+    rows = [{"en": "One .", "fr": "Un ."}, {"en": " ", "fr": "Rien ."}, {"en": "Two", "fr": "Deux"}]
+    files = prepare(lambda start: rows[start:], tmp_path, ("en", "fr"), 10)
+    assert lines(files) == [("One .", "Un ."), ("Two", "Deux")]
+
+
+def test_damage_is_found_and_named(published: Path) -> None:
+    files = wmt14.training_files()
+    assert wmt14.verify() == files
+    files.paths()[0].write_bytes(b"no parquet")
+    with pytest.raises(CourseError, match="not as they were written"):
+        wmt14.verify()
+    with pytest.raises(CourseError, match="missing or damaged"):
+        lines(files)
+
+
+def test_what_is_not_prepared_is_not_verified(published: Path) -> None:
+    with pytest.raises(CourseError, match="corpus fetch wmt14"):
+        wmt14.verify()
+
+
+def test_rows_of_another_format_are_refused(published: Path) -> None:
+    path = next(published.glob("validation-*"))
+    pyarrow.parquet.write_table(pyarrow.table({"text": ["A", "B"]}), path)
+    with pytest.raises(CourseError, match="not of the form"):
+        load_corpus("wmt14", "en-fr")
+
+
+def test_missing_and_unreadable_files_are_one_line(published: Path) -> None:
+    path = next(published.glob("validation-*"))
+    path.write_bytes(b"no parquet")
+    with pytest.raises(CourseError, match="cannot be read from") as caught:
+        load_corpus("wmt14", "en-fr")
+    assert "\n" not in str(caught.value)
+    path.unlink()
+    with pytest.raises(CourseError, match=r"no file validation-\*"):
+        load_corpus("wmt14", "en-fr")
+
+
+def test_without_files_and_without_network_the_remedy_is_said(
+    published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, list[str]]] = []
+
+    def unreachable(builder: str, data_files: dict[str, list[str]], **_: object) -> None:
+        asked.append((builder, *data_files.values()))
+        raise ConnectionError("Name or service not known")
+
+    monkeypatch.delenv("COURSE_DATA")
+    monkeypatch.setattr("datasets.load_dataset", unreachable)
+    with pytest.raises(CourseError, match="Offline, put the files"):
+        load_corpus("wmt14", "en-fr")
+    [(builder, [address])] = asked
+    assert builder == "parquet"
+    assert address.startswith("hf://datasets/wmt/wmt14@")
+    assert address.endswith("/fr-en/validation-*.parquet")
+
+
+def test_the_list_names_its_size_and_terms() -> None:
+    assert "40,836,715" in CORPORA["wmt14"].size
+    assert f"{wmt14.ROWS:,}" in CORPORA["wmt14"].size
+    assert "no licence" in CORPORA["wmt14"].terms
