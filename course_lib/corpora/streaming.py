@@ -44,19 +44,19 @@ class StreamedBatches:
         files: the corpus.
         pair: its source and target language.
         words: the vocabularies of both.
+        seed: draws the order.
+        max_length: longer pairs are left out.
         batch_size: pairs in a minibatch.
         batch_tokens: instead, positions in a minibatch, source and target, padding and end marks
             included; None to count pairs.
-        max_length: longer pairs are left out.
-        seed: draws the order.
     """
 
     files: TokenFiles
     pair: tuple[str, str]
     words: tuple[Vocabulary, Vocabulary]
-    batch_size: int
-    max_length: int
     seed: int
+    max_length: int
+    batch_size: int
     batch_tokens: int | None = None
 
     @property

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from course_lib.corpora.batches import EncodedPair, bucketed_batches
 from course_lib.corpora.corpus import Corpus, Split
+from course_lib.corpora.streaming import StreamedBatches
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.training.run_config import RunConfig
@@ -35,36 +36,51 @@ class BucketedMinibatches:
     """All pairs in memory, `batch_size` of similar length at a time, in a seeded order."""
 
     pairs: list[EncodedPair]
-    batch_size: int
     seed: int
+    batch_size: int
+    batch_tokens: int | None = None
 
     @property
     def per_epoch(self) -> int:
-        """See `Minibatches.per_epoch`."""
-        return math.ceil(len(self.pairs) / self.batch_size)
+        """See `Minibatches.per_epoch`; where tokens are counted, as many as epoch 0 has."""
+        if self.batch_tokens is None:
+            return math.ceil(len(self.pairs) / self.batch_size)
+        return len(self._epoch(0))
 
     def epoch(self, epoch: int, start: int = 0) -> Iterator[Minibatch]:
         """See `Minibatches.epoch`."""
-        for index in bucketed_batches(self.pairs, self.batch_size, self.seed, epoch)[start:]:
+        for index in self._epoch(epoch)[start:]:
             yield [self.pairs[i] for i in index]
+
+    def _epoch(self, epoch: int) -> list[list[int]]:
+        return bucketed_batches(self.pairs, self.batch_size, self.seed, epoch, self.batch_tokens)
 
 
 def make_minibatches(
     config: RunConfig, corpus: Corpus, words: tuple[Vocabulary, Vocabulary]
-) -> BucketedMinibatches:
-    """The training split as the recipe batches it.
+) -> Minibatches:
+    """The training split as the recipe batches it, from memory or, where it is a stream, from disk.
 
     Raises:
         CourseError: there is nothing to train on, or nothing to validate with.
     """
     recipe = config.recipe
-    pairs = encode_pairs(corpus.splits["train"], words, recipe.max_length)
-    if not pairs or not len(corpus.splits["val"]):
+    size = recipe.batch_size, recipe.batch_tokens
+    minibatches: Minibatches
+    if corpus.stream is not None:
+        source, target = corpus.pair.split("-")
+        minibatches = StreamedBatches(
+            corpus.stream, (source, target), words, config.seed, recipe.max_length, *size
+        )
+    else:
+        pairs = encode_pairs(corpus.splits["train"], words, recipe.max_length)
+        minibatches = BucketedMinibatches(pairs, config.seed, *size)
+    if not minibatches.per_epoch or not len(corpus.splits["val"]):
         raise CourseError(
             f"{corpus.name} has no sentence to train on or none to validate with. "
             "Ask for more with --set corpus.train=... or --set corpus.val=..."
         )
-    return BucketedMinibatches(pairs, recipe.batch_size, config.seed)
+    return minibatches
 
 
 def encode_pairs(

@@ -15,7 +15,7 @@ OPTIMISERS = ("adam", "adadelta")
 SCHEDULES = ("linear", "constant")
 POSITIVE = (
     *("epochs", "batch_size", "min_frequency", "max_words", "max_length"),
-    *("patience", "checkpoint_steps"),
+    *("patience", "checkpoint_steps", "batch_tokens"),
 )
 PRECISIONS = ("auto", "fp32", "bf16", "fp16")
 
@@ -26,6 +26,8 @@ class Recipe:
 
     epochs: int = 10
     batch_size: int = 64
+    # Positions of a minibatch, source and target with padding, instead of its number of pairs.
+    batch_tokens: int | None = None
     min_frequency: int = 2  # rarer words become the unknown word
     max_words: int | None = None  # a side's vocabulary is cut to this many words
     max_length: int = 100  # longer training pairs are left out
@@ -81,6 +83,7 @@ RECIPES: dict[str, Recipe] = {
         schedule="constant",
         warmup=0,
         label_smoothing=0.0,
+        checkpoint_steps=2_000,  # a gigabyte each
         precision="fp32",
     ),
 }

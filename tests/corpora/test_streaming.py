@@ -56,7 +56,7 @@ def batches(
 ) -> StreamedBatches:
     """Minibatches of seven pairs, and of 80 positions; several buffers to an epoch."""
     monkeypatch.setattr(streaming, "BUFFER_POOLS", 1)
-    return StreamedBatches(files, ("en", "fr"), words, 7, LONGEST, 0, request.param)
+    return StreamedBatches(files, ("en", "fr"), words, 0, LONGEST, 7, request.param)
 
 
 def frozen(batch: list[EncodedPair]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:

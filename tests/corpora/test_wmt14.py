@@ -13,6 +13,7 @@ from course_lib.corpora.registry import CORPORA, inconsistencies, load_corpus
 from course_lib.corpora.token_files import Row, TokenFiles, prepare
 from course_lib.corpora.tokenization import tokenize
 from course_lib.errors import CourseError
+from course_lib.training import RunConfig, finish_run, read_metrics, train
 
 TRAIN = 130
 
@@ -178,3 +179,66 @@ def test_the_list_names_its_size_and_terms() -> None:
     assert "40,836,715" in CORPORA["wmt14"].size
     assert f"{wmt14.ROWS:,}" in CORPORA["wmt14"].size
     assert "no licence" in CORPORA["wmt14"].terms
+
+
+SMALL = {
+    "embedding": 8,
+    "hidden": 8,
+    "alignment": 8,
+    "readout": 4,
+    "epochs": 2,
+    "max_words": 40,
+    "max_length": 11,
+    "checkpoint_steps": 2,
+}
+
+
+@pytest.mark.parametrize("size", [{"batch_size": 16}, {"batch_tokens": 300}])
+def test_a_run_trains_from_the_stream_and_resumes_to_the_same_numbers(
+    published: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    size: dict[str, int],
+) -> None:
+    config = RunConfig("rnnsearch", "wmt14", "en-fr", "paper", changes={**SMALL, **size})
+    corpus = load_corpus("wmt14", "en-fr")
+    whole = train(config, corpus, tmp_path / "whole", quiet=True)
+    with monkeypatch.context() as stopped:
+        # Stops in the second epoch, between two checkpoints.
+        stopped.setattr("course_lib.training.loop.tqdm", StopAfter)
+        StopAfter.updates = whole.step // 2 + 3
+        with pytest.raises(RuntimeError, match="stopped"):
+            train(config, corpus, tmp_path / "stopped", quiet=True)
+    train(config, corpus, tmp_path / "stopped", resume=True, quiet=True)
+    runs = [tmp_path / name for name in ("whole", "stopped")]
+    one, other = ((run / "model.safetensors").read_bytes() for run in runs)
+    assert one == other
+    losses, again = ([row["train_loss"] for row in read_metrics(run)] for run in runs)
+    assert losses == again
+    result = finish_run(runs[0], corpus, beam=1)
+    assert list(result["scores"]) == ["test"]
+    assert result["model_config"]["target_vocabulary"] == 44
+    assert result["corpus_sha256"].keys() == {"train", "val", "test"}
+
+
+class StopAfter:
+    """A progress bar that raises in the middle of a training."""
+
+    updates = 0
+
+    def __init__(self, **_: object) -> None:
+        self.done = 0
+
+    def __enter__(self) -> "StopAfter":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def set_postfix(self, **_: object) -> None:
+        pass
+
+    def update(self) -> None:
+        self.done += 1
+        if self.done == self.updates:
+            raise RuntimeError("stopped")
