@@ -66,15 +66,18 @@ def publish(source: Path, name: str) -> None:
             "changed": sum(old != " ".join(new) for old, new in pairs),
             "bleu_tok_full": full["scores"][split]["bleu_tok"],
         }
+    weights = sha256_of(out / BEST)
     result = {
         **full,
         "name": name,
+        "model_sha256": weights,
         "published_by": git_commit(),
         "weights": {
             "file": BEST,
             "dtype": "float16",
             "bytes": (out / BEST).stat().st_size,
-            "sha256": sha256_of(out / BEST),
+            "sha256": weights,
+            "made_from": sha256_of(source / BEST),
         },
         "scores": scores,
         "half_precision": rounding,

@@ -13,7 +13,7 @@ from course_lib.errors import CourseError
 from course_lib.evaluation.score import score_split
 from course_lib.files import sha256_of, write_atomically
 from course_lib.models import count_parameters
-from course_lib.pretrained import FOLDER
+from course_lib.pretrained import published_path
 from course_lib.training.provenance import device_name, git_commit
 from course_lib.training.run_directory import (
     BEST,
@@ -81,7 +81,10 @@ def score_run(run: Run, corpus: Corpus, split: str, beam: int) -> dict[str, Any]
         run.model, run.source_vocabulary, run.target_vocabulary, corpus, split, beam
     )
     result = read_result(run.path)
-    if run.path.parent == FOLDER or result["scores"].get(split, scores)["beam"] != beam:
+    if (
+        run.path == published_path(run.path.name)
+        or result["scores"].get(split, scores)["beam"] != beam
+    ):
         return scores
     lines = "".join(" ".join(tokens) + "\n" for tokens in hypotheses)
     write_atomically(run.path / f"hypotheses.{split}.txt", lines)

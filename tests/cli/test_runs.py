@@ -2,11 +2,13 @@
 
 import io
 import json
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
+from course_lib import pretrained
 from course_lib.cli import main
 
 SETTINGS = [
@@ -74,6 +76,18 @@ def test_score_adds_to_the_result(
     assert json.loads((run / "result.json").read_text())["scores"]["val"] == scores
     assert course(monkeypatch, "score", run, "--split", "val", "--beam", 1) == 0
     assert "source words" in capsys.readouterr().out
+
+
+def test_scoring_a_published_model_leaves_the_package_as_it_is(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(run, tmp_path / "published")
+    monkeypatch.setattr(pretrained, "FOLDER", tmp_path)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "published").iterdir()}
+    monkeypatch.chdir(run)
+    assert course(monkeypatch, "score", "published", "--split", "train", "--beam", 1) == 0
+    assert "train: BLEU" in capsys.readouterr().out
+    assert before == {path.name: path.read_bytes() for path in (tmp_path / "published").iterdir()}
 
 
 def test_compare_prints_the_models_side_by_side(
