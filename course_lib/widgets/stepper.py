@@ -15,7 +15,7 @@ from course_lib.errors import CourseError
 from course_lib.evaluation.steps import decoding_steps
 from course_lib.figures.heatmap import heatmap
 from course_lib.search import translate
-from course_lib.training import Run
+from course_lib.training import Run, load_run
 from course_lib.widgets.modules import module, style
 
 BEAM = 5
@@ -84,7 +84,7 @@ class AttentionStepper(anywidget.AnyWidget):
 
     def __init__(
         self,
-        runs: Run | Mapping[str, Run] | None = None,
+        runs: Run | Mapping[str, Run] | str | None = None,
         sentence: str | Sequence[str] | None = None,
         *,
         k: int = BEAM,
@@ -93,7 +93,8 @@ class AttentionStepper(anywidget.AnyWidget):
         """Make the figure from trained models of your own.
 
         Args:
-            runs: a run as `load_run` reads it, or several by the names the figure gives them.
+            runs: a run as `load_run` reads it, or several by the names the figure gives them; or a
+                published model's name, or a run directory's path.
             sentence: the source in the run's tokens, or as text with spaces between them.
             k: the beam's width.
 
@@ -106,6 +107,8 @@ class AttentionStepper(anywidget.AnyWidget):
                 raise CourseError(
                     "There is nothing to translate. Give the sentence to step through."
                 )
+            if isinstance(runs, str):
+                runs = load_run(runs)
             named = runs if isinstance(runs, Mapping) else {runs.config.model: runs}
             models = [recorded_steps(run, words, name, k) for name, run in named.items()]
             source = [*words, MARKS[EOS]]
