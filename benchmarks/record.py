@@ -21,6 +21,7 @@ from benchmarks.experiments import measure_experiments
 from benchmarks.grading import measure_grading
 from benchmarks.growth import measure_growth
 from benchmarks.picture import describe_growth, growth_figure
+from benchmarks.pipeline import measure_pipeline
 from benchmarks.profiling import measure_products, measure_update
 from benchmarks.searches import measure_decode
 from benchmarks.training import measure_training
@@ -47,7 +48,18 @@ MEASURES: dict[str, Callable[[], dict[str, Any]]] = {
     "update": measure_update,
     "products": measure_products,
     "experiments": measure_experiments,
+    # What the pipeline has to keep up with is what a training was measured to consume.
+    "pipeline": lambda: measure_pipeline(training_rate=fastest_training(read_results())),
 }
+
+
+def fastest_training(results: dict[str, dict[str, Any]]) -> float:
+    """Target words a second of the fastest training recorded."""
+    return max(
+        result["ours_bf16"] or result["ours"]
+        for result in results.values()
+        if result["what"] == "train"
+    )
 
 
 def read_results() -> dict[str, dict[str, Any]]:

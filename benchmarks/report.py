@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from benchmarks.growth import by_factor
+from benchmarks.pipeline import STAGES
 
 Result = Mapping[str, Any]
 
@@ -206,6 +207,27 @@ def grading(result: Result) -> Table:
     return Table([f"{result['submissions']} submissions", "a minute", "times nbgrader"], rows)
 
 
+def pipeline(result: Result) -> Table:
+    """Every stage at every size, and tokenising."""
+    header = ["stage", "sentence pairs", "target words a second", "peak memory, MiB"]
+    tokenise = [
+        "tokenise, one process",
+        f"{result['tokenised_lines']:,}",
+        f"{result['tokenised_a_second']:,.0f}",
+        "",
+    ]
+    rows = [
+        [
+            row["stage"],
+            f"{row['pairs']:,}",
+            f"{row['target_words_a_second']:,.0f}",
+            f"{row['peak_mib']:,.0f}",
+        ]
+        for row in sorted(result["rows"], key=lambda row: list(STAGES.values()).index(row["stage"]))
+    ]
+    return Table(header, [tokenise, *rows])
+
+
 TABLES: dict[str, Callable[[Result], Table]] = {
     "train": training,
     "decode": decoding,
@@ -216,6 +238,7 @@ TABLES: dict[str, Callable[[Result], Table]] = {
     "products": products,
     "experiments": experiments,
     "precision": precision,
+    "pipeline": pipeline,
 }
 
 

@@ -29,7 +29,7 @@ def register(app: typer.Typer) -> None:
         help="Speed against the textbook implementation and the hardware's limit.",
         no_args_is_help=True,
     )
-    for command in (train, decode, attention, grade):
+    for command in (train, decode, attention, grade, pipeline):
         commands.command()(command)
     app.add_typer(commands, name="bench")
 
@@ -74,6 +74,14 @@ def attention(
 def grade(rounds: Rounds = 1, as_json: Json = False) -> None:
     """Grading a class of 24 in sandboxes, against nbgrader's own command. Takes minutes."""
     _show(_load("grading").measure_grading(rounds=rounds), as_json)
+
+
+def pipeline(
+    pairs: Annotated[int, typer.Option(min=1000, help="Sentence pairs of the corpus.")] = 50_000,
+    as_json: Json = False,
+) -> None:
+    """Reading a corpus too large for memory: words a second and peak memory of every stage."""
+    _show(_load("pipeline").measure_pipeline(sizes=(pairs,)), as_json)
 
 
 def checkout(start: Path | None = None) -> Path:

@@ -134,6 +134,7 @@ def prepare(
     workers: int | None = None,
     quiet: bool = False,
     file_rows: int = FILE_ROWS,
+    tokenise: Callable[[list[str], str], list[str]] | None = None,
 ) -> TokenFiles:
     """Tokenise up to `total` pairs of a corpus into `folder`, and hand back what lies there.
 
@@ -147,7 +148,9 @@ def prepare(
         total: rows to read at most.
         workers: processes that tokenise; as many as there are cores by default. A corpus of less
             than a file needs none.
+        tokenise: makes lines of tokens from lines of text in a language; `tokenized` by default.
     """
+    tokenise = tokenise or tokenized
     manifest = read_manifest(folder)
     if manifest["finished"]:
         return TokenFiles(folder)
@@ -172,7 +175,7 @@ def prepare(
                 pool = stack.enter_context(
                     ProcessPoolExecutor(workers or os.cpu_count(), mp_context=get_context("spawn"))
                 )
-            columns = {language: _column(chunk, language, pool) for language in languages}
+            columns = {x: _column(chunk, x, pool, tokenise) for x in languages}
             if chunk:
                 manifest["files"].append(_write(file_path(folder, done), columns))
                 done += 1
@@ -184,11 +187,16 @@ def prepare(
     return TokenFiles(folder)
 
 
-def _column(chunk: list[Row], language: str, pool: Executor | None) -> list[str]:
+def _column(
+    chunk: list[Row],
+    language: str,
+    pool: Executor | None,
+    tokenise: Callable[[list[str], str], list[str]],
+) -> list[str]:
     texts = [row[language] for row in chunk]
     parts = [texts[i : i + CHUNK] for i in range(0, len(texts), CHUNK)]
     run = map if pool is None else pool.map
-    return [line for part in run(tokenized, parts, [language] * len(parts)) for line in part]
+    return [line for part in run(tokenise, parts, [language] * len(parts)) for line in part]
 
 
 def tokenized(texts: list[str], language: str) -> list[str]:

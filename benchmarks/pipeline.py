@@ -1,0 +1,208 @@
+"""The input pipeline of a corpus too large for memory: its speed, and memory against corpus size.
+
+A synthetic corpus in the public data set's format: words drawn by Zipf's law, so that more pairs
+bring ever more different words, as text does; lengths about as in WMT'14. Each stage runs in a
+process of its own, whose peak memory is read; its seconds are processor time of all its threads, so
+that what else the machine does counts for little.
+"""
+
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.machine import about
+from benchmarks.rounds import peak_memory
+from course_lib.corpora.batches import make_batch
+from course_lib.corpora.counting import stream_vocabulary
+from course_lib.corpora.streaming import StreamedBatches
+from course_lib.corpora.strings import SYLLABLES
+from course_lib.corpora.token_files import Row, TokenFiles, prepare, tokenized
+from course_lib.training.recipe import RECIPES
+
+LANGUAGES = ("en", "fr")
+SIZES = (50_000, 500_000, 5_000_000)
+TOKENISED = 10_000
+"""Lines of each language that the tokeniser is timed with."""
+EXPONENT = 1.15
+"""Of Zipf's law; with it 100 million words are some millions of different ones."""
+BLOCK = 50_000
+MIB = 2**20
+
+
+class Stage(NamedTuple):
+    """What one process did."""
+
+    seconds: float  # processor time
+    target_words: int
+    peak: int  # bytes
+    empty: int  # bytes, before it did anything
+    found: Any = None
+
+
+def measure_pipeline(
+    sizes: tuple[int, ...] = SIZES, lines: int = TOKENISED, training_rate: float | None = None
+) -> dict[str, Any]:
+    """Every stage at every size.
+
+    Args:
+        sizes: sentence pairs of the corpora.
+        lines: lines that are tokenised.
+        training_rate: target words a second that training consumes, which the pipeline is compared
+            with; None leaves the comparison out.
+    """
+    tokens = alone(tokenise_lines, lines)
+    rows = []
+    for pairs in sizes:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            write_public(folder / "public", pairs)
+            for stage in (write_tokens, count, batches):
+                done = alone(stage, folder, pairs)
+                rows.append(
+                    {
+                        "pairs": pairs,
+                        "stage": STAGES[stage.__name__],
+                        "seconds": done.seconds,
+                        "target_words_a_second": done.target_words / done.seconds,
+                        "peak_mib": done.peak / MIB,
+                        "empty_mib": done.empty / MIB,
+                        **(done.found or {}),
+                    }
+                )
+    read = [row for row in rows if row["stage"] == STAGES["batches"]]
+    ours = min(row["target_words_a_second"] for row in read)
+    return {
+        "what": "pipeline",
+        "unit": "target words a second",
+        "threads": 1,
+        "ours": ours,
+        "tokenised_a_second": tokens.target_words / tokens.seconds,
+        "tokenised_lines": lines,
+        "training": training_rate,
+        "times_training": ours / training_rate if training_rate else None,
+        "memory_growth": read[-1]["peak_mib"] / read[0]["peak_mib"],
+        "rows": rows,
+        **about(),
+    }
+
+
+def alone(work: Callable[..., Stage], *arguments: Any) -> Stage:
+    """The result of `work` in a fresh process."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(work, *arguments).result()
+
+
+def write_public(folder: Path, pairs: int) -> None:
+    """A corpus in the public data set's format, its text already tokens between spaces."""
+    import pyarrow
+    import pyarrow.parquet as parquet
+    from pyarrow import compute
+
+    folder.mkdir(parents=True)
+    draw = np.random.default_rng(0)
+    for number, start in enumerate(range(0, pairs, BLOCK)):
+        size = min(BLOCK, pairs - start)
+        # About 26 words, some above the paper's 50, as in WMT'14.
+        english = np.clip(draw.gamma(2.2, 11.5, size).astype(int), 1, 120)
+        french = np.clip((english * draw.normal(1.15, 0.15, size)).astype(int), 1, 120)
+        columns = []
+        for letter, lengths in zip("ef", (english, french), strict=True):
+            ranks = np.minimum(draw.zipf(EXPONENT, lengths.sum()), 10**9)
+            words = compute.binary_join_element_wise(letter, pyarrow.array(ranks.astype(str)), "")
+            starts = pyarrow.array(np.concatenate(([0], np.cumsum(lengths))), pyarrow.int32())
+            lists = pyarrow.ListArray.from_arrays(starts, words)
+            columns.append(compute.binary_join(lists, " "))
+        text = pyarrow.StructArray.from_arrays(columns, list(LANGUAGES))
+        table = pyarrow.table({"translation": text})
+        parquet.write_table(table, folder / f"train-{number:05}.parquet", row_group_size=1_000)
+
+
+def write_tokens(folder: Path, pairs: int) -> Stage:
+    """Stream the public files and write the token files."""
+    import datasets
+
+    empty = peak_memory()
+    started = time.process_time()
+
+    def rows_from(start: int) -> Iterator[Row]:
+        files = [str(path) for path in sorted((folder / "public").glob("train-*"))]
+        stream = datasets.load_dataset(
+            "parquet", data_files={"train": files}, split="train", streaming=True
+        )
+        for block in stream.skip(start).iter(batch_size=1_000):
+            yield from block["translation"]
+
+    files = prepare(
+        rows_from, folder / "tokens", LANGUAGES, pairs, workers=1, quiet=True, tokenise=as_it_is
+    )
+    seconds = time.process_time() - started
+    return Stage(seconds, files.words("fr") + len(files), peak_memory(), empty)
+
+
+def as_it_is(texts: list[str], language: str) -> list[str]:
+    """Lines that are tokens already."""
+    return texts
+
+
+def count(folder: Path, pairs: int) -> Stage:
+    """Count the words of both languages."""
+    empty = peak_memory()
+    files = TokenFiles(folder / "tokens")
+    started = time.process_time()
+    for language in LANGUAGES:
+        stream_vocabulary(files, language, 1, RECIPES["paper"].max_words)
+    seconds = time.process_time() - started
+    return Stage(seconds, files.words("fr") + len(files), peak_memory(), empty)
+
+
+def batches(folder: Path, pairs: int) -> Stage:
+    """One epoch of padded minibatches, with the paper's size and length."""
+    empty = peak_memory()
+    files = TokenFiles(folder / "tokens")
+    recipe = RECIPES["paper"]
+    words = tuple(stream_vocabulary(files, x, 1, recipe.max_words) for x in LANGUAGES)
+    stream = StreamedBatches(
+        files, ("en", "fr"), (words[0], words[1]), 0, recipe.max_length, recipe.batch_size
+    )
+    started = time.process_time()
+    predicted = real = padded = 0
+    for minibatch in stream.epoch(0):
+        batch = make_batch(minibatch, range(len(minibatch)))
+        predicted += int(batch.target_mask.sum())
+        real += int(batch.source_mask.sum()) + int(batch.target_mask.sum())
+        padded += batch.source_mask.numel() + batch.target_mask.numel()
+    seconds = time.process_time() - started
+    return Stage(seconds, predicted, peak_memory(), empty, {"real_positions": real / padded})
+
+
+def tokenise_lines(lines: int) -> Stage:
+    """Lines of made-up text in both languages through the course's tokeniser, on one core."""
+    draw = random.Random(0)
+
+    def line(length: int) -> str:
+        words = ["".join(draw.choices(SYLLABLES, k=draw.randint(1, 4))) for _ in range(length)]
+        return f"{words[0].title()}, l'{' '.join(words[1:])} \u2014 \u00ab {words[-1]} \u00bb."
+
+    empty = peak_memory()
+    texts = [line(draw.randint(10, 40)) for _ in range(lines)]
+    for language in LANGUAGES:
+        tokenized(texts[:10], language)
+    started = time.process_time()
+    tokens = [tokenized(texts, language) for language in LANGUAGES]
+    seconds = time.process_time() - started
+    words = sum(text.count(" ") + 2 for text in tokens[1])
+    return Stage(seconds, words, peak_memory(), empty)
+
+
+STAGES = {
+    "write_tokens": "stream rows, write token files",
+    "count": "count words",
+    "batches": "one epoch of minibatches",
+}

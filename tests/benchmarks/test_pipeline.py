@@ -1,0 +1,45 @@
+"""The pipeline's measurement on a corpus of a moment: every stage, in the public format."""
+
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+
+from benchmarks import pipeline, report
+from benchmarks.pipeline import LANGUAGES, STAGES, batches, count, measure_pipeline, write_tokens
+from course_lib.corpora.token_files import TokenFiles
+
+
+def test_every_stage_is_measured_at_every_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A process of its own matters to peak memory alone, and costs seconds.
+    monkeypatch.setattr(pipeline, "alone", lambda work, *arguments: work(*arguments))
+    result = measure_pipeline(sizes=(300, 600), lines=30, training_rate=1000.0)
+    assert [(row["pairs"], row["stage"]) for row in result["rows"]] == [
+        (size, stage) for size in (300, 600) for stage in STAGES.values()
+    ]
+    slowest = min(
+        row["target_words_a_second"] for row in result["rows"] if row["stage"] == STAGES["batches"]
+    )
+    assert result["ours"] == slowest == 1000 * result["times_training"]
+    assert all(row["peak_mib"] >= row["empty_mib"] > 0 for row in result["rows"])
+    table = report.pipeline(result)
+    assert len(table.rows) == 7
+    assert {len(row) for row in table.rows} == {len(table.header)}
+
+
+def test_the_synthetic_corpus_has_the_public_one_s_format_and_law(tmp_path: Path) -> None:
+    pipeline.write_public(tmp_path / "public", 2_000)
+    [path] = (tmp_path / "public").iterdir()
+    rows = pyarrow.parquet.read_table(path).to_pylist()
+    assert rows[0].keys() == {"translation"}
+    assert rows[0]["translation"].keys() == set(LANGUAGES)
+    lengths = [len(row["translation"]["en"].split()) for row in rows]
+    assert 20 < sum(lengths) / len(lengths) < 32
+    assert 0 < sum(length > 50 for length in lengths) < 0.2 * len(lengths)
+    done = write_tokens(tmp_path, 2_000)
+    files = TokenFiles(tmp_path / "tokens")
+    assert files.words("en") == sum(lengths)
+    count(tmp_path, 2_000)
+    epoch = batches(tmp_path, 2_000)
+    # Pairs of more than 50 words are left out.
+    assert epoch.target_words == files.words("fr", 50) + files.pairs(50) < done.target_words
