@@ -17,6 +17,7 @@ from course_lib.figures.gradients import Rows, checked_gates, checked_panels
 from course_lib.figures.heatmap import checked as checked_weights
 from course_lib.figures.lengths import Ranges
 from course_lib.figures.lengths import checked as checked_ranges
+from course_lib.figures.pieces import joined
 from course_lib.figures.saturation import STYLES as PRODUCTS
 from course_lib.figures.saturation import checked_saturation
 from course_lib.figures.schedules import checked_shares
@@ -34,6 +35,7 @@ def describe_heatmap(
 ) -> str:
     """The strongest weight, where each target word looks, the order, and the gold links met."""
     weights, columns, rows = checked_weights(alpha, source, target)
+    columns, rows = joined(columns)[0], joined(rows)[0]
     strongest = weights.argmax(axis=1)
     i, j = np.unravel_index(weights.argmax(), weights.shape)
     parts = [

@@ -8,11 +8,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
+from matplotlib.transforms import ScaledTranslation
 from numpy.typing import NDArray
 
 from course_lib.corpora.corpus import Link
 from course_lib.corpora.vocabulary import EOS, MARKS
 from course_lib.errors import CourseError
+from course_lib.figures.pieces import joined
 from course_lib.figures.style import INK, LINES, MUTED, WEIGHTS, CourseFigure, styled, text_width
 
 END = MARKS[EOS]
@@ -65,10 +67,14 @@ def heatmap(
     links: gold alignment as (source position, target position) from 0, drawn as outlined squares.
     links_name: what the legend calls them where they are not gold.
 
+    Tokens may be pieces of words, those that begin a word marked by "▁": the pieces of one word
+    share a line above their columns, or beside their rows, and no grid line divides them.
+
     White is 0 and dark brown is 1 in every heatmap, so two of them can be compared. The figure is
     as large as its words need; the squares are written into up to 8 words a side.
     """
     weights, columns, rows = checked(alpha, source, target)
+    (columns, wide), (rows, high) = joined(columns), joined(rows)
     n_rows, n_columns = weights.shape
     gold = sorted(links) if links is not None else None
 
@@ -104,7 +110,8 @@ def heatmap(
     axes = figure.add_axes(box)
     image = axes.imshow(weights, cmap=WEIGHTS, vmin=0.0, vmax=1.0, aspect="auto")
     _label_words(axes, columns, rows, size, angle)
-    _draw_grid(axes, n_rows, n_columns)
+    _draw_grid(axes, n_rows, n_columns, wide, high)
+    _join_pieces(axes, wide, high)
     if max(n_rows, n_columns) <= VALUES_UP_TO:
         _write_values(axes, weights)
     for position, (j, i) in enumerate(gold or []):
@@ -170,14 +177,37 @@ def _label_words(
             label.set_color(MUTED)
 
 
-def _draw_grid(axes: Axes, n_rows: int, n_columns: int) -> None:
+Words = Sequence[tuple[int, int]]  # first and last place of each word that is in pieces
+
+
+def _draw_grid(axes: Axes, n_rows: int, n_columns: int, wide: Words, high: Words) -> None:
     axes.grid(False)
-    axes.set_xticks(np.arange(n_columns + 1) - 0.5, minor=True)
-    axes.set_yticks(np.arange(n_rows + 1) - 0.5, minor=True)
+    for set_ticks, count, words in (
+        (axes.set_xticks, n_columns, wide),
+        (axes.set_yticks, n_rows, high),
+    ):
+        inside = {k for first, last in words for k in range(first + 1, last + 1)}
+        set_ticks([k - 0.5 for k in range(count + 1) if k not in inside], minor=True)
     fine = max(n_rows, n_columns) > 30
     axes.grid(which="minor", axis="both", color=LINES, linewidth=0.35 if fine else 0.7)
     axes.tick_params(which="minor", length=0)
     axes.spines[:].set_visible(False)
+
+
+def _join_pieces(axes: Axes, wide: Words, high: Words) -> None:
+    """A line along the pieces of each word, between the cells and their labels."""
+    figure, gap = axes.get_figure(root=True), 1.6 / 72
+    assert figure is not None
+    inches = figure.dpi_scale_trans
+    look: dict[str, Any] = {"color": INK, "linewidth": 1.3, "clip_on": False}
+    above = axes.get_xaxis_transform() + ScaledTranslation(0, gap, inches)
+    beside = axes.get_yaxis_transform() + ScaledTranslation(-gap, 0, inches)
+    for first, last in wide:
+        ends = [first - 0.35, last + 0.35]
+        axes.plot(ends, [1, 1], transform=above, gid=f"column-word-{first}", **look)
+    for first, last in high:
+        ends = [first - 0.35, last + 0.35]
+        axes.plot([0, 0], ends, transform=beside, gid=f"row-word-{first}", **look)
 
 
 def _write_values(axes: Axes, weights: NDArray[np.float64]) -> None:

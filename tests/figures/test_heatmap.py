@@ -43,6 +43,53 @@ def test_all_words_are_there_and_none_touches_another(rows: int, columns: int) -
     assert smallest >= 7
 
 
+PIECES = ["▁das", "▁donau", "dampf", "schiff", "▁fährt", "."]
+LABELS = ["das", "donau", "·dampf", "·schiff", "fährt", "·.", "</s>"]
+
+
+def test_pieces_of_one_word_are_joined_and_no_line_divides_them() -> None:
+    figure = heatmap(np.full((7, 5), 0.2), ["▁a", "▁b", "c", "d"], PIECES)
+    axes = figure.axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == LABELS
+    assert_legible(figure)
+    lines = {str(line.get_gid()): line for line in axes.lines}
+    assert sorted(lines) == ["column-word-1", "row-word-1", "row-word-4"]
+    ends = np.asarray(lines["row-word-1"].get_ydata(), dtype=float)
+    assert 0.5 < ends[0] < 1
+    assert 3 < ends[1] < 3.5
+    # between the cells and the labels, on neither
+    cells = axes.get_window_extent()
+    labels = [label.get_window_extent() for label in axes.get_yticklabels()]
+    line = lines["row-word-1"].get_window_extent()
+    assert max(label.x1 for label in labels) < line.x0 <= line.x1 < cells.x0
+    above = lines["column-word-1"].get_window_extent()
+    assert cells.y1 < above.y0 <= above.y1 < axes.get_xticklabels()[1].get_window_extent().y0
+    assert [tick for tick in axes.yaxis.get_minorticklocs() if 0 < tick < 6] == [0.5, 3.5, 5.5]
+    assert [tick for tick in axes.xaxis.get_minorticklocs() if 0 < tick < 4] == [0.5, 3.5]
+
+
+def test_whole_words_have_nothing_to_join() -> None:
+    figure = heatmap(np.full((2, 2), 0.5), ["das", "·"], ["the", "</s>"])
+    assert not figure.axes[0].lines
+    assert [label.get_text() for label in figure.axes[0].get_xticklabels()] == ["das", "·"]
+
+
+@pytest.mark.parametrize("count", [2, 80])
+def test_pieces_stay_apart_in_sentences_of_any_length(count: int) -> None:
+    rng = np.random.default_rng(count)
+    pieces = ["▁" * int(rng.random() < 0.4 or k == 0) + w for k, w in enumerate(words(rng, count))]
+    figure = heatmap(weights(rng, count, count), pieces, pieces)
+    assert_legible(figure)
+    assert {piece.removeprefix("▁") for piece in pieces} == {
+        label.get_text().removeprefix("·") for label in figure.axes[0].get_xticklabels()
+    }
+
+
+def test_alt_text_names_pieces_as_the_figure_does() -> None:
+    text = describe_heatmap(np.eye(2), ["▁in", "dem"], ["▁im", "▁haus"])
+    assert "im on in 1.00; haus on ·dem 1.00" in text
+
+
 def test_long_compounds_and_awkward_tokens_fit() -> None:
     compound = "donaudampfschifffahrtsgesellschaftskapitän"
     figure = heatmap(
