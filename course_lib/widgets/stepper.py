@@ -33,21 +33,26 @@ def recorded_steps(run: Run, source: Sequence[str], name: str, k: int = BEAM) ->
     Returns:
         `target`, the words and the end mark; for each of them a row of `alpha` and of `energies`
         (None without attention) over the source words and their end mark, and its five most
-        probable words with their probabilities in `next`.
+        probable words with their probabilities in `next`. Where the run's vocabulary cuts words
+        into pieces, `source` has the pieces and the end mark.
+
+    Rounded so finely that what a reader sees is the model's own number rounded once.
     """
     words = run.source_vocabulary.encode(list(source))
+    pieces = [run.source_vocabulary.tokens[word] for word in words]
     found = translate(run.model, [words], k=k)[0]
     steps = decoding_steps(run.model, words, found.tokens)
     tokens = [html.unescape(word) for word in run.target_vocabulary.tokens]
     return {
         "name": name,
         "target": [*(tokens[word] for word in found.tokens), MARKS[EOS]],
-        "alpha": None if steps.alpha is None else _rounded(steps.alpha, 3),
-        "energies": None if steps.energies is None else _rounded(steps.energies, 2),
+        "alpha": None if steps.alpha is None else _rounded(steps.alpha, 5),
+        "energies": None if steps.energies is None else _rounded(steps.energies, 4),
         "next": [
-            [[tokens[word], round(p, 4)] for word, p in zip(*row, strict=True)]
+            [[tokens[word], round(p, 5)] for word, p in zip(*row, strict=True)]
             for row in zip(steps.words.tolist(), steps.probabilities.tolist(), strict=True)
         ],
+        **({} if len(pieces) == len(source) else {"source": [*pieces, MARKS[EOS]]}),
     }
 
 
@@ -59,7 +64,8 @@ def stepped(sentences: Sequence[Any], sentence: int, first: str, **_: Any) -> Fi
     """The whole heatmap of the sentence that the figure starts with."""
     shown = sentences[sentence]
     model = next(one for one in shown["models"] if one["name"] == first)
-    return heatmap(model["alpha"], shown["source"], model["target"], links=model.get("gold"))
+    source = model.get("source", shown["source"])
+    return heatmap(model["alpha"], source, model["target"], links=model.get("gold"))
 
 
 class AttentionStepper(anywidget.AnyWidget):
@@ -70,6 +76,7 @@ class AttentionStepper(anywidget.AnyWidget):
             `recorded_steps` returns, with `gold` links where they are known.
         sentence: which of them is shown.
         step: how many of its target words are written.
+        looked_at: the place of the source word that was chosen in the map, from 0; -1 for none.
         first, second: the names of the models shown; an empty second for none.
     """
 
@@ -79,6 +86,7 @@ class AttentionStepper(anywidget.AnyWidget):
     sentences: Any = traitlets.List().tag(sync=True)
     sentence = traitlets.Int(0, min=0).tag(sync=True)
     step = traitlets.Int(0, min=0).tag(sync=True)
+    looked_at = traitlets.Int(-1, min=-1).tag(sync=True)
     first = traitlets.Unicode("").tag(sync=True)
     second = traitlets.Unicode("").tag(sync=True)
 
@@ -124,11 +132,17 @@ class AttentionStepper(anywidget.AnyWidget):
 
     @property
     def selected(self) -> dict[str, Any]:
-        """The word that was written last: `word`, its row of `alpha` and `energies`, its `next`."""
-        models = {one["name"]: one for one in self.sentences[self.sentence]["models"]}
-        model = models[self.first or next(iter(models))]
+        """What the first model shows: the `word` written last, its row of `alpha` and `energies`
+        over `source`, its `next`, and of the row the word that was chosen, in `looked_at`.
+        """
+        shown = self.sentences[self.sentence]
+        models = {one["name"]: one for one in shown["models"]}
+        model = models.get(self.first, shown["models"][0])
+        source = model.get("source", shown["source"])
+        chosen = source[self.looked_at] if 0 <= self.looked_at < len(source) else None
         i = min(self.step, len(model["target"])) - 1
-        if i < 0:
-            return {"word": None, "alpha": None, "energies": None, "next": []}
-        rows = {key: model[key] and model[key][i] for key in ("alpha", "energies", "next")}
-        return {"word": model["target"][i], **rows}
+        rows: dict[str, Any] = {"alpha": None, "energies": None, "next": []}
+        if i >= 0:
+            rows = {key: model[key] and model[key][i] for key in rows}
+        word = model["target"][i] if i >= 0 else None
+        return {"word": word, "source": source, **rows, "looked_at": chosen}

@@ -28,7 +28,7 @@ def recorded() -> dict[str, Path]:
 @pytest.fixture
 def open_figure(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     """Open a figure by its name, with the page's values or others; its errors fail the test."""
-    context = browser.new_context(viewport={"width": 900, "height": 900})
+    context = browser.new_context(viewport={"width": 900, "height": 900}, has_touch=True)
     context.route("http*://**", lambda route: route.abort())
     errors: list[str] = []
 

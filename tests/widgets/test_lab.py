@@ -13,14 +13,25 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 ROOT = Path(__file__).resolve().parents[2]
-FIRST = "from course_lib.widgets import AttentionByHand\n\nfigure = AttentionByHand()\nfigure"
-SECOND = "print('read:', figure.state, figure.energies.round(4))"
+GIVEN = ROOT / "exercises" / "heatmap_analysis" / "model"
+CELLS = (
+    "from course_lib.widgets import AttentionByHand\n\nfigure = AttentionByHand()\nfigure",
+    "print('read:', figure.state, figure.energies.round(4))",
+    f"""from course_lib.training import load_run
+from course_lib.widgets import AttentionStepper
+
+stepper = AttentionStepper(load_run({str(GIVEN)!r}, "cpu"), "the strong dog is coming back now .")
+stepper""",
+    "chosen = stepper.selected\n"
+    "print('stepped:', stepper.step, chosen['word'], 'at', chosen['looked_at'],\n"
+    "      f\"{chosen['alpha'][stepper.looked_at]:.3f}\")",
+)
 
 
 @pytest.fixture
 def lab(tmp_path: Path) -> Iterator[str]:
     """The address of a JupyterLab of our own, on this machine only."""
-    cells = [nbformat.v4.new_code_cell(text) for text in (FIRST, SECOND)]
+    cells = [nbformat.v4.new_code_cell(text) for text in CELLS]
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     notebook = nbformat.v4.new_notebook(cells=cells, metadata=metadata)
     nbformat.write(notebook, tmp_path / "try.ipynb")
@@ -51,23 +62,44 @@ def run_cell(page: Page, number: int) -> None:
     page.keyboard.press("Shift+Enter")
 
 
-def test_a_figure_moved_in_jupyterlab_is_read_in_the_kernel(browser: Browser, lab: str) -> None:
+@pytest.fixture
+def notebook(browser: Browser, lab: str) -> Iterator[Page]:
+    """The notebook, open and ready to run."""
     context = browser.new_context(viewport={"width": 1200, "height": 1000})
     page = context.new_page()
     page.goto(f"{lab}/lab/tree/try.ipynb")
-    expect(page.locator(".jp-CodeCell")).to_have_count(2, timeout=60_000)
+    expect(page.locator(".jp-CodeCell")).to_have_count(len(CELLS), timeout=60_000)
     expect(page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute(
         "data-status", "idle", timeout=60_000
     )
-    run_cell(page, 0)
-    state = page.get_by_role("slider", name="s", exact=True)
+    yield page
+    context.close()
+
+
+def test_figures_moved_in_jupyterlab_are_read_in_the_kernel(notebook: Page) -> None:
+    run_cell(notebook, 0)
+    state = notebook.get_by_role("slider", name="s", exact=True)
     state.wait_for(timeout=60_000)
     for _ in range(5):
         state.press("ArrowRight")
-    run_cell(page, 1)
-    answer = page.locator(".jp-OutputArea-output", has_text="read:")
+    run_cell(notebook, 1)
+    answer = notebook.locator(".jp-OutputArea-output", has_text="read:")
     expect(answer).to_contain_text("[1.0, 0.5]", timeout=30_000)
-    shown = page.locator("td.role-energy").all_inner_texts()
-    for text in shown:
+    for text in notebook.locator("td.role-energy").all_inner_texts():
         expect(answer).to_contain_text(text)
-    context.close()
+
+    run_cell(notebook, 2)
+    weights = notebook.locator(".stepper-panel canvas")
+    weights.wait_for(timeout=60_000)
+    weights.press("End")
+    weights.press("ArrowUp")
+    weights.press("ArrowRight")
+    now = notebook.locator(".stepper .target .now").inner_text()
+    words, number = notebook.locator(".stepper-reading").inner_text().split(": α = ")
+    word, source = words.split(" looks at ")
+    assert now == word
+    run_cell(notebook, 3)
+    written = notebook.locator(".stepper .target .chip:not(.to-come)").count()
+    answer = notebook.locator(".jp-OutputArea-output", has_text="stepped:")
+    told = f"stepped: {written} {word} at {source} {number.split(',')[0]}"
+    expect(answer).to_contain_text(told, timeout=30_000)

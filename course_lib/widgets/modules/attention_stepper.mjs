@@ -3,6 +3,16 @@
 const END = "</s>";
 const NEXT = 5; // words in the list of the most probable ones
 const PACE = 900; // milliseconds a word while it plays
+const START = "▁"; // in front of a piece that begins a word, where words stand in pieces
+
+/** Tokens as they are written: pieces that go on with a word bear a dot and are `joined` to it. */
+function labels(tokens) {
+  const cut = tokens.some((token) => token.startsWith(START));
+  return tokens.map((token, k) => {
+    const joined = cut && k > 0 && !token.startsWith(START) && !/^<.+>$/.test(token);
+    return { text: joined ? `·${token}` : (cut && token.slice(token.startsWith(START))) || token, joined };
+  });
+}
 
 /** The heatmaps' colours: white, the weights' orange, brown; 0 to 1 in even steps of lightness. */
 const SCALE = [[0, [255, 255, 255]], [0.42, [230, 159, 0]], [1, [106, 53, 0]]];
@@ -34,7 +44,7 @@ function panel(onCell) {
   // number costs more than all the drawing.
   const numbers = [];
   const words = (line, list, role) => line.replaceChildren(...list.map((word, k) => {
-    const chip = make("span", { class: `chip role-${role}` }, make("b", {}, word));
+    const chip = make("span", { class: `chip role-${role}${word.joined ? " joined" : ""}` }, make("b", {}, word.text));
     if (role === "annotation") {
       numbers[k] = { chip, weight: new Text(), energy: new Text() };
       chip.append(make("i", { class: "role-weight" }, numbers[k].weight), make("i", { class: "role-energy" }, numbers[k].energy));
@@ -50,15 +60,17 @@ function panel(onCell) {
   });
   next.append(...rows.map((one) => one.line));
 
-  side.load = (data, source) => {
+  side.load = (data, tokens) => {
+    const [from, to] = [labels(data.source ?? tokens), labels(data.target)];
     side.data = data;
-    side.source = source;
+    side.source = from.map((word) => word.text);
+    side.target = to.map((word) => word.text);
     side.step = 0;
     side.at = null;
     title.textContent = data.name;
     note.textContent = data.alpha ? "" : "One vector for the whole sentence: this model has no weights, so there is nowhere to see it look.";
-    words(strip.source, source, "annotation");
-    words(strip.target, data.target, "word");
+    words(strip.source, from, "annotation");
+    words(strip.target, to, "word");
     table.parentElement.classList.toggle("blind", !data.alpha);
     measure();
   };
@@ -67,8 +79,8 @@ function panel(onCell) {
   function measure() {
     side.boxes = null;
     if (!side.data) return;
-    const { alpha, target } = side.data;
-    if (!alpha) return;
+    const { target } = side;
+    if (!side.data.alpha) return;
     const room = Math.max(160, table.parentElement.clientWidth - (innerWidth < 560 ? 0 : 190));
     const context = canvas.getContext("2d");
     const across = side.source.length;
@@ -129,7 +141,7 @@ function panel(onCell) {
     if (side.lines) {
       context.fillStyle = "#1b1b1b";
       context.textAlign = "right";
-      context.fillText(side.data.target[i], side.left - 4, y + side.cell / 2, side.left - 6);
+      context.fillText(side.target[i], side.left - 4, y + side.cell / 2, side.left - 6);
       context.textAlign = "left";
     }
   }
@@ -151,8 +163,9 @@ function panel(onCell) {
     return side.boxes;
   }
 
-  side.show = (step) => {
+  side.show = (step, chosen) => {
     const { alpha, energies, target, next: words } = side.data;
+    side.chosen = alpha && chosen >= 0 && chosen < side.source.length ? chosen : null;
     const i = Math.min(step, target.length) - 1;
     const before = side.step - 1;
     const written = strip.target.children;
@@ -166,6 +179,7 @@ function panel(onCell) {
       const now = i >= 0 ? alpha[i] : null;
       numbers.slice(0, side.source.length).forEach(({ chip, weight, energy }, j) => {
         chip.style.setProperty("--weight", now ? now[j] : 0);
+        chip.classList.toggle("asked", j === side.chosen);
         write(weight, now ? shown(now[j]) : "");
         write(energy, now ? shown(energies[i][j], 1) : "");
       });
@@ -177,11 +191,11 @@ function panel(onCell) {
       if (line.hidden) return;
       const [text, p] = words[i][k];
       line.classList.toggle("chosen", text === target[i]);
-      write(word, text);
+      write(word, text.replace(START, ""));
       write(probability, shown(p, 3));
       bar.style.width = `${p * 100}%`;
     });
-    point(side.at && side.at[1], i);
+    point(side.chosen, i);
   };
 
   function arcs(weights, i) {
@@ -197,10 +211,10 @@ function panel(onCell) {
 
   /** What is under the pointer, or under the arrow keys: a cell's words and its value. */
   function point(j, i) {
-    const { alpha, energies, target } = side.data;
+    const { alpha, energies } = side.data;
     side.at = j === null || i < 0 ? null : [i, j];
     reading.textContent = !alpha ? "" : side.at
-      ? `${target[i]} looks at ${side.source[j]}: α = ${shown(alpha[i][j], 3)}, e = ${shown(energies[i][j], 2)}`
+      ? `${side.target[i]} looks at ${side.source[j]}: α = ${shown(alpha[i][j], 3)}, e = ${shown(energies[i][j], 2)}`
       : `Point at a cell for its value.${side.data.gold ? " Outlined: the gold alignment." : ""}`;
   }
   const cellAt = (event) => {
@@ -211,32 +225,33 @@ function panel(onCell) {
   };
   canvas.addEventListener("pointermove", (event) => {
     const found = side.data.alpha && cellAt(event);
-    point(found ? found[1] : null, found ? found[0] : side.step - 1);
+    point(found ? found[1] : side.chosen, found ? found[0] : side.step - 1);
   });
+  canvas.addEventListener("pointerleave", () => point(side.chosen, side.step - 1));
   canvas.addEventListener("click", (event) => {
     const found = cellAt(event);
-    if (found) onCell(found[0] + 1);
+    if (found) onCell(found[0] + 1, found[1]);
   });
   canvas.addEventListener("keydown", (event) => {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (!by || !side.data.alpha || !side.step) return;
     event.preventDefault();
     event.stopPropagation();
-    const j = side.at ? side.at[1] + by : 0;
-    point(Math.max(0, Math.min(side.source.length - 1, j)), side.step - 1);
+    const j = side.chosen === null ? 0 : side.chosen + by;
+    onCell(side.step, Math.max(0, Math.min(side.source.length - 1, j)));
   });
 
   side.layout = () => {
-    const step = side.step;
     measure();
-    side.show(step);
+    side.show(side.step, side.chosen ?? -1);
   };
   side.said = () => {
     const i = side.step - 1;
     if (i < 0) return `${side.data.name}: nothing written yet`;
-    const { alpha, target } = side.data;
-    const j = alpha ? alpha[i].indexOf(Math.max(...alpha[i])) : 0;
-    return `${side.data.name} writes ${target[i]}` + (alpha ? `, looks most at ${side.source[j]}, ${shown(alpha[i][j])}` : ", has no weights");
+    const { alpha } = side.data;
+    const most = alpha ? alpha[i].indexOf(Math.max(...alpha[i])) : 0;
+    const j = side.chosen ?? most;
+    return `${side.data.name} writes ${side.target[i]}` + (alpha ? `, looks ${j === most ? "most " : ""}at ${side.source[j]}, ${shown(alpha[i][j])}` : ", has no weights");
   };
   return side;
 }
@@ -246,7 +261,10 @@ function render({ model, el }) {
   const put = setter(model);
   const sentences = model.get("sentences");
   const option = (value, text) => make("option", { value }, text);
-  const sentence = choice("sentence", () => put("sentence", sentence.select.selectedIndex));
+  const sentence = choice("sentence", () => {
+    put("looked_at", -1);
+    put("sentence", sentence.select.selectedIndex);
+  });
   sentence.select.append(...sentences.map((one, k) => option(k, one.label)));
   const first = choice("model", () => put("first", first.select.value));
   const second = choice("beside it", () => put("second", second.select.value));
@@ -256,6 +274,10 @@ function render({ model, el }) {
   const slider = make("input", { type: "range", min: 0, "aria-label": "words written", oninput: () => put("step", Number(slider.value)) });
   const count = make("output", { class: "stepper-count" });
   const go = (step) => put("step", Math.max(0, Math.min(last(), step)));
+  const choose = (step, j) => {
+    put("looked_at", j);
+    go(step);
+  };
   const controls = make("div", { class: "moving-controls", role: "group", "aria-label": "Steps" },
     make("div", { class: "moving-buttons" },
       button("to the beginning", "|◀", () => go(0)), button("one word back", "◀", () => go(model.get("step") - 1)), play,
@@ -312,7 +334,7 @@ function render({ model, el }) {
     sentence.select.value = model.get("sentence");
     panels.replaceChildren();
     sides = chosen.filter(Boolean).map((name) => {
-      const side = panel(go);
+      const side = panel(choose);
       panels.append(side.element);
       side.load(models.find((one) => one.name === name), source);
       return side;
@@ -326,12 +348,13 @@ function render({ model, el }) {
     slider.value = step;
     count.textContent = `${step} of ${last()}`;
     slider.setAttribute("aria-valuetext", count.textContent);
-    sides.forEach((side) => side.show(step));
+    sides.forEach((side) => side.show(step, model.get("looked_at")));
     say(sides.map((side) => side.said()).join(". "));
   }
   const loaded = ["sentence", "first", "second"];
   loaded.forEach((key) => model.on(`change:${key}`, load));
-  model.on("change:step", show);
+  const moved = ["step", "looked_at"];
+  moved.forEach((key) => model.on(`change:${key}`, show));
   load();
   const resized = new ResizeObserver(() => sides.forEach((side) => side.layout()));
   resized.observe(el);
@@ -339,7 +362,7 @@ function render({ model, el }) {
     stop();
     resized.disconnect();
     loaded.forEach((key) => model.off(`change:${key}`, load));
-    model.off("change:step", show);
+    moved.forEach((key) => model.off(`change:${key}`, show));
   };
 }
 
