@@ -1,6 +1,7 @@
 """Chapters as notebooks: in step with the book, readable without it, and running from the top."""
 
 import re
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -45,6 +46,22 @@ def test_it_runs_the_cells_of_the_chapter_and_no_others(made: NotebookNode, chap
     assert len(widgets) == len(list(read(chapter)[1].all("moving")))
     assert [cell.source for cell in rest if cell not in widgets] == wanted
     assert all(cell.outputs == [] for cell in made.cells if cell.cell_type == "code")
+
+
+def test_on_colab_widgets_are_allowed_where_a_figure_moves(
+    made: NotebookNode, chapter: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, second, *_ = [cell.source for cell in made.cells if cell.cell_type == "code"]
+    _, _, colab = second.partition("# Colab")
+    assert bool(colab) == any(read(chapter)[1].all("moving"))
+    asked: list[str] = []
+    output = SimpleNamespace(enable_custom_widget_manager=lambda: asked.append("allowed"))
+    exec(f"import sys\n# Colab{colab}", {})
+    assert asked == [], "anywhere else nothing is imported"
+    monkeypatch.setitem(sys.modules, "google", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "google.colab", SimpleNamespace(output=output))
+    exec(f"import sys\n# Colab{colab}", {})
+    assert asked == ["allowed"] * bool(colab)
 
 
 def test_nothing_of_the_books_own_syntax_is_left(made: NotebookNode) -> None:

@@ -38,6 +38,13 @@ if os.path.isdir("../results"):
     os.chdir("..")
 """
 
+COLAB_CELL = """\
+# Colab shows the moving figures once widgets from outside are allowed.
+if "google.colab" in sys.modules:
+    from google.colab import output
+    output.enable_custom_widget_manager()
+"""
+
 
 @dataclass
 class Page:
@@ -365,7 +372,8 @@ def notebook(path: Path, root: Path, url: str = "") -> str:
     page = open_page(path, root)
     numbered(page, tree)
     source = jupytext.reads(path.read_text(encoding="utf-8"), fmt="md:myst")
-    opening = (first_cell(url, "book"), FOLDER_CELL.rstrip())
+    second = FOLDER_CELL + COLAB_CELL * any(tree.all("moving"))
+    opening = (first_cell(url, "book"), second.rstrip())
     made = [nbformat.v4.new_code_cell(source) for source in opening]
     for cell in source.cells:
         made += code_cell(page, cell) if cell.cell_type == "code" else text_cells(page, cell.source)
