@@ -99,13 +99,13 @@ function render({ model, el }) {
       line.classList.toggle("past", node[4] === 2 && node[1] < step);
       line.classList.toggle("wins", winner.has(number));
     });
-    const column = step * WIDTH;
-    if (column + WIDTH > scroll.scrollLeft + scroll.clientWidth || column < scroll.scrollLeft) {
-      scroll.scrollLeft = column + WIDTH - scroll.clientWidth;
-    }
     read(focused !== null && search.nodes[focused][1] <= step ? focused : end ? search.best.at(-1) : null);
     const fates = FATES.map((fate, k) => `${search.nodes.filter((node) => node[1] === step && node[4] === k).length} ${fate}`);
     say(step ? `Step ${step}: ${fates.join(", ")}.${end ? ` The winner: ${text(search.best.at(-1))}.` : ""}` : "Nothing is written yet.");
+    // last: to ask where things are lays the page out
+    const column = step * WIDTH;
+    const [left, room] = [scroll.scrollLeft, scroll.clientWidth];
+    if (column + WIDTH > left + room || column < left) scroll.scrollLeft = column + WIDTH - room;
   }
 
   function read(number) {

@@ -1,0 +1,56 @@
+"""One colour for a role and for a model, on a moving figure as on a printed one."""
+
+import re
+from pathlib import Path
+
+from matplotlib.colors import to_hex
+
+from course_lib.figures.style import RNNENCDEC, ROLES, WEIGHTS
+from course_lib.widgets.modules import names, sources, style
+
+BOOK_STYLE = Path(__file__).resolve().parents[2] / "book" / "_static" / "book.css"
+NEUTRAL = {
+    *("#ffffff", "#f4f4f0", "#23262b", "#565c66", "#d9d9d2", "#4a3fb0", "#b3abf5"),
+    *("#b3261e", "#f59086"),
+}
+"""Paper, ink, lines, links, and what is wrong: the book's, in both themes."""
+
+
+def block(text: str, selector: str) -> str:
+    found = re.search(re.escape(selector) + r" {(.*?)}", text, re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+def test_roles_have_the_colours_of_the_printed_figures() -> None:
+    css, book = style(), BOOK_STYLE.read_text(encoding="utf-8")
+    dark = block(css, 'body[data-jp-theme-light="false"] .moving')
+    for name, role in ROLES.items():
+        assert f".role-{name} {{ color: var(--role-{name}, {role.text}); }}" in css
+        assert f"--role-{name}: {role.dark};" in dark
+        assert f"--role-{name}: {role.text};" in block(book, 'html:not([data-theme="dark"])')
+        assert f"--role-{name}: {role.dark};" in block(book, 'html[data-theme="dark"]')
+
+
+def test_no_figure_has_a_colour_of_its_own() -> None:
+    fills = {role.fill.lower() for role in ROLES.values()}
+    roles = {colour for role in ROLES.values() for colour in (role.text, role.dark)}
+    models = {RNNENCDEC.color.lower(), RNNENCDEC.text}
+    used = set(re.findall(r"#[0-9a-f]{6}\b", style().lower()))
+    assert used - NEUTRAL <= fills | roles | models
+    book = set(re.findall(r"#[0-9a-f]{6}\b", BOOK_STYLE.read_text(encoding="utf-8")))
+    assert NEUTRAL - {"#ffffff"} <= book
+    assert models <= used
+
+
+def test_the_steppers_map_is_coloured_as_the_printed_one() -> None:
+    text = next(path for path in sources("attention_stepper") if path.stem in names()).read_text()
+    scale = re.search(r"const SCALE = (\[.*\]);", text)
+    assert scale is not None
+    ends = re.findall(r"\[([\d.]+), \[(\d+), (\d+), (\d+)\]\]", scale[1])
+    assert len(ends) == 3
+    for place, *channels in ends:
+        drawn = "#" + "".join(f"{int(channel):02x}" for channel in channels)
+        printed = to_hex(WEIGHTS(float(place)))
+        for k in (1, 3, 5):
+            assert abs(int(drawn[k : k + 2], 16) - int(printed[k : k + 2], 16)) <= 1
