@@ -31,19 +31,32 @@ def train(
     settings: Set = None,
     beam: Beam = 12,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a stopped run.")] = False,
+    processes: Annotated[
+        int, typer.Option(min=1, help="Processes that train together, one a graphics card.")
+    ] = 1,
 ) -> None:
-    """Train one model into a run directory and score it on the test splits."""
+    """Train one model into a run directory and score it on the test splits.
+
+    With --processes 2 two processes share out every minibatch, to the same result. Several machines
+    do the same where torchrun or `accelerate launch` starts `-m course_lib train ...` on each.
+    """
     from course_lib.corpora.registry import load_corpus
-    from course_lib.training import RunConfig, finish_run, parse_changes
+    from course_lib.training import RunConfig, finish_run, parse_changes, train_in_processes
     from course_lib.training import train as train_run
+    from course_lib.training.group import is_main_process
 
     config = RunConfig(model, corpus, pair, preset, seed, parse_changes(settings or []))
     data = load_corpus(corpus, pair, **config.corpus_options)
     try:
-        train_run(config, data, out, resume=resume)
+        if processes > 1:
+            train_in_processes(processes, config, out, resume=resume)
+        else:
+            train_run(config, data, out, resume=resume)
     except KeyboardInterrupt:
         typer.echo(f"\nStopped, nothing lost: add --resume to go on with {out}.", err=True)
         raise
+    if not is_main_process():
+        return
     result = finish_run(out, data, beam)
     for split, scores in result["scores"].items():
         typer.echo(_summary(split, scores))

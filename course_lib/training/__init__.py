@@ -1,6 +1,7 @@
 """Recipes, the training loop, checkpoints, run directories and their results."""
 
 from course_lib.training.compare import compare, compared_configs, recorded_name
+from course_lib.training.launch import train_in_processes
 from course_lib.training.loop import train
 from course_lib.training.minibatches import encode_pairs
 from course_lib.training.recipe import RECIPES, Recipe
@@ -29,4 +30,5 @@ __all__ = [
     "recorded_name",
     "score_run",
     "train",
+    "train_in_processes",
 ]

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
+from course_lib.training.randomness import set_generators_state
 
 
 def save_weights(path: Path, model: nn.Module) -> None:
@@ -30,32 +31,46 @@ def load_weights(path: Path, model: nn.Module) -> None:
 
 
 def save_state(
-    path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, progress: dict[str, Any]
+    path: Path,
+    model: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    progress: dict[str, Any],
+    generators: list[dict[str, Tensor]],
+    scaler: dict[str, Any] | None = None,
 ) -> None:
     """Everything needed to go on as if never stopped.
 
-    Weights, the optimiser's moments, the state of the random generators and `progress`, a
-    dictionary of plain values that says where training stands.
+    Weights, the optimiser's moments, the state of each process's random generators, what fp16's
+    gradients are scaled by, and `progress`, a dictionary of plain values that says where training
+    stands.
     """
     tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
     for number, moments in optimiser.state_dict()["state"].items():
         for name, value in moments.items():
             tensors[f"optimiser.{number}.{name}"] = torch.as_tensor(value)
-    tensors["random.cpu"] = torch.get_rng_state()
-    if torch.cuda.is_available():
-        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    for rank, state in enumerate(generators):
+        tensors |= {f"random.{rank}.{device}": value for device, value in state.items()}
     payload = save(
         {name: value.contiguous() for name, value in tensors.items()},
-        metadata={"progress": json.dumps(progress)},
+        metadata={"progress": json.dumps(progress), "scaler": json.dumps(scaler)},
     )
     write_atomically(path, payload)
 
 
-def load_state(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, Any]:
-    """Restore what `save_state` wrote and return its `progress`."""
+def load_state(
+    path: Path,
+    model: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    rank: int = 0,
+    scaler: torch.amp.GradScaler | None = None,
+) -> dict[str, Any]:
+    """Restore what `save_state` wrote and return its `progress`.
+
+    A process that was not there when it was written keeps its generators as they are.
+    """
     tensors, metadata = _read(path)
     moments: dict[int, dict[str, Tensor]] = {}
-    weights = {}
+    weights, generators = {}, {}
     for name, value in tensors.items():
         kind, _, rest = name.partition(".")
         if kind == "model":
@@ -63,13 +78,16 @@ def load_state(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer) -
         elif kind == "optimiser":
             number, _, moment = rest.partition(".")
             moments.setdefault(int(number), {})[moment] = value
+        elif kind == "random" and rest.startswith(f"{rank}."):
+            generators[rest.removeprefix(f"{rank}.")] = value
     model.load_state_dict(weights)
     optimiser.load_state_dict(
         {"state": moments, "param_groups": optimiser.state_dict()["param_groups"]}
     )
-    torch.set_rng_state(tensors["random.cpu"])
-    if "random.cuda" in tensors and torch.cuda.is_available():
-        torch.cuda.set_rng_state(tensors["random.cuda"])
+    if generators:
+        set_generators_state(generators)
+    if scaler is not None and (state := json.loads(metadata["scaler"])):
+        scaler.load_state_dict(state)
     progress: dict[str, Any] = json.loads(metadata["progress"])
     return progress
 

@@ -8,10 +8,12 @@ from itertools import islice
 import torch
 from accelerate import Accelerator
 
-from course_lib.corpora.batches import make_batch
 from course_lib.models import EncoderDecoder
-from course_lib.training.minibatches import Minibatches
-from course_lib.training.recipe import Recipe, given_at, make_optimiser
+from course_lib.training.group import gather
+from course_lib.training.minibatches import Minibatches, target_words
+from course_lib.training.progress import Progress
+from course_lib.training.recipe import Recipe, make_optimiser
+from course_lib.training.update import Updater
 
 PROBES = 6
 SAMPLE = 1000  # minibatches of which the probes are chosen and the lengths are taken
@@ -22,39 +24,37 @@ def estimate(
     model: EncoderDecoder,
     minibatches: Minibatches,
     recipe: Recipe,
-    done: int = 0,
+    progress: Progress,
 ) -> str:
     """One sentence: updates left, target words a second, minutes. Leaves no trace on the training.
 
-    A copy of the model is trained on a few real minibatches, from short to long; the random
-    generator is put back afterwards.
+    A copy of the model is trained on a few real minibatches, from short to long, in as many parts
+    and by as many processes as the training itself; the random generator is put back afterwards.
+    Where memory runs out already here, `progress.parts` is raised.
     """
-    device = next(model.parameters()).device
     sample = list(islice(minibatches.epoch(0), SAMPLE))
     by_length = sorted(sample, key=lambda minibatch: max(len(y) for _, y in minibatch))
     chosen = [by_length[(2 * i + 1) * len(sample) // (2 * PROBES)] for i in range(PROBES)]
-    probe = copy.deepcopy(model).train()
+    probe = accelerator.prepare_model(copy.deepcopy(model).train(), evaluation_mode=True)
     optimiser = make_optimiser(probe.parameters(), recipe)
-    given = given_at(1, 3, recipe)  # half-way
+    update = Updater(accelerator, probe, optimiser, recipe, total_steps=3)
+    half_way = Progress(step=1, parts=progress.parts)
     with torch.random.fork_rng():
         for _ in range(2):  # the first round warms up
-            words = 0
             started = time.monotonic()
             for minibatch in chosen:
-                with accelerator.autocast():
-                    batch = make_batch(minibatch, range(len(minibatch))).to(device)
-                    loss, count = probe(batch, recipe.label_smoothing, given)
-                (loss / count).backward()
+                update.gradient(minibatch, half_way)
                 optimiser.step()
                 optimiser.zero_grad()
-                words += int(count)
-            rate = words / (time.monotonic() - started)
-    steps = recipe.epochs * minibatches.per_epoch
-    words_each = sum(len(y) + 1 for minibatch in sample for _, y in minibatch) / len(sample)
-    seconds = (steps - done) * words_each / rate
+            seconds = max(gather(accelerator, time.monotonic() - started))
+    accelerator.free_memory()
+    progress.parts = half_way.parts
+    rate = sum(map(target_words, chosen)) / seconds
+    left = recipe.epochs * minibatches.per_epoch - progress.step
+    time_left = left * sum(map(target_words, sample)) / len(sample) / rate
     return (
-        f"{steps - done:,} updates of {recipe.batch_size} pairs at about {round(rate, -2):,.0f} "
-        f"target words a second: about {duration(seconds)} of training here, "
+        f"{left:,} updates of {recipe.batch_size} pairs at about {round(rate, -2):,.0f} "
+        f"target words a second: about {duration(time_left)} of training here, "
         f"plus a short validation after {'each of ' * (recipe.epochs > 1)}{recipe.epochs} "
         f"epoch{'s' * (recipe.epochs > 1)}"
     )

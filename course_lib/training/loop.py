@@ -13,10 +13,12 @@ from course_lib.files import remove_leftovers
 from course_lib.models import EncoderDecoder, build_model
 from course_lib.training.checkpoint import load_state, save_state
 from course_lib.training.estimate import estimate
+from course_lib.training.group import anywhere, gather, make_accelerator
 from course_lib.training.interrupt import deferred_interrupt
 from course_lib.training.memory import keep_freed_memory
 from course_lib.training.minibatches import make_minibatches
 from course_lib.training.progress import Progress
+from course_lib.training.randomness import generators_state
 from course_lib.training.recipe import make_optimiser
 from course_lib.training.run_config import RunConfig
 from course_lib.training.run_directory import (
@@ -27,7 +29,7 @@ from course_lib.training.run_directory import (
     start_run,
     write_metrics,
 )
-from course_lib.training.update import Updater, make_accelerator
+from course_lib.training.update import Updater
 from course_lib.training.validation import validate
 
 
@@ -55,9 +57,10 @@ def train(
     recipe = config.recipe
     keep_freed_memory()
     accelerator = make_accelerator(recipe.precision)
+    main = accelerator.is_main_process
     words = make_vocabularies(config, corpus)
     model_config = config.model_config(*map(len, words))
-    started_before = (out / CONFIG).exists()
+    started_before = gather(accelerator, (out / CONFIG).exists())[0]
     if started_before:
         if not resume:
             raise CourseError(
@@ -65,53 +68,67 @@ def train(
             )
         check_same_run(out, config, model_config, corpus)
 
-    set_seed(config.seed)
+    set_seed(config.seed, device_specific=True)  # each process drops units of its own
     model = build_model(model_config, config.seed).to(accelerator.device)
     optimiser = make_optimiser(model.parameters(), recipe)
     minibatches = make_minibatches(config, corpus, words)
     progress = Progress()
     if (out / LAST).exists():
-        progress = Progress(**load_state(out / LAST, model, optimiser))
-        write_metrics(out, progress.metrics)
+        rank, scaler = accelerator.process_index, accelerator.scaler
+        progress = Progress(**load_state(out / LAST, model, optimiser, rank, scaler))
+        if main:
+            write_metrics(out, progress.metrics)
     if progress.finished:
         return progress
+    progress.parts = max(progress.parts, recipe.accumulation)
     total_steps = recipe.epochs * minibatches.per_epoch
     if not quiet:
-        forecast = estimate(accelerator, model, minibatches, recipe, progress.step)
-        print(f"{config.model} on {corpus.name} {corpus.pair}: {forecast}.", flush=True)
+        forecast = estimate(accelerator, model, minibatches, recipe, progress)
+        if main:
+            print(f"{config.model} on {corpus.name} {corpus.pair}: {forecast}.", flush=True)
 
-    if not started_before:
+    if main and not started_before:
         start_run(out, config, model_config, corpus, list(words))
-    remove_leftovers(out)
-    trainer, optimiser = accelerator.prepare(model, optimiser)
+    if main:
+        remove_leftovers(out)
+    # Without DistributedDataParallel: see Updater.
+    trainer = accelerator.prepare_model(model, evaluation_mode=True)
+    optimiser = accelerator.prepare_optimizer(optimiser)
     update = Updater(accelerator, trainer, optimiser, recipe, total_steps)
     started = time.monotonic() - progress.seconds
 
     def checkpoint() -> None:
         progress.seconds = time.monotonic() - started
-        save_state(out / LAST, model, optimiser, vars(progress))
+        generators = gather(accelerator, generators_state())
+        if main:
+            scaler = None if accelerator.scaler is None else accelerator.scaler.state_dict()
+            save_state(out / LAST, model, optimiser, vars(progress), generators, scaler)
 
     with (
-        tqdm(total=total_steps, initial=progress.step, unit="batch", disable=quiet) as bar,
+        tqdm(
+            total=total_steps, initial=progress.step, unit="batch", disable=quiet or not main
+        ) as bar,
         deferred_interrupt() as stop_asked,
     ):
         while progress.epoch < recipe.epochs and progress.since_best < recipe.patience:
             for minibatch in minibatches.epoch(progress.epoch, progress.batch):
                 update(minibatch, progress)
                 bar.update()
-                if progress.step % recipe.checkpoint_steps == 0 or stop_asked():
+                stop = anywhere(accelerator, stop_asked())
+                if progress.step % recipe.checkpoint_steps == 0 or stop:
                     checkpoint()
-                if stop_asked():
+                if stop:
                     raise KeyboardInterrupt
             progress.seconds = time.monotonic() - started
-            validate(model, corpus.splits["val"], words, out, progress)
-            if watch is not None:
+            validate(accelerator, model, corpus.splits["val"], words, out, progress)
+            if main and watch is not None:
                 watch(model)
             bar.set_postfix(val_loss=f"{progress.metrics[-1]['val_loss']:.3f}")
             progress.next_epoch()
             checkpoint()
-            write_metrics(out, progress.metrics)
-            if stop_asked():
+            if main:
+                write_metrics(out, progress.metrics)
+            if anywhere(accelerator, stop_asked()):
                 raise KeyboardInterrupt
         progress.finished = True
         checkpoint()

@@ -1,6 +1,9 @@
-"""Keep the memory that a training frees at every update, instead of giving it back."""
+"""Memory: keep what a training frees at every update, and know when there is no more."""
 
 import ctypes
+
+from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
+from torch import nn
 
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # <malloc.h>
 
@@ -19,3 +22,21 @@ def keep_freed_memory() -> None:
         return
     mallopt(M_MMAP_MAX, 0)
     mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether a computation failed for lack of memory, on a processor or a graphics card.
+
+    What accelerate knows, and what C++ and oneDNN say when they get none.
+    """
+    return (
+        isinstance(error, MemoryError)
+        or (isinstance(error, Exception) and should_reduce_batch_size(error))
+        or "bad_alloc" in str(error)
+    )
+
+
+def forget_gradients(model: nn.Module) -> None:
+    """Give back the gradients of an update that failed, and what the device keeps in reserve."""
+    model.zero_grad()
+    clear_device_cache(garbage_collection=True)

@@ -16,6 +16,11 @@ Minibatch = list[EncodedPair]
 """The sentence pairs of one update."""
 
 
+def target_words(minibatch: Minibatch) -> int:
+    """The words that are predicted, end marks included: what a loss is averaged over."""
+    return sum(len(target) + 1 for _, target in minibatch)
+
+
 class Minibatches(Protocol):
     """The source of minibatches that the training loop reads, wherever they come from.
 

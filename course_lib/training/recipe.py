@@ -15,7 +15,7 @@ OPTIMISERS = ("adam", "adadelta")
 SCHEDULES = ("linear", "constant")
 POSITIVE = (
     *("epochs", "batch_size", "min_frequency", "max_words", "max_length"),
-    *("patience", "checkpoint_steps", "batch_tokens"),
+    *("patience", "checkpoint_steps", "batch_tokens", "accumulation"),
 )
 PRECISIONS = ("auto", "fp32", "bf16", "fp16")
 
@@ -28,6 +28,7 @@ class Recipe:
     batch_size: int = 64
     # Positions of a minibatch, source and target with padding, instead of its number of pairs.
     batch_tokens: int | None = None
+    accumulation: int = 1  # parts that a minibatch is computed in: less memory, the same result
     min_frequency: int = 2  # rarer words become the unknown word
     max_words: int | None = None  # a side's vocabulary is cut to this many words
     max_length: int = 100  # longer training pairs are left out

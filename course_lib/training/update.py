@@ -6,28 +6,27 @@ from typing import Any
 
 import torch
 from accelerate import Accelerator
-from accelerate.state import AcceleratorState
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from course_lib.corpora.batches import make_batch
 from course_lib.errors import CourseError
-from course_lib.training.minibatches import Minibatch
+from course_lib.training.group import add_up, share
+from course_lib.training.memory import forget_gradients, is_out_of_memory
+from course_lib.training.minibatches import Minibatch, target_words
 from course_lib.training.progress import Progress
+from course_lib.training.randomness import generators_state, set_generators_state
 from course_lib.training.recipe import Recipe, given_at, learning_rate_at
-
-
-def make_accelerator(precision: str) -> Accelerator:
-    """Where and in what precision a run is computed.
-
-    accelerate keeps one precision a process; it is forgotten first, or a page could not train one
-    run in fp32 and the next in bf16.
-    """
-    AcceleratorState._reset_state()
-    return Accelerator(mixed_precision="no" if precision == "fp32" else precision)
 
 
 @dataclass(frozen=True)
 class Updater:
-    """Moves a model's weights: what stays the same from one update of a training to the next."""
+    """Moves a model's weights: what stays the same from one update of a training to the next.
+
+    However many processes share a minibatch, and in however many parts each computes its share,
+    the loss is summed over all of it and divided by all its target words once. The gradients are
+    added up here and not by DistributedDataParallel, which averages them over processes instead of
+    words, and which a process that runs out of memory half-way would leave waiting.
+    """
 
     accelerator: Accelerator
     trainer: torch.nn.Module  # the model, in whatever precision wraps it
@@ -37,17 +36,13 @@ class Updater:
 
     def __call__(self, minibatch: Minibatch, progress: Progress) -> None:
         """Loss averaged over the target words, gradient clipped, weights moved."""
-        recipe, accelerator = self.recipe, self.accelerator
-        rate = learning_rate_at(progress.step, self.total_steps, recipe)
+        rate = learning_rate_at(progress.step, self.total_steps, self.recipe)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
-        batch = make_batch(minibatch, range(len(minibatch))).to(accelerator.device)
         self.trainer.train()
-        given = given_at(progress.step, self.total_steps, recipe)
-        loss, count = self.trainer(batch, recipe.label_smoothing, given)
-        accelerator.backward(loss / count)
-        norm = accelerator.clip_grad_norm_(self.trainer.parameters(), recipe.clip)
-        if not math.isfinite(loss.item()) or not math.isfinite(float(norm)):
+        loss = self.gradient(minibatch, progress)
+        norm = self.accelerator.clip_grad_norm_(self.trainer.parameters(), self.recipe.clip)
+        if not math.isfinite(loss) or not (math.isfinite(float(norm)) or self._rescaling()):
             raise CourseError(
                 f"The loss or its gradient stopped being a number at update {progress.step + 1}. "
                 "The checkpoints from before are kept; train into a new directory with a smaller "
@@ -57,5 +52,64 @@ class Updater:
         self.optimiser.zero_grad()
         progress.step += 1
         progress.batch += 1
-        progress.loss += loss.item()
-        progress.words += int(count)
+        progress.loss += loss
+        progress.words += target_words(minibatch)
+
+    def gradient(self, minibatch: Minibatch, progress: Progress) -> float:
+        """Leave the gradient of the mean loss in the parameters; the summed loss, in nats.
+
+        If memory runs out, this process computes its share in twice as many parts, now and from
+        then on (`progress.parts`), with the same random numbers and so the same mathematics.
+        """
+        words = target_words(minibatch)
+        mine = share(self.accelerator, minibatch)
+        given = given_at(progress.step, self.total_steps, self.recipe)
+        generators = generators_state()
+        while (loss := self._in_parts(mine, words, given, progress.parts)) is None:
+            # Here and not where the error is handled: it holds on to the memory that is missing.
+            forget_gradients(self.trainer)
+            set_generators_state(generators)
+            progress.halve(len(mine))
+        return self._together(loss, progress)
+
+    def _in_parts(
+        self, pairs: Minibatch, words: int, given: float | None, parts: int
+    ) -> float | None:
+        """The summed loss of `pairs`, its gradient over `words` left behind; None: no memory."""
+        size = max(1, math.ceil(len(pairs) / parts))
+        total = 0.0
+        try:
+            for start in range(0, len(pairs), size):
+                part = pairs[start : start + size]
+                batch = make_batch(part, range(len(part))).to(self.accelerator.device)
+                loss, _ = self.trainer(batch, self.recipe.label_smoothing, given)
+                self.accelerator.backward(loss / words)
+                total += loss.item()
+        except (RuntimeError, MemoryError) as error:
+            if not is_out_of_memory(error):
+                raise
+            return None
+        return total
+
+    def _together(self, loss: float, progress: Progress) -> float:
+        """Add up all processes' gradients and losses; all remember the largest number of parts."""
+        accelerator = self.accelerator
+        if accelerator.num_processes == 1:
+            return loss
+        parameters = list(self.trainer.parameters())
+        for parameter in parameters:
+            if parameter.grad is None:  # of a part that this model does not use, or no share
+                parameter.grad = torch.zeros_like(parameter)
+        gradients = [p.grad for p in parameters if p.grad is not None]
+        vector_to_parameters(add_up(accelerator, parameters_to_vector(gradients)), gradients)
+        told = torch.zeros(1 + accelerator.num_processes, dtype=torch.float64)
+        told[0] = loss
+        told[1 + accelerator.process_index] = progress.parts
+        told = add_up(accelerator, told.to(accelerator.device)).cpu()
+        progress.parts = int(told[1:].max())
+        return float(told[0])
+
+    def _rescaling(self) -> bool:
+        """Whether an infinite gradient is only fp16's: its scaler leaves such an update out."""
+        scaler = self.accelerator.scaler
+        return scaler is not None and scaler.get_scale() > 1

@@ -1,8 +1,10 @@
 """How well a model does on sentences that it is not trained on."""
 
+import math
 from pathlib import Path
 
 import torch
+from accelerate import Accelerator
 
 from course_lib.corpora.batches import EncodedPair, batches_in_order, make_batch
 from course_lib.corpora.corpus import Split
@@ -11,23 +13,31 @@ from course_lib.evaluation.bleu import bleu_tok
 from course_lib.models import EncoderDecoder
 from course_lib.search import translate
 from course_lib.training.checkpoint import save_weights
+from course_lib.training.group import gather, join, share
 from course_lib.training.minibatches import encode_pairs
 from course_lib.training.progress import Progress
 from course_lib.training.run_directory import BEST
 
 
 def validate(
+    accelerator: Accelerator,
     model: EncoderDecoder,
     split: Split,
     words: tuple[Vocabulary, Vocabulary],
     out: Path,
     progress: Progress,
 ) -> None:
-    """Loss and greedy BLEU on the validation split; keeps the weights if the loss is best."""
+    """Loss and greedy BLEU on the validation split; keeps the weights if the loss is best.
+
+    Each process takes its share of the sentences, and all come to the same numbers.
+    """
     pairs = encode_pairs(split, words)
-    val_loss = mean_loss(model, pairs)
-    hypotheses = translate(model, [source for source, _ in pairs], k=1)
-    score = bleu_tok([words[1].decode(h.tokens) for h in hypotheses], split.target).score
+    mine = share(accelerator, pairs)
+    sums = gather(accelerator, summed_loss(model, mine))
+    val_loss = math.fsum(loss for loss, _ in sums) / sum(count for _, count in sums)
+    translations = translate(model, [source for source, _ in mine], k=1)
+    hypotheses = join(accelerator, [words[1].decode(h.tokens) for h in translations])
+    score = bleu_tok(hypotheses, split.target).score
     progress.metrics.append(
         {
             "epoch": progress.epoch + 1,
@@ -41,12 +51,19 @@ def validate(
     progress.since_best += 1
     if val_loss < progress.best:
         progress.best, progress.since_best = val_loss, 0
-        save_weights(out / BEST, model)
+        if accelerator.is_main_process:
+            save_weights(out / BEST, model)
+
+
+def mean_loss(model: EncoderDecoder, pairs: list[EncodedPair]) -> float:
+    """Cross-entropy in nats a word, end marks included, without smoothing or dropout."""
+    loss, count = summed_loss(model, pairs)
+    return loss / count
 
 
 @torch.no_grad()
-def mean_loss(model: EncoderDecoder, pairs: list[EncodedPair]) -> float:
-    """Cross-entropy in nats a word, end marks included, without smoothing or dropout."""
+def summed_loss(model: EncoderDecoder, pairs: list[EncodedPair]) -> tuple[float, int]:
+    """Cross-entropy in nats, summed over all target words, and their number."""
     model.eval()
     device = next(model.parameters()).device
     loss, count = 0.0, 0
@@ -54,4 +71,4 @@ def mean_loss(model: EncoderDecoder, pairs: list[EncodedPair]) -> float:
         batch_loss, batch_count = model.loss(make_batch(pairs, index).to(device))
         loss += float(batch_loss)
         count += int(batch_count)
-    return loss / count
+    return loss, count

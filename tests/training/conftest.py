@@ -1,0 +1,46 @@
+"""One small training, to the end and undisturbed, that those of several test files are held to."""
+
+from pathlib import Path
+
+import pytest
+
+from course_lib.corpora import load_corpus
+from course_lib.corpora.corpus import Corpus
+from course_lib.training import RunConfig, train
+
+SMALL = {
+    "hidden": 16,
+    "embedding": 16,
+    "alignment": 16,
+    "readout": 16,
+    "batch_size": 16,
+    "checkpoint_steps": 3,
+    "epochs": 3,
+    "precision": "fp32",
+    "corpus.train": 150,  # not a multiple of 16
+    "corpus.val": 21,
+    "corpus.test": 20,
+    "corpus.min_length": 2,
+    "corpus.max_length": 5,
+}
+
+
+@pytest.fixture(scope="session")
+def small() -> RunConfig:
+    """A training without dropout, so that nothing is drawn after the weights."""
+    return RunConfig("rnnsearch", "copy", "tokens", "smoke", changes=SMALL)
+
+
+@pytest.fixture(scope="session")
+def small_corpus(small: RunConfig) -> Corpus:
+    return load_corpus("copy", "tokens", **small.corpus_options)
+
+
+@pytest.fixture(scope="session")
+def small_run(
+    small: RunConfig, small_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """That training by one process, a minibatch in one piece."""
+    out = tmp_path_factory.mktemp("small") / "run"
+    train(small, small_corpus, out, quiet=True)
+    return out

@@ -1,0 +1,88 @@
+"""A minibatch computed in parts: the same training, in less memory."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from course_lib.corpora.corpus import Corpus
+from course_lib.models import build_model
+from course_lib.training import RunConfig, load_run, read_metrics, train
+from course_lib.training.group import make_accelerator
+from course_lib.training.minibatches import Minibatch, make_minibatches
+from course_lib.training.progress import Progress
+from course_lib.training.recipe import make_optimiser
+from course_lib.training.run_directory import make_vocabularies
+from course_lib.training.update import Updater
+
+
+def test_parts_give_the_loss_curve_of_the_whole(
+    small: RunConfig, small_corpus: Corpus, small_run: Path, tmp_path: Path
+) -> None:
+    config = replace(small, changes={**small.changes, "accumulation": 3})  # 16 pairs: 6, 6, 4
+    train(config, small_corpus, tmp_path / "run", quiet=True)
+    whole, parts = read_metrics(small_run), read_metrics(tmp_path / "run")
+    for name in ("train_loss", "val_loss", "val_bleu"):
+        values = [record[name] for record in parts]
+        assert values == pytest.approx([record[name] for record in whole], abs=1e-5)
+    models = [load_run(run).model for run in (small_run, tmp_path / "run")]
+    for mine, other in zip(*(model.parameters() for model in models), strict=True):
+        torch.testing.assert_close(mine, other, atol=1e-5, rtol=0)
+
+
+@pytest.fixture
+def update(small: RunConfig, small_corpus: Corpus) -> Updater:
+    words = make_vocabularies(small, small_corpus)
+    model = build_model(small.model_config(*map(len, words))).train()
+    optimiser = make_optimiser(model.parameters(), small.recipe)
+    return Updater(make_accelerator("fp32"), model, optimiser, small.recipe, 10)
+
+
+@pytest.fixture
+def minibatch(small: RunConfig, small_corpus: Corpus) -> Minibatch:
+    words = make_vocabularies(small, small_corpus)
+    return next(make_minibatches(small, small_corpus, words).epoch(0))
+
+
+@contextmanager
+def kept_for_backward(model: torch.nn.Module) -> Iterator[list[int]]:
+    """The bytes that each pass through the model keeps for the way back, pass by pass."""
+    passes: list[int] = []
+    parameters = {p.data_ptr() for p in model.parameters()}
+
+    def pack(tensor: Tensor) -> Tensor:
+        if tensor.data_ptr() not in parameters:
+            passes[-1] += tensor.nbytes
+        return tensor
+
+    hook = model.register_forward_pre_hook(lambda *_: passes.append(0))
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        yield passes
+    hook.remove()
+
+
+def test_parts_keep_less_for_the_way_back(update: Updater, minibatch: Minibatch) -> None:
+    held = {}
+    for parts in (1, 4):
+        with kept_for_backward(update.trainer) as passes:
+            update.gradient(minibatch, Progress(parts=parts))
+        assert len(passes) == parts
+        held[parts] = max(passes)
+    assert held[4] < 0.4 * held[1]
+
+
+def test_any_number_of_parts_gives_the_same_gradient(update: Updater, minibatch: Minibatch) -> None:
+    """More parts than pairs are as many as pairs; the gradient is that of the mean over words."""
+    gradients, losses = [], []
+    for parts in (1, 2, 16, 99):
+        losses.append(update.gradient(minibatch, Progress(parts=parts)))
+        gradients.append([p.grad.clone() for p in update.trainer.parameters()])
+        update.trainer.zero_grad()
+    assert losses == pytest.approx([losses[0]] * 4, rel=1e-5)
+    for others in gradients[1:]:
+        for one, other in zip(gradients[0], others, strict=True):
+            torch.testing.assert_close(one, other, atol=1e-6, rtol=1e-4)

@@ -1,0 +1,169 @@
+"""Two processes train one model: the numbers of one, and an end that is said when one is lost."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+import torch
+
+from course_lib.corpora.corpus import Corpus
+from course_lib.training import RunConfig, load_run, read_metrics, train, train_in_processes
+
+IMPATIENT = """
+from datetime import timedelta
+from course_lib.cli import main
+from course_lib.training import group
+group.TIMEOUT = timedelta(seconds=8)
+main()
+"""
+
+
+def assert_same_curve(run: Path, expected: Path) -> None:
+    """Every loss within 1e-4, every translation of the validation the same."""
+    ours, theirs = read_metrics(run), read_metrics(expected)
+    assert [record["step"] for record in ours] == [record["step"] for record in theirs]
+    for name in ("train_loss", "val_loss", "val_bleu"):
+        values = [record[name] for record in ours]
+        assert values == pytest.approx([record[name] for record in theirs], abs=1e-4)
+    weights, expected_weights = load_run(run).model, load_run(expected).model
+    for mine, other in zip(weights.parameters(), expected_weights.parameters(), strict=True):
+        torch.testing.assert_close(mine, other, atol=1e-4, rtol=0)
+
+
+def test_two_processes_give_the_loss_curve_of_one(
+    small: RunConfig, small_run: Path, tmp_path: Path
+) -> None:
+    train_in_processes(2, small, tmp_path / "run", quiet=True)
+    assert_same_curve(tmp_path / "run", small_run)
+
+
+def start(
+    config: RunConfig, out: Path, *words: str, python: tuple[str, ...] = ("-m", "course_lib"), **env
+) -> subprocess.Popen[str]:
+    """`course train` in a session of its own, as from another terminal."""
+    settings = [f"--set={name}={value}" for name, value in config.changes.items()]
+    what = ["--model", config.model, "--corpus", config.corpus, "--pair", config.pair]
+    how = ["--preset", config.preset, "--beam", "1", "--out", str(out), *settings, *words]
+    return subprocess.Popen(
+        [sys.executable, *python, "train", *what, *how],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, **env},
+    )
+
+
+def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
+    """Until the training has written a file."""
+    while not path.exists():
+        assert process.poll() is None
+        time.sleep(0.01)
+
+
+def last_line(process: subprocess.Popen[str], seconds: float) -> str:
+    """What a process says last on standard error; it must end within so many seconds."""
+    _, errors = process.communicate(timeout=seconds)
+    return errors.splitlines()[-1]
+
+
+def workers(parent: subprocess.Popen[str]) -> dict[int, psutil.Process]:
+    """The processes that train for `parent`, by their rank."""
+    children = psutil.Process(parent.pid).children()
+    ranks = {child: child.environ().get("RANK") for child in children}
+    return {int(rank): child for child, rank in ranks.items() if rank}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("killed", "next_time"), [(0, 2), (1, 1)])
+def test_a_lost_process_is_named_and_the_run_goes_on_with_one_or_two(
+    killed: int,
+    next_time: int,
+    small: RunConfig,
+    small_corpus: Corpus,
+    small_run: Path,
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "run"
+    process = start(small, out, "--processes", "2")
+    wait_for(out / "last.safetensors", process)
+    group = workers(process)
+    group[killed].kill()
+    line = last_line(process, 60)
+    assert process.returncode == 2
+    assert line.startswith(f"course: Process {killed + 1} of 2 was lost (killed by SIGKILL")
+    assert "--resume" in line
+    assert not any(worker.is_running() for worker in group.values())
+    assert len(read_metrics(out)) < 3
+    if next_time == 2:
+        train_in_processes(2, small, out, resume=True, quiet=True)
+    else:
+        train(small, small_corpus, out, resume=True, quiet=True)
+    assert_same_curve(out, small_run)
+
+
+@pytest.mark.slow
+def test_no_process_trains_on_when_the_one_that_waits_is_killed(
+    small: RunConfig, tmp_path: Path
+) -> None:
+    process = start(small, tmp_path / "run", "--processes", "2")
+    wait_for(tmp_path / "run" / "last.safetensors", process)
+    group = list(workers(process).values())
+    process.kill()
+    process.communicate()
+    _, alive = psutil.wait_procs(group, timeout=30)
+    assert len(group) == 2
+    assert not alive
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+def test_under_another_launcher_the_process_that_is_left_ends_by_itself(
+    how: signal.Signals, small: RunConfig, tmp_path: Path
+) -> None:
+    """As torchrun starts them; one is killed, or answers no more."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = str(probe.getsockname()[1])
+    world = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    world |= {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
+    out = tmp_path / "run"
+    first, second = (
+        start(small, out, python=("-c", IMPATIENT), **world, RANK=rank, LOCAL_RANK=rank)
+        for rank in ("0", "1")
+    )
+    wait_for(out / "last.safetensors", first)
+    second.send_signal(how)
+    line = last_line(first, 60)
+    assert first.returncode == 2
+    assert line.startswith("course: Process 1 of 2 has lost another one.")
+    assert "--resume" in line
+    second.kill()
+    second.communicate()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_ctrl_c_writes_a_checkpoint_and_says_how_to_go_on(
+    processes: str, small: RunConfig, small_corpus: Corpus, small_run: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    process = start(small, out, "--processes", processes)
+    wait_for(out / "last.safetensors", process)
+    os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to every process
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert errors.splitlines()[-2:] == [
+        f"Stopped, nothing lost: add --resume to go on with {out}.",
+        "course: stopped.",
+    ]
+    assert "Traceback" not in errors
+    assert len(read_metrics(out)) < 3
+    train(small, small_corpus, out, resume=True, quiet=True)
+    assert_same_curve(out, small_run)
