@@ -228,6 +228,16 @@ def pipeline(result: Result) -> Table:
     return Table(header, [tokenise, *rows])
 
 
+def cost(result: Result) -> Table:
+    """How far the cost model is from what was measured."""
+    header = ["predicted", "points", "median error", "worst error"]
+    rows = [
+        [quantity, str(error["points"]), f"{error['median']:.0%}", f"{error['worst']:+.0%}"]
+        for quantity, error in result["errors"].items()
+    ]
+    return Table(header, rows)
+
+
 TABLES: dict[str, Callable[[Result], Table]] = {
     "train": training,
     "decode": decoding,
@@ -239,6 +249,7 @@ TABLES: dict[str, Callable[[Result], Table]] = {
     "experiments": experiments,
     "precision": precision,
     "pipeline": pipeline,
+    "cost": cost,
 }
 
 

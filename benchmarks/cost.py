@@ -1,0 +1,177 @@
+"""The cost model against measurements: memory of real processes, time of updates and trainings."""
+
+import json
+import random
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+import torch
+
+from benchmarks.growth import SOURCE_VOCABULARY, USUAL
+from benchmarks.machine import about
+from benchmarks.pipeline import MIB, alone
+from benchmarks.rounds import peak_memory
+from benchmarks.training import update
+from course_lib.corpora.batches import EncodedPair, make_batch
+from course_lib.errors import CourseError
+from course_lib.models import ModelConfig, build_model, model_config
+from course_lib.training import cost
+from course_lib.training.memory import keep_freed_memory
+from course_lib.training.recipe import RECIPES, make_optimiser
+
+RESULTS = Path(__file__).parent / "results"
+RECORDED = Path(__file__).parents[1] / "book" / "results"
+UPDATES = 3
+
+
+class Point(NamedTuple):
+    """A training whose memory is measured; `length` is that of both sides, marks included."""
+
+    model: str
+    preset: str
+    vocabulary: int
+    batch: int
+    length: int
+
+
+POINTS = (
+    Point("rnnsearch", "smoke", 8_000, 32, 14),
+    Point("rnnsearch", "cpu", 8_000, 64, 14),
+    Point("rnnencdec", "cpu", 8_000, 64, 14),
+    Point("rnnsearch", "cpu", 8_000, 256, 30),
+    Point("rnnsearch", "gpu", 8_000, 128, 14),
+    Point("rnnsearch", "paper", 30_000, 16, 20),
+    Point("rnnencdec", "paper", 30_000, 16, 20),
+)
+
+
+def measure_cost(points: tuple[Point, ...] = POINTS) -> dict[str, Any]:
+    """Predictions beside measurements: memory now, time from what `benchmarks/results` has."""
+    rows = [*memory_rows(points), *update_rows(), *training_rows()]
+    return {"what": "cost", "rows": rows, "errors": errors_of(rows), **about()}
+
+
+def errors_of(rows: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """For each quantity the points, the median size of the relative error, and the worst error."""
+    errors: dict[str, list[float]] = {}
+    for row in rows:
+        errors.setdefault(row["quantity"], []).append(row["predicted"] / row["measured"] - 1)
+    return {
+        quantity: {
+            "points": len(each),
+            "median": median(map(abs, each)),
+            "worst": max(each, key=abs),
+        }
+        for quantity, each in errors.items()
+    }
+
+
+def memory_rows(points: tuple[Point, ...]) -> list[dict[str, Any]]:
+    """Peak memory of a process that makes some updates, predicted and measured."""
+    return [
+        {
+            "quantity": "peak memory, MiB",
+            "what": f"{point.model}, {point.preset}, {point.batch} pairs of {point.length}",
+            "predicted": sum(
+                cost.memory(configured(point), point.batch, point.length, point.length).values()
+            )
+            / MIB,
+            "measured": alone(peak_of_training, point) / MIB,
+        }
+        for point in points
+    ]
+
+
+def configured(point: Point) -> ModelConfig:
+    """The model of a point."""
+    return model_config(point.model, point.preset, point.vocabulary, point.vocabulary)
+
+
+def peak_of_training(point: Point) -> int:
+    """The most memory that a process holds which makes some updates as `course train` does."""
+    torch.set_num_threads(1)
+    keep_freed_memory()
+    draw = random.Random(0)
+    words = range(4, point.vocabulary)
+    pairs: list[EncodedPair] = [
+        (draw.choices(words, k=point.length - 1), draw.choices(words, k=point.length - 1))
+        for _ in range(point.batch)
+    ]
+    model = build_model(configured(point))
+    optimiser = make_optimiser(model.parameters(), RECIPES[point.preset])
+
+    def loss_of(i: int) -> torch.Tensor:
+        loss, count = model.loss(make_batch(pairs, range(point.batch)))
+        return loss / count
+
+    step = update(model, optimiser, loss_of, bf16=False)
+    for i in range(UPDATES):
+        step(i)
+    return peak_memory()
+
+
+def update_rows() -> list[dict[str, Any]]:
+    """Milliseconds of an update at the sizes of `growth`, from the rate of its usual one."""
+    rows = json.loads((RESULTS / "growth.json").read_text())["rows"]
+
+    def flops(row: dict[str, Any]) -> float:
+        sizes = {**USUAL, row["factor"]: row["value"]}
+        x, y, batch = (sizes[key] for key in ("source_length", "target_length", "batch"))
+        config = ModelConfig(SOURCE_VOCABULARY, sizes["vocabulary"])
+        return cost.training_flops(config, batch * x, batch * y, batch, batch * x * y)
+
+    [usual] = [row for row in rows if (row["factor"], row["value"]) == ("batch", USUAL["batch"])]
+    rate = flops(usual) / usual["ours"]
+    return [
+        {
+            "quantity": "time of an update, ms",
+            "what": f"{row['factor'].replace('_', ' ')} {row['value']}",
+            "predicted": 1e3 * flops(row) / rate,
+            "measured": 1e3 * row["ours"],
+        }
+        for row in rows
+        if row is not usual
+    ]
+
+
+def training_rows() -> list[dict[str, Any]]:
+    """Minutes of the recorded one-thread trainings on Multi30k, from the rate of `course bench`.
+
+    The rate is bf16's at the course's size, in operations; the models recorded are smaller.
+    """
+    bench = json.loads((RESULTS / "train-1-threads-batch-64.json").read_text())
+    words, pairs = bench["target_tokens"], bench["pairs"]
+    rate = bench["ours_bf16"] * bench["mflop_a_token"] * 1e6
+    found = []
+    for path in sorted(RECORDED.glob("multi30k-en-de-*.json")):
+        run = json.loads(path.read_text())
+        if not isinstance(run, dict) or not {"train_seconds", "threads", "metrics"} <= run.keys():
+            continue
+        if run["threads"] != 1 or run["precision"] != "bf16" or not known(run):
+            continue
+        config = ModelConfig(**run["model_config"])
+        work = cost.Workload(
+            run["metrics"][-1]["step"],
+            RECIPES[run["preset"]].batch_size,
+            words / pairs - 1,
+            words / pairs - 1,
+        )
+        found.append(
+            {
+                "quantity": "time of a training, minutes",
+                "what": path.stem,
+                "predicted": cost.seconds(config, work, flops=rate) / 60,
+                "measured": run["train_seconds"] / 60,
+            }
+        )
+    return found
+
+
+def known(run: dict[str, Any]) -> bool:
+    """Whether the cost model has the parts of a recorded model."""
+    try:
+        cost.matrices(ModelConfig(**run["model_config"]))
+    except CourseError:
+        return False
+    return True

@@ -1,0 +1,44 @@
+"""The cost model's measurement: predictions stand beside what processes and records say."""
+
+from benchmarks import cost, record, report
+from benchmarks.cost import Point
+
+
+def test_memory_is_measured_in_a_process_of_its_own() -> None:
+    small, large = cost.memory_rows(
+        (
+            Point("rnnsearch", "smoke", 100, 4, 5),
+            Point("rnnsearch", "smoke", 20_000, 64, 20),
+        )
+    )
+    # The second takes 200 MiB more and so does its process, roughly: what is freed is not all gone.
+    more = {key: large[key] - small[key] for key in ("predicted", "measured")}
+    assert more["predicted"] > 200
+    assert 0.5 < more["measured"] / more["predicted"] < 2
+
+
+def test_time_is_compared_with_every_recorded_update_but_the_one_it_is_taken_from() -> None:
+    rows = cost.update_rows()
+    assert len(rows) == len(record.read_results()["growth"]["rows"]) - 1
+    doubled = {row["what"]: row["predicted"] for row in rows}
+    # Twice the vocabulary adds the same again as the doubling before it did, twice.
+    first, second, third = (doubled[f"vocabulary {k}"] for k in (1000, 2000, 4000))
+    assert abs((third - second) / (second - first) - 2) < 1e-9
+
+
+def test_recorded_trainings_are_compared_by_their_own_sizes() -> None:
+    rows = cost.training_rows()
+    assert rows
+    searching = [row["predicted"] for row in rows if "rnnsearch-cpu-n128" in row["what"]]
+    fixed = [row["predicted"] for row in rows if "rnnencdec-cpu-n128" in row["what"]]
+    assert min(searching) > max(fixed)
+
+
+def test_the_errors_are_those_of_the_rows() -> None:
+    rows = [
+        {"quantity": "memory", "what": name, "predicted": predicted, "measured": 4.0}
+        for name, predicted in (("a", 8.0), ("b", 3.0), ("c", 4.0))
+    ]
+    errors = cost.errors_of(rows)
+    assert errors == {"memory": {"points": 3, "median": 0.25, "worst": 1.0}}
+    assert report.cost({"errors": errors}).rows == [["memory", "3", "25%", "+100%"]]
