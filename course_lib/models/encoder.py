@@ -149,7 +149,8 @@ def run_unit(unit: nn.Module, inputs: Tensor, mask: Tensor, backward: bool) -> T
     """One unit along a sentence: (B, T_x, m) inputs to (B, T_x, n) states, zero at padding."""
     assert isinstance(unit, PaperUnit)
     projected = unit.project(inputs)
-    state = inputs.new_zeros(len(inputs), unit.hidden_size)
+    # As the products: under autocast they are in half precision where the inputs are not.
+    state = projected.new_zeros(len(inputs), unit.hidden_size)
     positions = range(inputs.shape[1])
     states: list[Tensor] = [state] * len(positions)
     for j in reversed(positions) if backward else positions:
