@@ -57,3 +57,11 @@ class Vocabulary:
             if number not in (PAD, BOS):
                 words.append(self.tokens[number])
         return words
+
+    def words_of(self, numbers: Sequence[int]) -> list[int]:
+        """For each number the place of its word in the sentence: here every one is a word."""
+        return list(range(len(numbers)))
+
+    def units(self, tokens: Iterable[str]) -> list[str]:
+        """The words as this vocabulary has them, one text for each number of `encode`."""
+        return [self.tokens[number] for number in self.encode(tokens)]

@@ -20,7 +20,7 @@ from course_lib.evaluation.diagnostics import diagnose, summarise
 from course_lib.evaluation.ibm1 import train_model1
 from course_lib.evaluation.links import GoldLinks
 from course_lib.evaluation.symmetrise import COMBINATIONS, both_directions
-from course_lib.evaluation.weights import Weights, between_words, checked_weights
+from course_lib.evaluation.weights import Weights, between_words, checked_weights, merge_pieces
 from course_lib.models import EncoderDecoder
 
 Alignments = list[frozenset[Link]]
@@ -37,7 +37,7 @@ END_MARK = (
 )
 
 UNITS = (
-    "words: the corpora here are not cut into subwords; the weights of pieces are merged to "
+    "words: where a model reads and writes pieces of words, the weights of pieces are merged to "
     "words first (weights.merge_pieces: summed over source pieces, averaged over target pieces)"
 )
 
@@ -75,7 +75,12 @@ def forced_weights(
             )
         for i, weights in zip(index, alpha.float().cpu().numpy(), strict=True):
             source, target = pairs[i]
-            found[i] = checked_weights(weights[: len(target) + 1, : len(source) + 1])
+            cut = weights[: len(target) + 1, : len(source) + 1]
+            if source and target:
+                by_word = source_vocabulary.words_of(source), target_vocabulary.words_of(target)
+                found[i] = merge_pieces(cut, *by_word)
+            else:
+                found[i] = checked_weights(cut)
     model.train(training)
     return [found[i] for i in range(len(pairs))]
 

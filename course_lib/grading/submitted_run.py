@@ -20,7 +20,14 @@ from course_lib.errors import CourseError
 from course_lib.grading.wording import visible
 from course_lib.models import EncoderDecoder, ModelConfig, build_model
 from course_lib.training.run_config import RunConfig
-from course_lib.training.run_directory import BEST, CONFIG, METRICS, RESULT, VOCABULARY
+from course_lib.training.run_directory import (
+    BEST,
+    CONFIG,
+    METRICS,
+    RESULT,
+    VOCABULARY,
+    vocabularies_of,
+)
 
 FILES = (CONFIG, VOCABULARY, METRICS, BEST, RESULT)
 """What every run hands in beside its `hypotheses.SPLIT.txt`."""
@@ -90,15 +97,16 @@ def read_words(record: Record) -> tuple[Vocabulary, Vocabulary]:
     """A submitted run's words of both sides."""
     where = f"{record.name}/{VOCABULARY}"
     sides = _json(_text(record.path / VOCABULARY, where, LARGEST[VOCABULARY]), where)
-    found = []
     for side in ("source", "target"):
         words = sides.get(side) if isinstance(sides, dict) else None
         plain = isinstance(words, list) and all(isinstance(word, str) for word in words)
         tokens = tuple(words) if plain and words else ()
         if tokens[: len(MARKS)] != MARKS or len(set(tokens)) != len(tokens):
             raise Fault(f"{where} does not hold the words of both sides as training wrote them.")
-        found.append(Vocabulary(tokens))
-    return found[0], found[1]
+    try:
+        return vocabularies_of(sides)
+    except (KeyError, TypeError, ValueError) as error:
+        raise Fault(f"{where} does not say how words are cut, as training wrote it.") from error
 
 
 def read_result(record: Record) -> dict[str, Any]:

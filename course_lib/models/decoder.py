@@ -10,6 +10,7 @@ from course_lib.corpora.vocabulary import PAD
 from course_lib.models.cells import UNITS, Unit
 from course_lib.models.config import ModelConfig
 from course_lib.models.contexts import Memory, build_context
+from course_lib.models.dropout import WordDropout
 
 
 class DecoderState(NamedTuple):
@@ -82,7 +83,9 @@ class Decoder(nn.Module):
             self.V_o = nn.Linear(m, wide)
         self.C_o = matrix(self.context.size, wide)
         self.W_o = WideLinear(config.readout, config.target_vocabulary)
+        self.dropout_words = WordDropout(config.rate("embeddings"), config.dropout_words)
         self.dropout = nn.Dropout(config.dropout)
+        self.dropout_readout = nn.Dropout(config.rate("readout"))
 
     def start(self, annotations: Tensor, summary: Tensor, mask: Tensor) -> DecoderState:
         """s_0 = tanh(W_s summary) and the memory, both once a sentence."""
@@ -148,13 +151,14 @@ class Decoder(nn.Module):
             what the readout needs, stacked (B, T_y, ...), and the
             weights, (B, T_y, T_x) or None.
         """
-        embedded = self.dropout(self.E(target_in))
+        embedded = self.dropout_words(self.E(target_in))
         products = self.unit.project(embedded)
+        kept = self.kept_states(state)
         steps: list[ReadoutInputs] = []
         alphas: list[Tensor | None] = []
         # unbind, not [:, i]: its gradient is one tensor, not one the size of all for each step.
         for word, product in zip(embedded.unbind(1), products.unbind(1), strict=True):
-            inputs, alpha, state = self.advance(word, product, state)
+            inputs, alpha, state = self.advance(word, product, masked(state, kept))
             steps.append(inputs)
             alphas.append(alpha)
         return stacked(steps), stack_weights(alphas)
@@ -169,6 +173,7 @@ class Decoder(nn.Module):
         `unroll`, which this equals for `given=1`.
         """
         y = target_in[:, 0]
+        kept = self.kept_states(state)
         steps: list[ReadoutInputs] = []
         alphas: list[Tensor | None] = []
         for i in range(target_in.shape[1]):
@@ -178,11 +183,23 @@ class Decoder(nn.Module):
                     drawn = torch.multinomial(probabilities, 1).squeeze(1)
                 true = torch.rand(len(y), device=y.device) < given
                 y = torch.where(true, target_in[:, i], drawn)
-            embedded = self.dropout(self.E(y))
-            inputs, alpha, state = self.advance(embedded, self.unit.project(embedded), state)
+            embedded = self.dropout_words(self.E(y))
+            product = self.unit.project(embedded)
+            inputs, alpha, state = self.advance(embedded, product, masked(state, kept))
             steps.append(inputs)
             alphas.append(alpha)
         return stacked(steps), stack_weights(alphas)
+
+    def kept_states(self, state: DecoderState) -> Tensor | None:
+        """What s_{i-1} is multiplied by at every step of a sentence, (B, S); None for 1.
+
+        One draw a sentence and not one a step: a number that came and went would be noise in what
+        the unit remembers (Gal and Ghahramani, 2016, Section 4).
+        """
+        rate = self.config.dropout_states
+        if not self.training or not rate:
+            return None
+        return functional.dropout(torch.ones_like(state.s), rate)
 
     def deep_output(self, inputs: ReadoutInputs) -> Tensor:
         """t_i, (..., l), from t~_i = U_o s + V_o E y_{i-1} + C_o c_i.
@@ -201,7 +218,7 @@ class Decoder(nn.Module):
 
     def readout(self, inputs: ReadoutInputs) -> Tensor:
         """Logits over the target vocabulary, (..., K_y): W_o t_i + b."""
-        return self.W_o(self.dropout(self.deep_output(inputs)))
+        return self.W_o(self.dropout_readout(self.deep_output(inputs)))
 
     def step(
         self, y_prev: Tensor, state: DecoderState
@@ -215,6 +232,11 @@ class Decoder(nn.Module):
         embedded = self.E(y_prev)
         inputs, alpha, state = self.advance(embedded, self.unit.project(embedded), state)
         return torch.log_softmax(self.readout(inputs), dim=-1), alpha, state
+
+
+def masked(state: DecoderState, kept: Tensor | None) -> DecoderState:
+    """The state with its numbers dropped."""
+    return state if kept is None else state._replace(s=state.s * kept)
 
 
 class WideLinear(nn.Linear):

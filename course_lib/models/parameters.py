@@ -18,12 +18,20 @@ PARTS = {
     "decoder.W_o.": "vocabulary W_o",
 }
 
+SHARED = {True: "embeddings E and W_o, one table", False: "target embeddings E and W_o, one table"}
+"""What tying makes one, with the source embeddings among them or without."""
+
 
 def parameter_table(model: nn.Module) -> dict[str, int]:
     """Trainable parameters by part of the model, in the order a sentence meets them."""
-    table = dict.fromkeys(PARTS.values(), 0)
+    table = dict.fromkeys((*SHARED.values(), *PARTS.values()), 0)
+    names = dict(model.named_parameters(remove_duplicate=False))
     for name, parameter in model.named_parameters():
-        part = next(label for prefix, label in PARTS.items() if name.startswith(prefix))
+        both = {other for other in names if names[other] is parameter}
+        if len(both) > 1:
+            part = SHARED["encoder.E.weight" in both]
+        else:
+            part = next(label for prefix, label in PARTS.items() if name.startswith(prefix))
         table[part] += parameter.numel()
     return {part: count for part, count in table.items() if count}
 

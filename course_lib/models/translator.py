@@ -19,6 +19,12 @@ class EncoderDecoder(nn.Module):
         self.config = config
         self.encoder = Encoder(config)
         self.decoder = Decoder(config)
+        if config.tying == "all":
+            self.decoder.E.weight = self.encoder.E.weight
+        if config.tying != "none":
+            self.decoder.W_o.weight = self.decoder.E.weight
+        self.register_state_dict_post_hook(_without_tied)
+        self.register_load_state_dict_pre_hook(_with_tied)
 
     def start(self, source: Tensor, lengths: Tensor, mask: Tensor) -> DecoderState:
         """Read the sentences once: (B, T_x) word numbers to the state before the first word."""
@@ -84,6 +90,32 @@ class EncoderDecoder(nn.Module):
         start = self.start(batch.source, batch.source_lengths, batch.source_mask)
         _, alpha = self.decoder.unroll(batch.target_in, start)
         return None if alpha is None else alpha * batch.target_mask[..., None]
+
+
+TIED = {
+    "none": {},
+    "output": {"decoder.W_o.weight": "decoder.E.weight"},
+    "all": {
+        "decoder.E.weight": "encoder.E.weight",
+        "decoder.W_o.weight": "encoder.E.weight",
+    },
+}
+"""Names of weights that are another one: three-way weight tying is Press and Wolf (2017)."""
+
+
+def _without_tied(model: nn.Module, tensors: dict[str, Tensor], prefix: str, _: object) -> None:
+    """A tied table is written once."""
+    assert isinstance(model, EncoderDecoder)
+    for name in TIED[model.config.tying]:
+        tensors.pop(prefix + name, None)
+
+
+def _with_tied(model: nn.Module, tensors: dict[str, Tensor], prefix: str, *_: object) -> None:
+    """A tied table that was written once is read under all of its names."""
+    assert isinstance(model, EncoderDecoder)
+    for name, owner in TIED[model.config.tying].items():
+        if prefix + owner in tensors:
+            tensors[prefix + name] = tensors[prefix + owner]
 
 
 def build_model(config: ModelConfig, seed: int = 0) -> EncoderDecoder:

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
+from course_lib.training.averaging import Average
 from course_lib.training.randomness import set_generators_state
 
 
@@ -37,17 +38,20 @@ def save_state(
     progress: dict[str, Any],
     generators: list[dict[str, Tensor]],
     scaler: dict[str, Any] | None = None,
+    average: Average | None = None,
 ) -> None:
     """Everything needed to go on as if never stopped.
 
-    Weights, the optimiser's moments, the state of each process's random generators, what fp16's
-    gradients are scaled by, and `progress`, a dictionary of plain values that says where training
-    stands.
+    Weights and their moving average, the optimiser's moments, the state of each process's random
+    generators, what fp16's gradients are scaled by, and `progress`, a dictionary of plain values
+    that says where training stands.
     """
     tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
     for number, moments in optimiser.state_dict()["state"].items():
         for name, value in moments.items():
             tensors[f"optimiser.{number}.{name}"] = torch.as_tensor(value)
+    if average is not None:
+        tensors |= {f"average.{name}": value for name, value in average.weights.items()}
     for rank, state in enumerate(generators):
         tensors |= {f"random.{rank}.{device}": value for device, value in state.items()}
     payload = save(
@@ -63,6 +67,7 @@ def load_state(
     optimiser: torch.optim.Optimizer,
     rank: int = 0,
     scaler: torch.amp.GradScaler | None = None,
+    average: Average | None = None,
 ) -> dict[str, Any]:
     """Restore what `save_state` wrote and return its `progress`.
 
@@ -70,17 +75,21 @@ def load_state(
     """
     tensors, metadata = _read(path)
     moments: dict[int, dict[str, Tensor]] = {}
-    weights, generators = {}, {}
+    weights, averaged, generators = {}, {}, {}
     for name, value in tensors.items():
         kind, _, rest = name.partition(".")
         if kind == "model":
             weights[rest] = value
+        elif kind == "average":
+            averaged[rest] = value
         elif kind == "optimiser":
             number, _, moment = rest.partition(".")
             moments.setdefault(int(number), {})[moment] = value
         elif kind == "random" and rest.startswith(f"{rank}."):
             generators[rest.removeprefix(f"{rank}.")] = value
     model.load_state_dict(weights)
+    if average is not None:
+        average.load(averaged)
     optimiser.load_state_dict(
         {"state": moments, "param_groups": optimiser.state_dict()["param_groups"]}
     )

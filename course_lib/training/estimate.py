@@ -8,14 +8,19 @@ from itertools import islice
 import torch
 from accelerate import Accelerator
 
+from course_lib.corpora.batches import EncodedPair
 from course_lib.models import EncoderDecoder
+from course_lib.search import translate
+from course_lib.training.averaging import Average
 from course_lib.training.group import gather
 from course_lib.training.minibatches import Minibatches, target_words
 from course_lib.training.progress import Progress
 from course_lib.training.recipe import Recipe, make_optimiser
 from course_lib.training.update import Updater
+from course_lib.training.validation import mean_loss
 
 PROBES = 6
+VALIDATED = 64  # pairs
 SAMPLE = 1000  # minibatches of which the probes are chosen and the lengths are taken
 
 
@@ -25,11 +30,13 @@ def estimate(
     minibatches: Minibatches,
     recipe: Recipe,
     progress: Progress,
+    validation: list[EncodedPair],
 ) -> str:
     """One sentence: updates left, target words a second, minutes. Leaves no trace on the training.
 
     A copy of the model is trained on a few real minibatches, from short to long, in as many parts
-    and by as many processes as the training itself; the random generator is put back afterwards.
+    and by as many processes as the training itself, and translates a few sentences of the
+    validation split; the random generator is put back afterwards.
     Where memory runs out already here, `progress.parts` is raised.
     """
     sample = list(islice(minibatches.epoch(0), SAMPLE))
@@ -38,6 +45,7 @@ def estimate(
     probe = accelerator.prepare_model(copy.deepcopy(model).train(), evaluation_mode=True)
     optimiser = make_optimiser(probe.parameters(), recipe)
     update = Updater(accelerator, probe, optimiser, recipe, total_steps=3)
+    average = Average(model, recipe.averaging) if recipe.averaging else None
     half_way = Progress(step=1, parts=progress.parts)
     with torch.random.fork_rng():
         for _ in range(2):  # the first round warms up
@@ -46,18 +54,40 @@ def estimate(
                 update.gradient(minibatch, half_way)
                 optimiser.step()
                 optimiser.zero_grad()
+                if average is not None:
+                    average.update(probe, 1)
             seconds = max(gather(accelerator, time.monotonic() - started))
     accelerator.free_memory()
     progress.parts = half_way.parts
     rate = sum(map(target_words, chosen)) / seconds
     left = recipe.epochs * minibatches.per_epoch - progress.step
     time_left = left * sum(map(target_words, sample)) / len(sample) / rate
+    rounds = recipe.epochs - progress.epoch
+    time_left += rounds * validation_seconds(model, validation) / accelerator.num_processes
     return (
         f"{left:,} updates of {recipe.batch_size} pairs at about {round(rate, -2):,.0f} "
         f"target words a second: about {duration(time_left)} of training here, "
-        f"plus a short validation after {'each of ' * (recipe.epochs > 1)}{recipe.epochs} "
-        f"epoch{'s' * (recipe.epochs > 1)}"
+        f"{rounds} validation{'s' * (rounds > 1)} included"
     )
+
+
+def validation_seconds(model: EncoderDecoder, pairs: list[EncodedPair]) -> float:
+    """How long one process takes to validate: the loss of all pairs, and their greedy translation.
+
+    Measured on a few pairs of ordinary length. A model that has learned nothing does not know when
+    to stop, so translating is measured by the word and charged for the references' words.
+    """
+    words = sum(len(target) + 1 for _, target in pairs)
+    ordinary = sorted(pairs, key=lambda pair: len(pair[1]))[len(pairs) // 2 :][:VALIDATED]
+    training = model.training
+    started = time.monotonic()
+    mean_loss(model, ordinary)
+    seconds = (time.monotonic() - started) * words / sum(len(y) + 1 for _, y in ordinary)
+    started = time.monotonic()
+    found = translate(model, [source for source, _ in ordinary], k=1)
+    written = sum(len(hypothesis.tokens) + 1 for hypothesis in found)
+    model.train(training)
+    return seconds + (time.monotonic() - started) * words / written
 
 
 def duration(seconds: float) -> str:

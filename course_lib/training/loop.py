@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 from accelerate.utils import set_seed
@@ -11,12 +12,13 @@ from course_lib.corpora.corpus import Corpus
 from course_lib.errors import CourseError
 from course_lib.files import remove_leftovers
 from course_lib.models import EncoderDecoder, build_model
+from course_lib.training.averaging import Average
 from course_lib.training.checkpoint import load_state, save_state
 from course_lib.training.estimate import estimate
 from course_lib.training.group import anywhere, gather, make_accelerator
 from course_lib.training.interrupt import deferred_interrupt
 from course_lib.training.memory import keep_freed_memory
-from course_lib.training.minibatches import make_minibatches
+from course_lib.training.minibatches import encode_pairs, make_minibatches
 from course_lib.training.progress import Progress
 from course_lib.training.randomness import generators_state
 from course_lib.training.recipe import make_optimiser
@@ -43,10 +45,11 @@ def train(
 ) -> Progress:
     """Train one run into the directory `out` and return how it went.
 
-    The best weights by validation loss end in model.safetensors. With `resume` a stopped or killed
-    run goes on from its last checkpoint to the numbers it would have reached undisturbed; a
-    finished one is left as it is. Ctrl-C writes a checkpoint, then raises KeyboardInterrupt.
-    `watch` is called with the model after each validation.
+    The best weights by validation loss end in model.safetensors; where the recipe averages, it is
+    the averaged ones that are validated. With `resume` a stopped or killed run goes on from its
+    last checkpoint to the numbers it would have reached undisturbed; a finished one is left as it
+    is. Ctrl-C writes a checkpoint, then raises KeyboardInterrupt. `watch` is called with the
+    validated model after each validation.
 
     Raises:
         CourseError: `out` holds another run, or the loss is no longer a number.
@@ -71,11 +74,12 @@ def train(
     set_seed(config.seed, device_specific=True)  # each process drops units of its own
     model = build_model(model_config, config.seed).to(accelerator.device)
     optimiser = make_optimiser(model.parameters(), recipe)
+    average = Average(model, recipe.averaging) if recipe.averaging else None
     minibatches = make_minibatches(config, corpus, words)
     progress = Progress()
     if (out / LAST).exists():
         rank, scaler = accelerator.process_index, accelerator.scaler
-        progress = Progress(**load_state(out / LAST, model, optimiser, rank, scaler))
+        progress = Progress(**load_state(out / LAST, model, optimiser, rank, scaler, average))
         if main:
             write_metrics(out, progress.metrics)
     if progress.finished:
@@ -83,7 +87,8 @@ def train(
     progress.parts = max(progress.parts, recipe.accumulation)
     total_steps = recipe.epochs * minibatches.per_epoch
     if not quiet:
-        forecast = estimate(accelerator, model, minibatches, recipe, progress)
+        val = encode_pairs(corpus.splits["val"], words)
+        forecast = estimate(accelerator, model, minibatches, recipe, progress, val)
         if main:
             print(f"{config.model} on {corpus.name} {corpus.pair}: {forecast}.", flush=True)
 
@@ -102,7 +107,7 @@ def train(
         generators = gather(accelerator, generators_state())
         if main:
             scaler = None if accelerator.scaler is None else accelerator.scaler.state_dict()
-            save_state(out / LAST, model, optimiser, vars(progress), generators, scaler)
+            save_state(out / LAST, model, optimiser, vars(progress), generators, scaler, average)
 
     with (
         tqdm(
@@ -113,6 +118,8 @@ def train(
         while progress.epoch < recipe.epochs and progress.since_best < recipe.patience:
             for minibatch in minibatches.epoch(progress.epoch, progress.batch):
                 update(minibatch, progress)
+                if average is not None:
+                    average.update(model, progress.step)
                 bar.update()
                 stop = anywhere(accelerator, stop_asked())
                 if progress.step % recipe.checkpoint_steps == 0 or stop:
@@ -120,9 +127,10 @@ def train(
                 if stop:
                     raise KeyboardInterrupt
             progress.seconds = time.monotonic() - started
-            validate(accelerator, model, corpus.splits["val"], words, out, progress)
-            if main and watch is not None:
-                watch(model)
+            with average.in_place(model) if average is not None else nullcontext():
+                validate(accelerator, model, corpus.splits["val"], words, out, progress)
+                if main and watch is not None:
+                    watch(model)
             bar.set_postfix(val_loss=f"{progress.metrics[-1]['val_loss']:.3f}")
             progress.next_epoch()
             checkpoint()

@@ -14,7 +14,7 @@ from course_lib.training.schedules import TEACHER_FORCING, given_share
 OPTIMISERS = ("adam", "adadelta")
 SCHEDULES = ("linear", "constant")
 POSITIVE = (
-    *("epochs", "batch_size", "min_frequency", "max_words", "max_length"),
+    *("epochs", "batch_size", "min_frequency", "max_words", "max_length", "subwords"),
     *("patience", "checkpoint_steps", "batch_tokens", "accumulation"),
 )
 PRECISIONS = ("auto", "fp32", "bf16", "fp16")
@@ -31,6 +31,7 @@ class Recipe:
     accumulation: int = 1  # parts that a minibatch is computed in: less memory, the same result
     min_frequency: int = 2  # rarer words become the unknown word
     max_words: int | None = None  # a side's vocabulary is cut to this many words
+    subwords: int | None = None  # pieces of words, so many for both sides together; null: words
     max_length: int = 100  # longer training pairs are left out
     optimiser: str = "adam"
     learning_rate: float = 2e-3
@@ -41,6 +42,8 @@ class Recipe:
     # The share of true previous words: always | linear | exponential | inverse-sigmoid | never.
     teacher_forcing: str = "always"
     teacher_forcing_end: float = 0.5  # where the three curves arrive at the last update
+    # d of a moving average of the weights, which is what is validated and kept; 0: the weights.
+    averaging: float = 0.0
     patience: int = 3  # validations without a better loss before stopping early
     checkpoint_steps: int = 200
     precision: str = "auto"  # of the matrix products; auto: bf16 where the chip has it, else fp32
@@ -65,6 +68,12 @@ class Recipe:
             raise CourseError("learning_rate and clip must be above 0, warmup 0 or more.")
         if not 0 <= self.label_smoothing < 1:
             raise CourseError("label_smoothing must be at least 0 and below 1.")
+        if not 0 <= self.averaging < 1:
+            raise CourseError("averaging must be at least 0 and below 1.")
+        if self.subwords is not None and self.max_words is not None:
+            raise CourseError(
+                "subwords and max_words both say how large the vocabulary is. Set one."
+            )
         if not 0 < self.teacher_forcing_end < 1:
             raise CourseError("teacher_forcing_end must be above 0 and below 1.")
 
@@ -73,6 +82,7 @@ RECIPES: dict[str, Recipe] = {
     "smoke": Recipe(epochs=2, batch_size=32, warmup=20, checkpoint_steps=10),
     "cpu": Recipe(),
     "gpu": Recipe(epochs=25, batch_size=128, warmup=400),
+    "best": Recipe(epochs=24, subwords=4000, averaging=0.998, warmup=400, patience=8),
     "paper": Recipe(
         epochs=5,
         batch_size=80,

@@ -1,7 +1,8 @@
 """A run directory: everything one training leaves behind, and reading it back.
 
 config.yaml            what decided the result
-vocabulary.json        the words of both sides, in the order of their numbers
+vocabulary.json        the words of both sides, in the order of their numbers; with pieces of words
+                       also `subwords`, how words are cut into them
 metrics.jsonl          one line a validation
 model.safetensors      the best weights
 last.safetensors       the latest state, optimiser included, for --resume
@@ -11,7 +12,8 @@ hypotheses.SPLIT.txt   the translations that were scored
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ import yaml
 
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.counting import stream_vocabulary
+from course_lib.corpora.subwords import Pieces
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
@@ -27,6 +30,7 @@ from course_lib.models import EncoderDecoder, ModelConfig, build_model
 from course_lib.pretrained import published, published_path
 from course_lib.training.checkpoint import load_weights
 from course_lib.training.provenance import git_commit
+from course_lib.training.recipe import Recipe
 from course_lib.training.run_config import RunConfig
 
 CONFIG = "config.yaml"
@@ -49,15 +53,29 @@ class Run:
 
 
 def make_vocabularies(config: RunConfig, corpus: Corpus) -> tuple[Vocabulary, Vocabulary]:
-    """The words of the training split, as the recipe's `min_frequency` and `max_words` say."""
+    """The words of the training split, as the recipe's `min_frequency` and `max_words` say.
+
+    With `subwords` it is the pieces of words, the same object for both sides.
+
+    Raises:
+        CourseError: pieces of the words of a stream are asked for.
+    """
     recipe = config.recipe
     if corpus.stream is not None:
+        if recipe.subwords is not None:
+            raise CourseError(
+                f"subwords are learned from a corpus in memory, and {corpus.name} is a stream. "
+                "Set max_words instead."
+            )
         source, target = corpus.pair.split("-")
         return (
             stream_vocabulary(corpus.stream, source, recipe.min_frequency, recipe.max_words),
             stream_vocabulary(corpus.stream, target, recipe.min_frequency, recipe.max_words),
         )
     train = corpus.splits["train"]
+    if recipe.subwords is not None:
+        pieces = Pieces.learn(chain(train.source, train.target), recipe.subwords)
+        return pieces, pieces
     return (
         Vocabulary.from_sentences(train.source, recipe.min_frequency, recipe.max_words),
         Vocabulary.from_sentences(train.target, recipe.min_frequency, recipe.max_words),
@@ -76,6 +94,12 @@ def start_run(
 def check_same_run(path: Path, config: RunConfig, model: ModelConfig, corpus: Corpus) -> None:
     """Refuse to resume a run that another configuration or other data started."""
     before = yaml.safe_load((path / CONFIG).read_text())
+    # What the library has learned to set since then was at its default.
+    for name, defaults in (
+        ("recipe", asdict(Recipe())),
+        ("model_config", ModelConfig(4, 4).to_dict()),
+    ):
+        before[name] = {**defaults, **before[name]}
     now = yaml.safe_load(config.to_yaml(model, corpus))
     different = [name for name in now if now[name] != before.get(name) and name != "corpus_sha256"]
     different += ["data"] * other_data(before["corpus_sha256"], corpus)
@@ -123,7 +147,6 @@ def load_run(path: Path | str, device: str | None = None) -> Run:
     path = run_folder(path)
     try:
         record = yaml.safe_load((path / CONFIG).read_text())
-        words = json.loads((path / VOCABULARY).read_text())
         model_config = ModelConfig(**record["model_config"])
         config = RunConfig(
             **{
@@ -131,7 +154,8 @@ def load_run(path: Path | str, device: str | None = None) -> Run:
                 for name in ("model", "corpus", "pair", "preset", "seed", "changes")
             }
         )
-        source, target = (Vocabulary(tuple(words[side])) for side in ("source", "target"))
+        sides = json.loads((path / VOCABULARY).read_text(encoding="utf-8"))
+        source, target = vocabularies_of(sides)
     except (ValueError, KeyError, TypeError, OSError, yaml.YAMLError) as error:
         raise CourseError(
             f"{path} is damaged: {CONFIG} or {VOCABULARY} cannot be read. Restore it from a copy."
@@ -139,6 +163,20 @@ def load_run(path: Path | str, device: str | None = None) -> Run:
     model = build_model(model_config)
     load_weights(path / BEST, model)
     return Run(path, config, model.to(device).eval(), source, target)
+
+
+def vocabularies_of(sides: Mapping[str, Any]) -> tuple[Vocabulary, Vocabulary]:
+    """What vocabulary.json holds as the words, or the pieces, of source and target.
+
+    Raises:
+        KeyError, TypeError, ValueError: that is no vocabulary.
+    """
+    if "subwords" in sides:
+        pieces = Pieces.from_json(json.dumps(sides["subwords"]))
+        if not sides["source"] == sides["target"] == list(pieces.tokens):
+            raise ValueError("the pieces are not those that words are cut into")
+        return pieces, pieces
+    return Vocabulary(tuple(sides["source"])), Vocabulary(tuple(sides["target"]))
 
 
 def read_metrics(path: Path | str) -> list[dict[str, Any]]:
@@ -175,5 +213,7 @@ def _parsed(text: str, file: Path) -> dict[str, Any]:
 
 def _vocabulary_text(words: list[Vocabulary]) -> str:
     source, target = words
-    sides = {"source": source.tokens, "target": target.tokens}
+    sides: dict[str, Any] = {"source": source.tokens, "target": target.tokens}
+    if isinstance(source, Pieces):
+        sides["subwords"] = json.loads(source.tokenizer)
     return json.dumps(sides, ensure_ascii=False, indent=0)

@@ -1,0 +1,104 @@
+"""Words cut into pieces that source and target share: joint byte-pair encoding."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from tokenizers import Tokenizer
+from tokenizers.models import BPE
+from tokenizers.pre_tokenizers import Metaspace
+from tokenizers.trainers import BpeTrainer
+
+from course_lib.corpora.vocabulary import BOS, EOS, MARKS, PAD, UNK, Vocabulary
+from course_lib.errors import CourseError
+
+START = "▁"
+"""Stands at the front of the piece that begins a word (U+2581, as in SentencePiece)."""
+
+
+@dataclass(frozen=True)
+class Pieces(Vocabulary):
+    """A vocabulary of pieces of words, to be used as one of words is.
+
+    `encode` cuts whole words into the numbers of their pieces and `decode` puts whole words
+    together again. Byte-pair encoding (Sennrich et al., 2016, Section 3.2): a word begins as its
+    characters, and the merges that were most frequent in training are done one after another. Both
+    sides share one list of merges ("joint", Section 3.2 there), so one object serves both.
+
+    `tokenizer` is that list as the `tokenizers` library writes it, JSON. A word that itself holds
+    U+2581 comes back as two.
+    """
+
+    tokenizer: str = ""
+
+    @classmethod
+    def learn(cls, sentences: Iterable[Sequence[str]], size: int) -> "Pieces":
+        """Learn at most `size` pieces, the four marks included, from the sentences of both sides.
+
+        Fewer come out where nothing is left to merge. The order of the sentences does not matter.
+
+        Raises:
+            CourseError: there are more different characters than pieces.
+        """
+        learner = Tokenizer(BPE(unk_token=MARKS[UNK], fuse_unk=True))
+        learner.pre_tokenizer = Metaspace(replacement=START, prepend_scheme="always", split=True)
+        trainer = BpeTrainer(vocab_size=size, special_tokens=list(MARKS), show_progress=False)
+        learner.train_from_iterator((" ".join(words) for words in sentences), trainer)
+        if learner.get_vocab_size() > size:
+            raise CourseError(
+                f"{size} pieces cannot hold the {learner.get_vocab_size() - len(MARKS)} characters "
+                f"of the text and {len(MARKS)} marks. Ask for more with --set subwords=..."
+            )
+        return cls.from_json(learner.to_str())
+
+    @classmethod
+    def from_json(cls, text: str) -> "Pieces":
+        """What `tokenizer` of another object held.
+
+        Raises:
+            ValueError: the text is no such list of merges.
+        """
+        try:
+            parsed = json.loads(text)
+            numbers = parsed["model"]["vocab"]
+            Tokenizer.from_str(text)
+        except Exception as error:  # the library raises nothing more precise
+            raise ValueError("no list of merges of byte-pair encoding") from error
+        tokens = tuple(sorted(numbers, key=numbers.__getitem__))
+        if tokens[: len(MARKS)] != MARKS or [numbers[t] for t in tokens] != list(
+            range(len(tokens))
+        ):
+            raise ValueError("the pieces are not numbered as they should be")
+        return cls(tokens, json.dumps(parsed, sort_keys=True, ensure_ascii=False))
+
+    @cached_property
+    def _cutter(self) -> Tokenizer:
+        cutter = Tokenizer.from_str(self.tokenizer)
+        cutter.encode_special_tokens = True  # a mark in a text is text
+        return cutter
+
+    def encode(self, tokens: Iterable[str]) -> list[int]:
+        """Numbers of the words' pieces; characters never seen in training are UNK."""
+        numbers: list[int] = self._cutter.encode(list(tokens), is_pretokenized=True).ids
+        return numbers
+
+    def decode(self, numbers: Iterable[int]) -> list[str]:
+        """Whole words up to the end mark; a word with an unknown piece is the unknown word."""
+        pieces: list[int] = []
+        for number in numbers:
+            if number == EOS:
+                break
+            if number not in (PAD, BOS):
+                pieces.append(number)
+        words: list[str] = []
+        for number, word in zip(pieces, self.words_of(pieces), strict=True):
+            if word == len(words):
+                words.append("")
+            words[word] += self.tokens[number].removeprefix(START)
+        return [MARKS[UNK] if MARKS[UNK] in word else word for word in words]
+
+    def words_of(self, numbers: Sequence[int]) -> list[int]:
+        """For each piece the number of its word, from 0: what `merge_pieces` wants to know."""
+        begins = [i == 0 or self.tokens[n].startswith(START) for i, n in enumerate(numbers)]
+        return [sum(begins[: i + 1]) - 1 for i in range(len(begins))]

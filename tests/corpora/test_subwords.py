@@ -1,0 +1,112 @@
+"""Joint byte-pair encoding: against the algorithm by hand, and what comes back of a text."""
+
+import random
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from course_lib.corpora.subwords import START, Pieces
+from course_lib.corpora.vocabulary import BOS, EOS, MARKS, PAD, UNK
+from course_lib.errors import CourseError
+
+TEXT = [
+    "low low low low low lower lower newest newest newest newest newest newest",
+    "widest widest widest the slow tower and the new widow",
+]
+SENTENCES = [line.split() for line in TEXT]
+
+
+def merged(symbols: list[str], pair: tuple[str, str]) -> list[str]:
+    """A word after one merge, left to right."""
+    out: list[str] = []
+    for symbol in symbols:
+        if out and (out[-1], symbol) == pair:
+            out[-1] += symbol
+        else:
+            out.append(symbol)
+    return out
+
+
+def by_hand(sentences: list[list[str]], size: int) -> tuple[set[str], dict[str, list[str]]]:
+    """Algorithm 1 of Sennrich et al. (2016): pieces, and each word in pieces."""
+    counts = Counter(word for sentence in sentences for word in sentence)
+    words = {word: [START, *word] for word in counts}
+    pieces = {symbol for word in words.values() for symbol in word}
+    while len(pieces) + len(MARKS) < size:
+        pairs: Counter[tuple[str, str]] = Counter()
+        for word, symbols in words.items():
+            for pair in pairwise(symbols):
+                pairs[pair] += counts[word]
+        (best, most), *others = pairs.most_common()
+        assert not others or others[0][1] < most, "a tie: any of the pairs may be merged"
+        words = {word: merged(symbols, best) for word, symbols in words.items()}
+        pieces.add("".join(best))
+    return pieces, words
+
+
+# Up to here every merge is decided by its count alone.
+@pytest.mark.parametrize("size", [13, 14, 15, 16])
+def test_it_merges_what_is_most_frequent(size: int) -> None:
+    counts = {"xcd": 31, "ycd": 23, "acd": 19, "ax": 17, "ay": 10, "bay": 5, "xe": 4}
+    sentences = [[word for word, count in counts.items() for _ in range(count)]]
+    pieces, words = by_hand(sentences, size)
+    learned = Pieces.learn(sentences, size)
+    assert len(learned) == size
+    assert set(learned.tokens[len(MARKS) :]) == pieces
+    for word, symbols in words.items():
+        assert learned.units([word]) == symbols
+
+
+def test_the_order_of_the_sentences_does_not_matter() -> None:
+    words = [word for sentence in SENTENCES for word in sentence]
+    learned = Pieces.learn(SENTENCES, 40)
+    for seed in range(5):
+        random.Random(seed).shuffle(words)
+        assert Pieces.learn([[word] for word in words], 40) == learned
+    assert Pieces.from_json(learned.tokenizer) == learned
+    assert learned.tokens[: len(MARKS)] == MARKS
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.text(alphabet="lowernstidh", min_size=1), max_size=8))
+def test_words_come_back_whole(words: list[str]) -> None:
+    learned = Pieces.learn(SENTENCES, 40)
+    numbers = learned.encode(words)
+    assert learned.decode([BOS, *numbers, EOS, PAD, 7]) == words
+    # Each piece knows its word: the pieces of one put together are that word.
+    texts = [""] * len(words)
+    for piece, word in zip(learned.units(words), learned.words_of(numbers), strict=True):
+        texts[word] += piece.removeprefix(START)
+    assert texts == words
+
+
+def test_what_was_never_seen_is_the_unknown_word() -> None:
+    learned = Pieces.learn(SENTENCES, 40)
+    assert UNK in learned.encode(["l☃w"])
+    assert learned.decode(learned.encode(["low", "l☃w", "☃☃", "new"])) == [
+        *("low", "<unk>", "<unk>", "new")
+    ]
+    # A mark in a text is text, and ends nothing.
+    marked = learned.encode(["low", "<unk>", "</s>", "low"])
+    assert not {PAD, BOS, EOS} & set(marked)
+    assert learned.decode(marked)[::3] == ["low", "low"]
+    assert learned.decode(marked)[1] == "<unk>"
+    # A model may begin with the rest of a word.
+    rest = next(i for i, t in enumerate(learned.tokens) if i >= 4 and not t.startswith(START))
+    assert learned.decode([rest]) == [learned.tokens[rest]]
+    assert learned.words_of([rest]) == [0]
+    assert learned.decode([]) == learned.encode([]) == []
+
+
+def test_characters_need_room() -> None:
+    with pytest.raises(CourseError, match="--set subwords"):
+        Pieces.learn(SENTENCES, 10)
+
+
+@pytest.mark.parametrize("text", ["{", "{}", '{"model": {"vocab": {"a": 0}}}', "[]"])
+def test_no_list_of_merges(text: str) -> None:
+    with pytest.raises(ValueError, match=r"merges|numbered"):
+        Pieces.from_json(text)
