@@ -82,7 +82,7 @@ RECIPES: dict[str, Recipe] = {
     "smoke": Recipe(epochs=2, batch_size=32, warmup=20, checkpoint_steps=10),
     "cpu": Recipe(),
     "gpu": Recipe(epochs=25, batch_size=128, warmup=400),
-    "best": Recipe(epochs=24, subwords=4000, averaging=0.998, warmup=400, patience=8),
+    "best": Recipe(epochs=18, subwords=4000, averaging=0.998, warmup=400, patience=8),
     "paper": Recipe(
         epochs=5,
         batch_size=80,
