@@ -6,18 +6,13 @@ Trains RNNsearch in both directions into DIRECTORY/en-de and DIRECTORY/de-en, un
 are there (about ten minutes each on a quiet core), and writes to book/results/ both runs'
 result.json as toy-PAIR-rnnsearch-cpu-seed0.json and, as
 toy-en-de-rnnsearch-cpu-seed0-alignment.json, what `course align` says of the test split with both
-directions combined, the same for words without punctuation, the thresholds chosen on the validation
-split, what the aligner eflomal finds, tokens right, a few matrices, and how far the output follows
-the weights. It needs `pip install eflomal`, which needs a C compiler; nothing else in the course
-does.
+directions combined, the same for words without punctuation, the threshold chosen on the validation
+split, tokens right, a few matrices, and how far the output follows the weights.
 """
 
 import argparse
 from collections import Counter
-from importlib.metadata import version
 from pathlib import Path
-from statistics import mean
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -40,8 +35,7 @@ from course_lib.evaluation.alignment import (
     transposed,
 )
 from course_lib.evaluation.faithfulness import permuted_weights
-from course_lib.evaluation.links import read_links
-from course_lib.evaluation.symmetrise import COMBINATIONS, both_directions, grow_diag
+from course_lib.evaluation.symmetrise import grow_diag
 from course_lib.evaluation.weights import Weights
 from course_lib.training import (
     Run,
@@ -77,8 +71,6 @@ THRESHOLDS = (
 )
 EXAMPLES = (0, 5, 17, 85, 400)
 """Positions in the test split, chosen before any matrix was seen."""
-ALIGNER_RUNS = 5
-"""Of eflomal, which draws at random and takes no seed."""
 ASKED = 200
 """Sentence pairs of the test split whose weights are permuted and whose words are erased."""
 
@@ -99,69 +91,15 @@ def weights_of(run: Run, corpus: Corpus, split: str) -> list[Weights]:
     return forced_weights(run.model, *words, corpus.splits[split])
 
 
-def threshold_curve(
-    weights: list[Weights], corpus: Corpus, end_mark: bool = True
-) -> list[dict[str, Any]]:
+def threshold_curve(weights: list[Weights], corpus: Corpus) -> list[dict[str, Any]]:
     """Precision, recall and error rate on the validation split, for each threshold."""
     links = corpus.splits["val"].links
     assert links is not None
     rows = []
     for threshold in THRESHOLDS:
-        found = [threshold_links(alpha, threshold, end_mark) for alpha in weights]
+        found = [threshold_links(alpha, threshold) for alpha in weights]
         rows.append({"threshold": threshold, **alignment_error_rate(found, links)._asdict()})
     return rows
-
-
-def lowest(curve: list[dict[str, Any]]) -> float:
-    """The threshold with the lowest error rate."""
-    best: float = min(curve, key=lambda row: row["aer"])["threshold"]
-    return best
-
-
-def eflomal_alignments(corpus: Corpus, split: str) -> dict[str, Alignments]:
-    """Both directions of eflomal (Östling and Tiedemann, 2016), as it comes, and combined."""
-    import eflomal
-
-    train, part = corpus.splits["train"], corpus.splits[split]
-    texts = [
-        [" ".join(words) for words in (*one, *other)]
-        for one, other in ((train.source, part.source), (train.target, part.target))
-    ]
-    with TemporaryDirectory() as folder:
-        files = [Path(folder) / way for way in ("forward", "reverse")]
-        eflomal.Aligner().align(*texts, *map(str, files))
-        found = [read_links(file)[-len(part) :] for file in files]
-    forward, backward = ([links.sure for links in direction] for direction in found)
-    combined = {
-        name: [combine(one, other) for one, other in zip(forward, backward, strict=True)]
-        for name, combine in COMBINATIONS.items()
-    }
-    return {"forward": forward, "reverse": backward, **combined}
-
-
-def aligner(corpus: Corpus, split: str) -> dict[str, Any]:
-    """eflomal's scores on a split, over several runs."""
-    links = corpus.splits[split].links
-    assert links is not None
-    runs = [eflomal_alignments(corpus, split) for _ in range(ALIGNER_RUNS)]
-    alignments = {}
-    for way in runs[0]:
-        scores = [alignment_error_rate(run[way], links) for run in runs]
-        rates = [score.aer for score in scores]
-        alignments[way] = {
-            "precision": mean(score.precision or 0.0 for score in scores),
-            "recall": mean(score.recall or 0.0 for score in scores),
-            "aer": mean(rates),
-            "aer_from": min(rates),
-            "aer_to": max(rates),
-        }
-    return {
-        "name": "eflomal",
-        "version": version("eflomal"),
-        "runs": ALIGNER_RUNS,
-        "given": f"the training pairs and those of {split}, without links",
-        "alignments": alignments,
-    }
 
 
 def without_punctuation(
@@ -251,10 +189,8 @@ def record(directory: Path) -> None:
         write(recorded_name(result), result)
     (run, corpus), (back, mirrored) = runs.values()
     weights, reverse = weights_of(run, corpus, "test"), weights_of(back, mirrored, "test")
-    val, val_reverse = weights_of(run, corpus, "val"), weights_of(back, mirrored, "val")
-    agreed = [both_directions(*pair) for pair in zip(val, val_reverse, strict=True)]
-    curve = threshold_curve(val, corpus)
-    both_curve = threshold_curve(agreed, corpus, end_mark=False)
+    curve = threshold_curve(weights_of(run, corpus, "val"), corpus)
+    best = min(curve, key=lambda row: row["aer"])["threshold"]
     kept = saved_weights(weights, corpus, "test")["sentences"]
     result = read_result(directory / PAIRS[0])
     content = {
@@ -266,16 +202,7 @@ def record(directory: Path) -> None:
         "aligned_by": git_commit(),
         "corpus_sha256": result["corpus_sha256"],
         "thresholds_on_val": curve,
-        "both_on_val": both_curve,
-        **align_split(
-            weights,
-            corpus,
-            "test",
-            reverse=reverse,
-            threshold=lowest(curve),
-            both=lowest(both_curve),
-        ),
-        "aligner": aligner(corpus, "test"),
+        **align_split(weights, corpus, "test", reverse=reverse, threshold=best),
         "without_punctuation": without_punctuation(weights, reverse, corpus),
         "translation": translated(directory / PAIRS[0], corpus),
         "faithfulness": asked(run, corpus),

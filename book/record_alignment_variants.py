@@ -23,7 +23,7 @@ from course_lib.training import RunConfig
 from course_lib.training.run_directory import make_vocabularies
 
 NAME = "toy-en-de-rnnsearch-cpu-alignment-variants.json"
-SETTINGS: dict[str, Any] = {**TOY, "corpus.val": 500, "epochs": 8}
+SETTINGS: dict[str, Any] = {**TOY, "corpus.val": 500, "batch_size": 128, "epochs": 8}
 VARIANTS: dict[str, dict[str, Any]] = {
     "base": {},
     "longer": {"epochs": 16},

@@ -166,8 +166,8 @@ def card(result: dict[str, Any], run: Run, corpus: Corpus) -> str:
         f"{len(train):,} training pairs of {corpus.name}, {about.what}; "
         f"{len(corpus.splits['val']):,} for validation. The data are {about.terms}. The weights "
         "were made from them: use them on the same terms. No sentence of the data comes along, "
-        "but the vocabulary does. The captions describe photographs that strangers took of "
-        "strangers, and what annotators assumed about people in them has been learned too.",
+        "but the vocabulary does. The captions describe photographs of people, and what their "
+        "writers assumed about these people has been learned too.",
         "",
         "## Recipe",
         "",
@@ -214,12 +214,12 @@ def card(result: dict[str, Any], run: Run, corpus: Corpus) -> str:
         "## Limits",
         "",
         "- It knows captions and nothing else. Expect nonsense for questions, news or speech.",
-        f"- It knows {sizes} words or marks; others become `<unk>`, "
+        f"- Its vocabulary has {sizes} entries; the rest becomes `<unk>`, as do "
         f"{some['unk_rate']:.1%} of the words it writes on {next(iter(result['scores']))}.",
         "- It writes in lower case.",
-        f"- No training sentence has more than {longest} words, and few have more than 30; longer "
-        "ones are translated badly. The table's last two columns show the decline before that.",
-        "- One run, one seed: half a point of BLEU is not a difference.",
+        f"- No training sentence has more than {longest} words, so longer ones are nothing it has "
+        "learned. The table's last two columns show the decline before that.",
+        "- It is one run; another seed scores a little differently.",
         "",
     ]
     return "\n".join(lines)
