@@ -9,15 +9,30 @@ TEMPORARY = ".half"
 """How the name of a file that is being written ends."""
 
 
-def write_atomically(path: Path | str, data: bytes | str) -> None:
+def write_atomically(
+    path: Path | str, data: bytes | str, previous: Path | str | None = None
+) -> None:
     """Write `data` to `path` at once: a reader, or a kill at any moment, sees all or nothing of it.
 
     The bytes go to a temporary file in the same folder, reach the disk, and only then take the
-    name.
+    name. What had the name before takes that of `previous`, if one is given; a kill between the two
+    leaves that one alone.
+
+    Raises:
+        OSError: the disk is full, or the folder cannot be written; the file is as it was before,
+            and the error names it.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     payload = data.encode() if isinstance(data, str) else data
+    try:
+        _write(path, payload, previous)
+    except OSError as error:
+        error.filename = str(path)  # and not the temporary file, or none at all
+        raise
+
+
+def _write(path: Path, payload: bytes, previous: Path | str | None) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=TEMPORARY)
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -26,6 +41,8 @@ def write_atomically(path: Path | str, data: bytes | str) -> None:
             os.fsync(stream.fileno())
         # mkstemp makes private files; these are as readable as any other file of the user's.
         os.chmod(temporary, 0o666 & ~_umask())
+        if previous is not None and path.exists():
+            os.replace(path, previous)
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

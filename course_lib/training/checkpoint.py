@@ -1,6 +1,8 @@
 """The state of a training run in one file, written in one step, read back without unpickling."""
 
 import json
+import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +16,12 @@ from course_lib.files import write_atomically
 from course_lib.training.averaging import Average
 from course_lib.training.randomness import set_generators_state
 
+CHECKSUM = "crc32"
+
 
 def save_weights(path: Path, model: nn.Module) -> None:
     """The model's weights alone, as a safetensors file."""
-    write_atomically(path, save({k: v.contiguous() for k, v in model.state_dict().items()}))
+    write_atomically(path, _packed(model.state_dict(), {}))
 
 
 def load_weights(path: Path, model: nn.Module) -> None:
@@ -39,8 +43,9 @@ def save_state(
     generators: list[dict[str, Tensor]],
     scaler: dict[str, Any] | None = None,
     average: Average | None = None,
+    previous: Path | None = None,
 ) -> None:
-    """Everything needed to go on as if never stopped.
+    """Everything needed to go on as if never stopped; the state before it becomes `previous`.
 
     Weights and their moving average, the optimiser's moments, the state of each process's random
     generators, what fp16's gradients are scaled by, and `progress`, a dictionary of plain values
@@ -54,11 +59,8 @@ def save_state(
         tensors |= {f"average.{name}": value for name, value in average.weights.items()}
     for rank, state in enumerate(generators):
         tensors |= {f"random.{rank}.{device}": value for device, value in state.items()}
-    payload = save(
-        {name: value.contiguous() for name, value in tensors.items()},
-        metadata={"progress": json.dumps(progress), "scaler": json.dumps(scaler)},
-    )
-    write_atomically(path, payload)
+    plain = {"progress": json.dumps(progress), "scaler": json.dumps(scaler)}
+    write_atomically(path, _packed(tensors, plain), previous)
 
 
 def load_state(
@@ -72,6 +74,10 @@ def load_state(
     """Restore what `save_state` wrote and return its `progress`.
 
     A process that was not there when it was written keeps its generators as they are.
+
+    Raises:
+        CourseError: the file is damaged, or another model's. What has been restored by then is
+            undefined.
     """
     tensors, metadata = _read(path)
     moments: dict[int, dict[str, Tensor]] = {}
@@ -87,7 +93,10 @@ def load_state(
             moments.setdefault(int(number), {})[moment] = value
         elif kind == "random" and rest.startswith(f"{rank}."):
             generators[rest.removeprefix(f"{rank}.")] = value
-    model.load_state_dict(weights)
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        raise CourseError(f"{path} is the state of another model.") from error
     if average is not None:
         average.load(averaged)
     optimiser.load_state_dict(
@@ -101,14 +110,34 @@ def load_state(
     return progress
 
 
+def _packed(tensors: Mapping[str, Tensor], plain: dict[str, str]) -> bytes:
+    """A safetensors file with a checksum, which the format itself does without."""
+    whole = {name: value.contiguous() for name, value in tensors.items()}
+    return save(whole, metadata={**plain, CHECKSUM: _checksum(whole)})
+
+
+def _checksum(tensors: Mapping[str, Tensor]) -> str:
+    """CRC-32 over every tensor's name and bytes, in the order of their names."""
+    checksum = 0
+    for name in sorted(tensors):
+        checksum = zlib.crc32(name.encode(), checksum)
+        flat = tensors[name].detach().cpu().reshape(-1).view(torch.uint8)
+        checksum = zlib.crc32(flat.numpy().data, checksum)
+    return f"{checksum:08x}"
+
+
 def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     if not path.exists():
         raise CourseError(f"{path} is missing. Train the run first, or name another run directory.")
     try:
         with safe_open(path, framework="pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.offset_keys()}
-            return tensors, file.metadata() or {}
-    except SafetensorError as error:
+            metadata = file.metadata() or {}
+        damaged = CHECKSUM in metadata and metadata[CHECKSUM] != _checksum(tensors)
+    except SafetensorError:
+        damaged = True
+    if damaged:
         raise CourseError(
             f"{path} is damaged. Delete it and train again, or restore it from a copy."
-        ) from error
+        )
+    return tensors, metadata

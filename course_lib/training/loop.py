@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 from accelerate.utils import set_seed
 from tqdm import tqdm
@@ -22,10 +23,12 @@ from course_lib.training.minibatches import encode_pairs, make_minibatches
 from course_lib.training.progress import Progress
 from course_lib.training.randomness import generators_state
 from course_lib.training.recipe import make_optimiser
+from course_lib.training.resume import restore, resumable
 from course_lib.training.run_config import RunConfig
 from course_lib.training.run_directory import (
     CONFIG,
     LAST,
+    PREVIOUS,
     check_same_run,
     make_vocabularies,
     start_run,
@@ -76,12 +79,12 @@ def train(
     optimiser = make_optimiser(model.parameters(), recipe)
     average = Average(model, recipe.averaging) if recipe.averaging else None
     minibatches = make_minibatches(config, corpus, words)
-    progress = Progress()
-    if (out / LAST).exists():
-        rank, scaler = accelerator.process_index, accelerator.scaler
-        progress = Progress(**load_state(out / LAST, model, optimiser, rank, scaler, average))
-        if main:
-            write_metrics(out, progress.metrics)
+    rank, scaler = accelerator.process_index, accelerator.scaler
+
+    def load(path: Path) -> dict[str, Any]:
+        return load_state(path, model, optimiser, rank, scaler, average)
+
+    progress = restore(out, load, main)
     if progress.finished:
         return progress
     progress.parts = max(progress.parts, recipe.accumulation)
@@ -92,10 +95,13 @@ def train(
         if main:
             print(f"{config.model} on {corpus.name} {corpus.pair}: {forecast}.", flush=True)
 
-    if main and not started_before:
-        start_run(out, config, model_config, corpus, list(words))
     if main:
-        remove_leftovers(out)
+        with resumable(out):
+            if started_before:
+                write_metrics(out, progress.metrics)
+            else:
+                start_run(out, config, model_config, corpus, list(words))
+            remove_leftovers(out)
     # Without DistributedDataParallel: see Updater.
     trainer = accelerator.prepare_model(model, evaluation_mode=True)
     optimiser = accelerator.prepare_optimizer(optimiser)
@@ -106,10 +112,12 @@ def train(
         progress.seconds = time.monotonic() - started
         generators = gather(accelerator, generators_state())
         if main:
-            scaler = None if accelerator.scaler is None else accelerator.scaler.state_dict()
-            save_state(out / LAST, model, optimiser, vars(progress), generators, scaler, average)
+            scales = None if scaler is None else scaler.state_dict()
+            state = vars(progress), generators, scales, average
+            save_state(out / LAST, model, optimiser, *state, out / PREVIOUS)
 
     with (
+        resumable(out),
         tqdm(
             total=total_steps, initial=progress.step, unit="batch", disable=quiet or not main
         ) as bar,
@@ -140,4 +148,6 @@ def train(
                 raise KeyboardInterrupt
         progress.finished = True
         checkpoint()
+        if main:
+            (out / PREVIOUS).unlink(missing_ok=True)
     return progress

@@ -6,6 +6,7 @@ vocabulary.json        the words of both sides, in the order of their numbers; w
 metrics.jsonl          one line a validation
 model.safetensors      the best weights
 last.safetensors       the latest state, optimiser included, for --resume
+previous.safetensors   the one before it, until the run is finished
 result.json            what came out
 hypotheses.SPLIT.txt   the translations that were scored
 """
@@ -38,6 +39,7 @@ VOCABULARY = "vocabulary.json"
 METRICS = "metrics.jsonl"
 BEST = "model.safetensors"
 LAST = "last.safetensors"
+PREVIOUS = "previous.safetensors"
 RESULT = "result.json"
 
 
@@ -92,15 +94,20 @@ def start_run(
 
 
 def check_same_run(path: Path, config: RunConfig, model: ModelConfig, corpus: Corpus) -> None:
-    """Refuse to resume a run that another configuration or other data started."""
-    before = yaml.safe_load((path / CONFIG).read_text())
+    """Refuse to resume a run that another configuration or other data started.
+
+    In how many parts a minibatch is computed may change, as it changes no result.
+    """
+    before, now = _read_config(path), yaml.safe_load(config.to_yaml(model, corpus))
     # What the library has learned to set since then was at its default.
     for name, defaults in (
         ("recipe", asdict(Recipe())),
         ("model_config", ModelConfig(4, 4).to_dict()),
     ):
         before[name] = {**defaults, **before[name]}
-    now = yaml.safe_load(config.to_yaml(model, corpus))
+    for record in (before, now):
+        for values in (record["recipe"], record["changes"]):
+            values.pop("accumulation", None)
     different = [name for name in now if now[name] != before.get(name) and name != "corpus_sha256"]
     different += ["data"] * other_data(before["corpus_sha256"], corpus)
     if different:
@@ -108,6 +115,27 @@ def check_same_run(path: Path, config: RunConfig, model: ModelConfig, corpus: Co
             f"{path} was started with another {', '.join(different)}. "
             "Resume with the same settings, or train into a new directory."
         )
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    """A run's config.yaml, as far as a resumed training looks into it.
+
+    Raises:
+        CourseError: it is damaged.
+    """
+    try:
+        record: dict[str, Any] = yaml.safe_load((path / CONFIG).read_text())
+        whole = all(
+            isinstance(record[n], dict)
+            for n in ("recipe", "model_config", "changes", "corpus_sha256")
+        )
+    except (ValueError, KeyError, TypeError, yaml.YAMLError):
+        whole = False
+    if not whole:
+        raise CourseError(
+            f"{path / CONFIG} is damaged. Restore it from a copy, or train into a new directory."
+        )
+    return record
 
 
 def trained_by(path: Path | str) -> str | None:

@@ -1,0 +1,206 @@
+"""What can go wrong from outside: each fault is one line with the remedy, and loses nothing."""
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
+
+from course_lib.corpora.corpus import Corpus
+from course_lib.errors import CourseError
+from course_lib.training import RunConfig, load_run, read_metrics, train
+from course_lib.training.minibatches import Minibatch
+from course_lib.training.progress import Progress
+from course_lib.training.update import Updater
+
+STATES = ("last.safetensors", "previous.safetensors")
+
+
+def outcome(run: Path) -> tuple[bytes, list[dict[str, float]]]:
+    """What no fault may change: the best weights, and the numbers but the clock's."""
+    metrics = read_metrics(run)
+    for record in metrics:
+        del record["seconds"]
+    return (run / "model.safetensors").read_bytes(), metrics
+
+
+@pytest.fixture(scope="module")
+def stopped(
+    small: RunConfig, small_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A run that Ctrl-C stopped at update 23, behind the checkpoint of update 21."""
+    out = tmp_path_factory.mktemp("stopped") / "run"
+    update = Updater.__call__
+
+    def interrupted(self: Updater, minibatch: Minibatch, progress: Progress) -> None:
+        update(self, minibatch, progress)
+        if progress.step == 23:
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(Updater, "__call__", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            train(small, small_corpus, out, quiet=True)
+    assert sorted(path.name for path in out.glob("*.safetensors")) == [
+        *STATES[:1],
+        "model.safetensors",
+        *STATES[1:],
+    ]
+    return out
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def flip_a_bit_of_a_weight(path: Path) -> None:
+    """What the format itself does not see."""
+    data = bytearray(path.read_bytes())
+    data[-1000] ^= 4
+    path.write_bytes(data)
+
+
+def other_shapes(path: Path) -> None:
+    with safe_open(path, framework="pt") as file:
+        tensors = {name: file.get_tensor(name) for name in file.offset_keys()}
+        metadata = {k: v for k, v in file.metadata().items() if k != "crc32"}
+    name = next(name for name in tensors if name.startswith("model."))
+    tensors[name] = torch.zeros(3, 3)
+    save_file(tensors, path, metadata)
+
+
+def not_a_state(path: Path) -> None:
+    """Weights alone, which lack optimiser and progress."""
+    shutil.copy(path.with_name("model.safetensors"), path)
+
+
+def removed(path: Path) -> None:
+    """Killed between the two renames of a checkpoint."""
+    path.unlink()
+
+
+@pytest.mark.parametrize(
+    "damage", [truncate, empty, flip_a_bit_of_a_weight, other_shapes, not_a_state, removed]
+)
+def test_a_damaged_checkpoint_costs_no_more_than_the_time_since_the_one_before(
+    damage,
+    stopped: Path,
+    small: RunConfig,
+    small_corpus: Corpus,
+    small_run: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(stopped, out)
+    damage(out / "last.safetensors")
+    train(small, small_corpus, out, resume=True, quiet=True)
+    assert outcome(out) == outcome(small_run)
+    said = capfd.readouterr().err
+    if damage is removed:
+        assert said == ""
+    else:
+        assert said.count("\n") == 1
+        assert "at update 21" in said
+    assert not (out / "previous.safetensors").exists()
+
+
+def test_two_damaged_checkpoints_are_named_with_the_remedy(
+    stopped: Path, small: RunConfig, small_corpus: Corpus, small_run: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(stopped, out)
+    for name in STATES:
+        truncate(out / name)
+    with pytest.raises(CourseError, match=r"last\S+ and previous.*delete.*--resume"):
+        train(small, small_corpus, out, resume=True, quiet=True)
+    for name in STATES:
+        (out / name).unlink()
+    train(small, small_corpus, out, resume=True, quiet=True)
+    assert outcome(out) == outcome(small_run)
+
+
+def test_flipped_bits_are_seen_in_weights_too(small_run: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(small_run, out)
+    flip_a_bit_of_a_weight(out / "model.safetensors")
+    with pytest.raises(CourseError, match=r"model.safetensors is damaged"):
+        load_run(out)
+
+
+@pytest.mark.parametrize("text", ["", "recipe: 3", "{"])
+def test_a_damaged_configuration_is_named(
+    text: str, stopped: Path, small: RunConfig, small_corpus: Corpus, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(stopped, out)
+    (out / "config.yaml").write_text(text)
+    with pytest.raises(CourseError, match=r"config.yaml is damaged"):
+        train(small, small_corpus, out, resume=True, quiet=True)
+
+
+def test_how_many_parts_may_change_and_the_rest_may_not(
+    stopped: Path, small: RunConfig, small_corpus: Corpus, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    shutil.copytree(stopped, out)
+    parts = replace(small, changes={**small.changes, "accumulation": 2})
+    assert train(parts, small_corpus, out, resume=True, quiet=True).parts == 2
+    other = replace(small, changes={**small.changes, "batch_size": 8})
+    with pytest.raises(CourseError, match="another changes, recipe"):
+        train(other, small_corpus, out, resume=True, quiet=True)
+
+
+TRAIN = """
+import json, resource, sys
+from course_lib.corpora import load_corpus
+from course_lib.errors import CourseError
+from course_lib.training import RunConfig, train
+changes, *places = json.loads(sys.argv[1])
+config = RunConfig("rnnsearch", "copy", "tokens", "smoke", changes=changes)
+corpus = load_corpus("copy", "tokens", **config.corpus_options)
+for place in places:
+    try:
+        train(config, corpus, place, quiet=True)
+    except CourseError as error:
+        print(error, file=sys.stderr)
+"""
+
+
+def test_a_full_disk_and_a_folder_that_cannot_be_written_are_said_and_lose_nothing(
+    small: RunConfig, small_corpus: Corpus, small_run: Path, tmp_path: Path
+) -> None:
+    """Two real ones: a file system that holds two checkpoints and a half, and a read-only one."""
+    kept, closed, full = (tmp_path / name for name in ("kept", "closed", "full"))
+    for folder in (kept, closed, full):
+        folder.mkdir()
+    room = int(2.5 * (small_run / "last.safetensors").stat().st_size)
+    sandbox = ["--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--ro-bind", closed, closed]
+    sandbox += ["--size", str(room), "--tmpfs", full]
+    argument = json.dumps([small.changes, f"{closed}/run", f"{full}/run"])
+    then = f"ls -A '{full}/run' && cp -r '{full}/run' '{kept}'"
+    done = subprocess.run(
+        ["bwrap", *sandbox, "sh", "-c", f'"$0" -c "$@" && {then}', sys.executable, TRAIN, argument],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    read_only, no_room = done.stderr.splitlines()
+    assert read_only.startswith(f"{closed}/run: Read-only file system.")
+    assert no_room.startswith(f"{full}/run/last.safetensors: No space left on device.")
+    assert "Make room" in no_room
+    assert "--resume" in no_room
+    assert ".half" not in done.stdout  # nothing half-written takes the room that is left
+    train(small, small_corpus, kept / "run", resume=True, quiet=True)
+    assert outcome(kept / "run") == outcome(small_run)
