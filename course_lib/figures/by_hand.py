@@ -8,7 +8,15 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from course_lib.figures.style import LINES, MUTED, ROLES, CourseFigure, styled
+from course_lib.figures.style import (
+    LINES,
+    MUTED,
+    ROLES,
+    SYMBOL,
+    TINY,
+    CourseFigure,
+    styled,
+)
 
 
 @styled()
@@ -62,7 +70,7 @@ def _plane(axes: Axes, state: Any, annotations: Any, context: Any) -> None:
         axes.spines[side].set_color(LINES)
     ticks = [k for k in range(-math.floor(reach), math.floor(reach) + 1) if k]
     axes.set(xticks=ticks, yticks=ticks)
-    axes.tick_params(labelsize=7, labelcolor=MUTED, length=0)
+    axes.tick_params(labelsize=TINY, labelcolor=MUTED, length=0)
     arrows = [(h, "annotation", rf"$h_{j}$", (5, 5)) for j, h in enumerate(annotations, start=1)]
     arrows += [(state, "state", "$s$", (5, -11)), (context, "context", "$c$", (-12, 5))]
     for end, role, name, offset in arrows:
@@ -74,5 +82,5 @@ def _plane(axes: Axes, state: Any, annotations: Any, context: Any) -> None:
             xytext=offset,
             textcoords="offset points",
             color=ROLES[role].text,
-            fontsize=12,
+            fontsize=SYMBOL,
         )

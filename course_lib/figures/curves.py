@@ -9,6 +9,7 @@ from matplotlib.ticker import MaxNLocator
 from course_lib.errors import CourseError
 from course_lib.figures.style import (
     MUTED,
+    NOTE,
     CourseFigure,
     label_ends,
     label_room,
@@ -57,7 +58,7 @@ def learning_curves(
             xytext=(0, 6),
             xycoords="axes fraction",
             textcoords="offset points",
-            fontsize=8.5,
+            fontsize=NOTE,
             color=MUTED,
         )
 

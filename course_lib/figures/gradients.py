@@ -10,6 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from course_lib.errors import CourseError
 from course_lib.figures.style import (
     MUTED,
+    VALUE,
     CourseFigure,
     ModelStyle,
     label_ends,
@@ -105,7 +106,7 @@ def gate_curves(gates: Mapping[str, Sequence[float]], words: Sequence[str]) -> F
     checked_gates(gates, words)
     styles = styles_for(gates)
     # Everything below is in inches: the words stand upright where they would touch.
-    size, step = 9.0, float(np.clip(4.0 / len(words), 0.22, 0.5))
+    size, step = VALUE, float(np.clip(4.0 / len(words), 0.22, 0.5))
     widths = [text_width(word, size) for word in words]
     upright = max(widths) > step - 0.08
     left, right, tall = 0.6, label_room([style.label for style in styles.values()]), 2.0

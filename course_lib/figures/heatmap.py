@@ -15,7 +15,20 @@ from course_lib.corpora.corpus import Link
 from course_lib.corpora.vocabulary import EOS, MARKS
 from course_lib.errors import CourseError
 from course_lib.figures.pieces import joined
-from course_lib.figures.style import INK, LINES, MUTED, WEIGHTS, CourseFigure, styled, text_width
+from course_lib.figures.style import (
+    INK,
+    LINES,
+    MUTED,
+    NOTE,
+    SMALL,
+    TINY,
+    TITLE,
+    VALUE,
+    WEIGHTS,
+    CourseFigure,
+    styled,
+    text_width,
+)
 
 END = MARKS[EOS]
 VALUES_UP_TO = 8  # rows and columns: with more, the numbers would be too small to read
@@ -80,7 +93,7 @@ def heatmap(
 
     # Everything below is in inches: sizes come from the words, so that no label is ever cut.
     cell = float(np.clip(5.4 / max(n_rows, n_columns), 0.14, 0.6))
-    size = float(np.clip(cell * 72 * 0.5, 7.0, 10.5))
+    size = float(np.clip(cell * 72 * 0.5, TINY, 10.5))
     widths = [text_width(word, size) for word in columns]
     angle = _angle(max(widths), cell, size)
     slope = np.deg2rad(angle)
@@ -91,7 +104,7 @@ def heatmap(
         ends = [(k + 0.5) * cell + w * np.cos(slope) for k, w in enumerate(widths)]
         overhang = max(ends) + line - n_columns * cell
 
-    corner = 8.5
+    corner = NOTE
     left = 0.14 + 0.1 + max([text_width(word, size) for word in rows] + [_corner_width(corner)])
     title_lines = title.split("\n") if title else []
     top = (
@@ -101,7 +114,7 @@ def heatmap(
     )
     bottom = 0.16 + (0.3 if gold else 0.0)
     right = max(0.95, overhang + 0.1)
-    needed = max([text_width(text, 11.5) * 1.12 for text in title_lines], default=0.0) + 0.3
+    needed = max([text_width(text, TITLE) * 1.12 for text in title_lines], default=0.0) + 0.3
     width = max(left + n_columns * cell + right, needed)
     height = top + n_rows * cell + bottom
 
@@ -135,8 +148,8 @@ def heatmap(
     colorbar = figure.colorbar(image, cax=bar, ticks=[0, 0.5, 1])
     colorbar.set_ticklabels(["0", "0.5", "1"])
     colorbar.outline.set_edgecolor(LINES)
-    colorbar.set_label("weight α", color=MUTED, fontsize=9)
-    bar.tick_params(length=0, labelsize=8, pad=3)
+    colorbar.set_label("weight α", color=MUTED, fontsize=VALUE)
+    bar.tick_params(length=0, labelsize=SMALL, pad=3)
     bar.grid(False)
 
     _name_axes(axes, corner)
@@ -146,7 +159,7 @@ def heatmap(
             1 - (0.16 + 0.24 * number) / height,
             text,
             va="top",
-            fontsize=11.5,
+            fontsize=TITLE,
             fontweight="bold",
             parse_math=False,
         )
@@ -218,7 +231,7 @@ def _write_values(axes: Axes, weights: NDArray[np.float64]) -> None:
             f"{weight:.2f}",
             ha="center",
             va="center_baseline",
-            fontsize=9,
+            fontsize=VALUE,
             color=_on(weight),
             gid=f"value-{i}-{j}",
         )
@@ -286,7 +299,7 @@ def _explain_links(figure: Figure, name: str, left: float, width: float, height:
         (left + side + 0.08) / width,
         (0.13 + side / 2) / height,
         name,
-        fontsize=8.5,
+        fontsize=NOTE,
         color=MUTED,
         va="center_baseline",
     )

@@ -9,9 +9,12 @@ from matplotlib.figure import Figure
 
 from course_lib.errors import CourseError
 from course_lib.figures.style import (
+    BARS,
     LINES,
     MUTED,
+    NOTE,
     SHADE,
+    SMALL,
     CourseFigure,
     label_ends,
     label_room,
@@ -22,7 +25,6 @@ from course_lib.figures.style import (
 )
 
 Ranges = Sequence[Mapping[str, Any]]
-COUNT_SIZE = 8.0
 
 
 @styled()
@@ -115,9 +117,9 @@ def _draw_counts(
     """The strip below: a bar for each range, its sentences in numbers where they fit."""
     sentences = [row["sentences"] for row in ranges]
     slit = 0.025 / inches_a_word
-    axes.bar(middles, sentences, width=[w - slit for w in widths], color="#c4c7cc")
+    axes.bar(middles, sentences, width=[w - slit for w in widths], color=BARS)
     room = min((b - a for a, b in pairwise(middles)), default=1e9) * inches_a_word
-    widest = max(text_width(f"{count:,}", COUNT_SIZE) for count in sentences)
+    widest = max(text_width(f"{count:,}", SMALL) for count in sentences)
     every = int(-(-(widest + 0.08) // room))  # where they would touch, every second, third ...
     for k, (middle, count) in enumerate(zip(middles, sentences, strict=True)):
         if k % every == 0:
@@ -127,7 +129,7 @@ def _draw_counts(
                 xytext=(0, 2),
                 textcoords="offset points",
                 ha="center",
-                fontsize=COUNT_SIZE,
+                fontsize=SMALL,
                 color=MUTED,
                 annotation_clip=False,
                 gid="count",
@@ -136,7 +138,7 @@ def _draw_counts(
     axes.set_yticks([])
     axes.grid(False)
     axes.spines["left"].set_visible(False)
-    axes.set_ylabel("sentences", rotation=0, ha="right", va="center", fontsize=8.5)
+    axes.set_ylabel("sentences", rotation=0, ha="right", va="center", fontsize=NOTE)
     axes.set_xlabel("source length (words)")
 
 
@@ -181,7 +183,7 @@ def _bracket(
         solid_capstyle="butt",
         clip_on=False,
     )
-    if text_width(text, 8.5) <= (end - start) / words * panel:
+    if text_width(text, NOTE) <= (end - start) / words * panel:
         axes.text(
             (start + end) / 2,
             1.06,
@@ -189,6 +191,6 @@ def _bracket(
             transform=across,
             ha="center",
             va="bottom",
-            fontsize=8.5,
+            fontsize=NOTE,
             color=MUTED,
         )

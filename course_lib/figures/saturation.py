@@ -10,6 +10,7 @@ from course_lib.errors import CourseError
 from course_lib.figures.style import (
     LINES,
     MUTED,
+    NOTE,
     OTHERS,
     CourseFigure,
     label_ends,
@@ -55,7 +56,7 @@ def saturation_curves(results: Mapping[str, Rows]) -> Figure:
             xycoords="axes fraction",
             textcoords="offset points",
             ha="right",
-            fontsize=8.5,
+            fontsize=NOTE,
             color=MUTED,
         )
         axes.set_xscale("log", base=2)

@@ -5,7 +5,15 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from course_lib.figures.style import INK, MUTED, ROLES, CourseFigure, styled
+from course_lib.figures.style import (
+    INK,
+    MUTED,
+    NOTE,
+    ROLES,
+    TINY,
+    CourseFigure,
+    styled,
+)
 
 COLUMN, LINE = 1.0, 0.34  # inches
 
@@ -39,10 +47,10 @@ def search_tree(nodes: Sequence[Any], best: Sequence[int]) -> Figure:
             thick = 2.6 if i in won else 0.8
             axes.plot([start[0] + 0.72, x], [start[1], y], color=color, lw=thick, zorder=1)
         weight = "bold" if i in won else "normal"
-        axes.text(x, y + 0.02, word, fontsize=8.5, color=INK, weight=weight, parse_math=False)
+        axes.text(x, y + 0.02, word, fontsize=NOTE, color=INK, weight=weight, parse_math=False)
         if step:
-            axes.text(x, y - 0.12, f"{log_prob:.2f}".replace("-", "−"), fontsize=7, color=MUTED)
+            axes.text(x, y - 0.12, f"{log_prob:.2f}".replace("-", "−"), fontsize=TINY, color=MUTED)
     for step, count in enumerate(dropped):
         if count:
-            axes.text(step * COLUMN, lowest - 0.45, f"{count} dropped", fontsize=7, color=MUTED)
+            axes.text(step * COLUMN, lowest - 0.45, f"{count} dropped", fontsize=TINY, color=MUTED)
     return figure

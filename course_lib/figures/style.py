@@ -23,6 +23,18 @@ LINES = "#dadce0"  # grids and frames
 SHADE = "#f0f1f3"  # regions set apart
 
 
+BARS = "#c4c7cc"  # bars that only count
+# Sizes of text in points, where `RC` has none for it.
+TINY = 7.0  # numbers in a crowd
+SMALL = 8.0  # legends in a small panel
+NOTE = 8.5  # remarks beside what they are about
+VALUE = 9.0  # numbers, and names of lines
+BODY = 10.0
+TITLE = 11.5
+SYMBOL = 12.0
+PAGE_DPI = 200.0  # of a chapter's own plots: sharp on any screen
+
+
 class Role(NamedTuple):
     """symbol: the paper's. fill: lines and areas. text: words on white. dark: on a dark page."""
 
@@ -72,7 +84,7 @@ WEIGHTS = LinearSegmentedColormap.from_list(
 RC: Any = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib: the same widths everywhere
-    "font.size": 10.0,
+    "font.size": BODY,
     "mathtext.fontset": "dejavusans",
     "text.color": INK,
     "figure.facecolor": CARD,
@@ -108,7 +120,7 @@ RC: Any = {
 
 def apply() -> None:
     """Give every figure made from here on the course's look; for a chapter's own plots."""
-    rcParams.update(RC)
+    rcParams.update({**RC, "figure.dpi": PAGE_DPI})
 
 
 def styled() -> Any:
@@ -165,13 +177,12 @@ def spread(wanted: list[float], gap: float) -> list[float]:
     return [placed[k] for k in range(len(wanted))]
 
 
-LABEL_SIZE = 9.0
 _KEY = 10.0  # points from the panel to the marker of a label
 
 
 def label_room(texts: Iterable[str]) -> float:
     """The inches that labels of these texts need on the right of a panel."""
-    return max(text_width(text, LABEL_SIZE) for text in texts) * 1.15 + 2 * _KEY / 72 + 0.1
+    return max(text_width(text, VALUE) for text in texts) * 1.15 + 2 * _KEY / 72 + 0.1
 
 
 def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, ModelStyle]]) -> None:
@@ -190,7 +201,7 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, ModelStyle]])
     across = (end - begin) / (box.width * figure.get_figwidth() * 72)  # units a point
     up = (top - bottom) / (box.height * figure.get_figheight() * 72)
     wanted = on_y.transform([y for _, y, _, _ in ends])
-    places = on_y.inverted().transform(spread(list(wanted), 1.45 * LABEL_SIZE * up))
+    places = on_y.inverted().transform(spread(list(wanted), 1.45 * VALUE * up))
     key, name = on_x.inverted().transform([end + _KEY * across, end + 1.8 * _KEY * across])
     for (x, y, text, style), place in zip(ends, places, strict=True):
         leader: dict[str, Any] = {
@@ -209,7 +220,7 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, ModelStyle]])
             text,
             va="center_baseline",
             color=style.text,
-            fontsize=LABEL_SIZE,
+            fontsize=VALUE,
             fontweight="bold",
             gid="label",
         )
