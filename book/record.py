@@ -12,13 +12,13 @@ import json
 from pathlib import Path
 
 import numpy as np
+from recording import result_of
 
 from course_lib.corpora import load_corpus
 from course_lib.figures.heatmap import heatmap
-from course_lib.files import sha256_of, write_atomically
+from course_lib.files import write_atomically
 from course_lib.search import translate
-from course_lib.training import load_run, read_result, recorded_name
-from course_lib.training.run_directory import BEST
+from course_lib.training import load_run, recorded_name
 
 BOOK = Path(__file__).parent
 EXAMPLES = (0, 5, 17, 85, 400)
@@ -28,9 +28,7 @@ EXAMPLES = (0, 5, 17, 85, 400)
 def record(directory: Path, tag: str) -> None:
     """Copy every result below `directory`, and decode the examples of RNNsearch."""
     for path in sorted(directory.glob("*/result.json")):
-        result = read_result(path)
-        # older runs do not say themselves which weights they are
-        result.setdefault("model_sha256", sha256_of(path.parent / BEST))
+        result = result_of(path.parent)
         name = recorded_name(result, tag)
         write_atomically(BOOK / "results" / name, json.dumps(result, indent=1) + "\n")
         print(f"wrote results/{name}")

@@ -18,9 +18,10 @@ from course_lib.corpora import Corpus, load_corpus
 from course_lib.corpora.batches import Batch
 from course_lib.evaluation.accuracy import accuracy_by_length
 from course_lib.evaluation.faithfulness import erased_words, left_out_words, rank_correlation
-from course_lib.files import write_atomically
+from course_lib.files import sha256_of, write_atomically
 from course_lib.models import EncoderDecoder
-from course_lib.training import Run, RunConfig, finish_run, load_run, train
+from course_lib.training import Run, RunConfig, finish_run, load_run, read_result, train
+from course_lib.training.run_directory import BEST
 
 RESULTS = Path(__file__).parent / "results"
 SMALL: dict[str, Any] = {
@@ -109,6 +110,13 @@ def absence(model: EncoderDecoder, batch: Batch, alpha: Tensor) -> dict[str, flo
         name: float(rank_correlation(alpha, changes).nanmean())
         for name, changes in (("erased", erased), ("left_out", left_out))
     }
+
+
+def result_of(path: Path) -> dict[str, Any]:
+    """The result of a run directory; older ones do not say themselves which weights they are of."""
+    result = read_result(path)
+    result.setdefault("model_sha256", sha256_of(path / BEST))
+    return result
 
 
 def write(name: str, record: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from course_lib.training import RunConfig, recorded_name
 
 BOOK = Path(__file__).parents[2] / "book"
-SINGLE = ("bottleneck", "gradients", "reading", "reversal", "self_attention")
+SINGLE = ("bottleneck", "gradients", "reading", "reversal", "self_attention", "stepper")
 """Those that write a file a run."""
 
 Recorder = Callable[[str], ModuleType]
@@ -60,7 +60,7 @@ def test_no_run_of_theirs_is_left_from_an_older_script(recorder: Recorder) -> No
     expected = {
         recorded_name(vars(config), tag) for name in SINGLE for tag, config in recorder(name).runs()
     }
-    for stem in ("gates", "reads", "read", "reader", "longer", "both-ways"):
+    for stem in ("gates", "reads", "read", "reader", "longer", "both-ways", "stepper"):
         found = {path.name for path in (BOOK / "results").glob(f"*-cpu-{stem}-*seed?.json")}
         assert found
         assert found <= expected

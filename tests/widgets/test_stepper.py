@@ -13,8 +13,9 @@ from playwright.sync_api import Page
 
 from course_lib.errors import CourseError
 from course_lib.evaluation.steps import decoding_steps
+from course_lib.files import sha256_of
 from course_lib.models import ModelConfig, build_model
-from course_lib.training import load_run
+from course_lib.training import load_run, read_result
 from course_lib.widgets import AttentionStepper
 from course_lib.widgets.stepper import recorded_steps
 
@@ -37,6 +38,20 @@ def shown(number: float, digits: str) -> str:
 
 def numbers(texts: list[str]) -> list[float]:
     return [float(text.replace("−", "-")) for text in texts]
+
+
+def test_each_model_is_the_one_that_its_run_names(
+    content: dict[str, Any], recorded: dict[str, Path]
+) -> None:
+    """After a model was trained anew: run book/record_stepper.py, or its old numbers stay."""
+    given = content["runs"].pop("toy RNNsearch")
+    assert given["model_sha256"] == sha256_of(GIVEN / "model.safetensors")
+    for name, told in content["runs"].items():
+        result = read_result(recorded["attention_stepper"].parent / told["recorded"])
+        for key in ("model_sha256", "git_commit", "corpus_sha256", "changes", "parameters"):
+            assert result[key] == told[key], f"{name}: {key}. Run book/record_stepper.py."
+    captions = [run["corpus"] == "multi30k" for run in content["runs"].values()]
+    assert sum(captions) == 3
 
 
 def test_the_recorded_toy_translations_are_the_given_models_own(content: dict[str, Any]) -> None:
@@ -203,6 +218,35 @@ def test_pieces_of_words_are_joined(open_figure: Open) -> None:
     assert page.locator(".source .joined").all_inner_texts()[0].startswith("·ston")
     assert page.locator(".target b").all_text_contents() == ["bo", "·ston", "▁", "</s>"]
     assert page.locator(".stepper-next th:visible").all_inner_texts() == ["ein", "ston"]
+
+
+def test_the_chapter_says_what_was_recorded(content: dict[str, Any]) -> None:
+    separable, _, _, caption, _, french = content["figure"]["sentences"]
+
+    def looked(sentence: dict[str, Any], name: str = "RNNsearch") -> dict[str, str]:
+        model = next(one for one in sentence["models"] if one["name"] == name)
+        best = np.array(model["alpha"]).argmax(axis=1)
+        return {w: sentence["source"][j] for w, j in zip(model["target"], best, strict=True)}
+
+    both_ways = looked(separable)
+    assert (both_ways["zurück"], both_ways["kommt"]) == ("back", "coming")
+    assert both_ways["der"] == "the"
+    for forwards in ("dot product, reads forwards", "additive, reads forwards"):
+        assert looked(separable, forwards)["der"] == "dog"
+    assert len({tuple(model["target"]) for model in separable["models"]}) == 1
+    first, other = (np.array(separable["models"][k]["alpha"]) for k in (0, 2))
+    words = separable["models"][0]["target"][:-2]  # before the full stop and the end mark
+    assert words[abs(first - other).sum(axis=1)[:-2].argmax()] == "der"
+    assert looked(caption)["kocht"] == "cooking"
+    searching, fixed = caption["models"]
+    assert searching["target"][:3] == ["ein", "kleinkind", "kocht"]
+    assert fixed["target"][:3] == ["ein", "kleinkind", "spricht"]
+    assert fixed["alpha"] is None
+    [model] = french["models"]
+    assert model["target"][4:7] == ["petite", "statue", "blanche"]
+    assert french["source"][5:8] == ["small", "white", "statue"]
+    for word, source in (("petite", "small"), ("statue", "statue"), ("blanche", "white")):
+        assert looked(french)[word] == source
 
 
 def test_the_steps_are_those_of_the_decoder() -> None:
