@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from course_lib.corpora.subwords import START
 from course_lib.corpora.vocabulary import MARKS
 
-START = "▁"  # in front of a piece that begins a word (U+2581, as in SentencePiece)
 GOES_ON = "·"  # shown in front of a piece that goes on with the word before it
 
 

@@ -11,11 +11,12 @@ import pytest
 import torch
 from playwright.sync_api import Page
 
+from course_lib.corpora.subwords import START, Pieces
 from course_lib.errors import CourseError
 from course_lib.evaluation.steps import decoding_steps
 from course_lib.files import sha256_of
 from course_lib.models import ModelConfig, build_model
-from course_lib.training import load_run, read_result
+from course_lib.training import Run, RunConfig, load_run, read_result
 from course_lib.widgets import AttentionStepper
 from course_lib.widgets.stepper import recorded_steps
 
@@ -284,3 +285,16 @@ def test_an_own_model_and_the_selection_in_python() -> None:
     assert figure.selected["word"] == kept["target"][1]
     with pytest.raises(CourseError, match="nothing to translate"):
         AttentionStepper(run)
+
+
+def test_a_model_of_pieces_shows_its_pieces() -> None:
+    pieces = Pieces.learn([["the", "dogs", "sleep"], ["the", "donkey", "sleeps"]], size=40)
+    sizes = {"embedding": 6, "hidden": 6, "alignment": 6, "readout": 6}
+    model = build_model(ModelConfig(len(pieces), len(pieces), **sizes), seed=1)
+    run = Run(Path("own"), RunConfig("rnnsearch", "toy"), model.eval(), pieces, pieces)
+    figure = AttentionStepper(run, "the donkeys sleep")
+    [shown] = figure.sentences[0]["models"]
+    assert "".join(shown["source"][:-1]).split(START) == ["", "the", "donkeys", "sleep"]
+    assert len(shown["source"]) == 5
+    assert {len(row) for row in shown["alpha"]} == {len(shown["source"])}
+    assert figure.selected["source"] == shown["source"]
