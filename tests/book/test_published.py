@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pybtex.database import parse_file
 
 from course_lib.models import SIZES
 from course_lib.training import RECIPES
@@ -60,3 +61,13 @@ def test_the_chapter_prints_the_phrases_of_the_file(paper: dict[str, Any]) -> No
 def test_the_long_sentence_has_forty_words(paper: dict[str, Any]) -> None:
     phrases = paper["long_sentences"][0]["phrases"]
     assert len(" ".join(row[0] for row in phrases).split()) == 40
+
+
+def test_published_scores_on_captions_name_their_sources() -> None:
+    published = json.loads((BOOK / "results" / "published-multi30k.json").read_text("utf-8"))
+    bibliography = parse_file(BOOK / "references.bib").entries
+    for system in published["systems"]:
+        entry = bibliography[system["key"]]
+        assert system["url"] == entry.fields["url"]
+        assert entry.fields["title"] in system["source"]
+        assert all(20 < score < 70 for one in system["scores"].values() for score in one.values())

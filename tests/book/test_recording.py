@@ -3,6 +3,7 @@
 import importlib
 import json
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -133,3 +134,23 @@ def test_the_runs_with_uniform_weights_have_the_scripts_settings(recorder: Recor
         (seed, weights) for seed in script.SEEDS for weights in ("learned", "uniform")
     ]
     assert [set(pair["seeds"]) for pair in seeds["agreement"]] == [{0, 1}, {0, 2}, {1, 2}]
+
+
+def test_each_row_of_the_ablation_leaves_out_one_thing(recorder: Recorder) -> None:
+    rows = recorder("ablation")
+    assert len(rows.ROWS) <= 8
+    best = rows.config_of("best", 0)
+    assert best.changes == {}
+    for row, changes in rows.ROWS.items():
+        config = rows.config_of(row, 0)
+        sizes = (5, 4) if config.recipe.subwords is None else (5, 5)
+        before = {**asdict(best.recipe), **best.model_config(5, 5).to_dict()}
+        after = {**asdict(config.recipe), **config.model_config(*sizes).to_dict()}
+        different = {name for name in before if before[name] != after[name]}
+        assert different - {"target_vocabulary"} == set(changes)
+        for seed in range(3):
+            name = f"multi30k-en-de-rnnsearch-best-ablation-{row}-seed{seed}.json"
+            if (BOOK / "results" / name).exists():
+                result = recorded(name)
+                assert settings_of(result) == changes
+                assert (result["seed"], result["preset"]) == (seed, "best")

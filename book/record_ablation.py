@@ -1,0 +1,67 @@
+"""Record what each ingredient of the preset `best` is worth: the recipe without it, trained again.
+
+    python book/record_ablation.py runs/ablation                  # every row, seed 0
+    python book/record_ablation.py runs/ablation words no-tying   # these rows alone
+    python book/record_ablation.py runs/ablation --seeds 0,1,2 best no-averaging
+
+Each run has its directory runs/ablation/ROW-seedN and is written to
+book/results/multi30k-en-de-rnnsearch-best-ablation-ROW-seedN.json. Runs that are done are not
+trained again, and one that was stopped goes on, so the command may be given as often as you like.
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from recording import RESULTS
+
+from course_lib.corpora import load_corpus
+from course_lib.errors import CourseError
+from course_lib.files import write_atomically
+from course_lib.training import RunConfig, finish_run, read_result, recorded_name, train
+
+BEAM = 12
+ROWS: dict[str, dict[str, Any]] = {
+    "best": {},
+    "words": {"subwords": None, "tying": "output"},
+    "no-tying": {"tying": "none"},
+    "no-averaging": {"averaging": 0.0},
+    "no-words-dropped": {"dropout_words": 0.0},
+    "no-states-dropped": {"dropout_states": 0.0},
+    "previous-state": {"reads": "previous"},
+    "no-smoothing": {"label_smoothing": 0.0},
+}
+"""What each row sets against the preset; `words` cannot share its tables over both sides."""
+
+
+def config_of(row: str, seed: int) -> RunConfig:
+    """The run of one cell."""
+    return RunConfig("rnnsearch", "multi30k", "en-de", "best", seed, ROWS[row])
+
+
+def record(runs: Path, rows: Sequence[str], seeds: Sequence[int]) -> None:
+    """Train, score and write down what is missing, row by row."""
+    if unknown := set(rows) - ROWS.keys():
+        raise CourseError(f"There is no row {min(unknown)!r}. Choose {', '.join(ROWS)}.")
+    corpus = load_corpus("multi30k", "en-de")
+    for row in rows:
+        for seed in seeds:
+            directory = runs / f"{row}-seed{seed}"
+            train(config_of(row, seed), corpus, directory, resume=True)
+            if not (directory / "result.json").exists():
+                finish_run(directory, corpus, BEAM)
+            result = read_result(directory)
+            name = recorded_name(result, f"ablation-{row}")
+            write_atomically(RESULTS / name, json.dumps(result, indent=1) + "\n")
+            print(f"wrote results/{name}", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("runs", type=Path)
+    parser.add_argument("rows", nargs="*", default=list(ROWS), metavar="ROW")
+    parser.add_argument("--seeds", default="0")
+    asked = parser.parse_args()
+    record(asked.runs, asked.rows, [int(seed) for seed in asked.seeds.split(",")])

@@ -1,0 +1,68 @@
+"""Joined sentences: nothing is lost, added or mixed, and scores are those of the joined texts."""
+
+from dataclasses import replace
+
+import pytest
+
+from course_lib.corpora.corpus import Split
+from course_lib.corpora.toy import toy_corpus
+from course_lib.corpora.vocabulary import Vocabulary
+from course_lib.errors import CourseError
+from course_lib.evaluation.bleu import bleu_tok
+from course_lib.evaluation.joined import joined, score_joined
+from course_lib.models import ModelConfig, build_model
+from course_lib.search import translate
+
+
+@pytest.fixture(scope="module")
+def split() -> Split:
+    return toy_corpus(clauses=(1, 1), max_words=7, train=11, val=0, test=0).splits["train"]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 11])
+def test_the_words_are_those_of_the_split_in_their_order(split: Split, count: int) -> None:
+    made = joined(split, count)
+    assert len(made) == 11 // count
+    used = len(made) * count
+    for side in ("source", "target"):
+        before = [word for words in getattr(split, side)[:used] for word in words]
+        assert [word for words in getattr(made, side) for word in words] == before
+    assert " ".join(made.reference) == " ".join(split.reference[:used])
+    if count == 1:
+        assert made == split
+
+
+def test_links_still_join_the_same_words(split: Split) -> None:
+    assert split.links is not None
+    made = joined(split, 3)
+    assert made.links is not None
+    for text in range(len(made)):
+        pairs = sorted((made.source[text][x], made.target[text][y]) for x, y in made.links[text])
+        assert pairs == sorted(
+            (split.source[i][x], split.target[i][y])
+            for i in range(3 * text, 3 * text + 3)
+            for x, y in split.links[i]
+        )
+    assert joined(replace(split, links=None), 3).links is None
+
+
+@pytest.mark.parametrize("count", [0, 12])
+def test_more_than_there_are(split: Split, count: int) -> None:
+    with pytest.raises(CourseError, match="Join 1 to 11"):
+        joined(split, count)
+
+
+def test_the_scores_are_those_of_the_joined_texts(split: Split) -> None:
+    words = tuple(map(Vocabulary.from_sentences, (split.source, split.target)))
+    sizes = dict.fromkeys(("embedding", "hidden", "alignment", "readout"), 8)
+    model = build_model(ModelConfig(*map(len, words), **sizes))
+    found = score_joined(model, words, split, (1, 3), beam=2)
+    made = joined(split, 3)
+    written = translate(model, [words[0].encode(x) for x in made.source], k=2)
+    alone = bleu_tok([words[1].decode(h.tokens) for h in written], made.target)
+    one, three = found["joined"]
+    assert three["bleu_tok"] == pytest.approx(alone.score)
+    assert (one["texts"], three["texts"]) == (11, 3)
+    assert three["source_words"] == pytest.approx(sum(map(len, made.source)) / 3)
+    assert sum(row["sentences"] for row in found["by_length"]) == 14
+    assert max(row["upper"] for row in found["by_length"]) >= max(map(len, made.source))
