@@ -105,11 +105,11 @@ def as_text(found: dict[str, Any]) -> str:
     memory = ", ".join(f"{name} {size / GIB:.2f}" for name, size in found["memory"].items())
     lines = [
         f"{found['model']}, preset {found['preset']}: {found['parameters']:,} parameters",
-        f"work     {found['updates']:,} updates of {found['batch']} pairs: "
-        f"{found['target_words'] / 1e6:,.1f} million target words, "
-        f"{found['flops_a_word'] / 1e6:,.1f} MFLOP each, {found['flops'] / 1e15:,.1f} PFLOP",
-        f"memory   {found['memory_bytes'] / GIB:.2f} GiB for pairs of {found['longest']} words, "
-        f"fp32 ({memory})",
+        f"work     {found['updates']:,} updates of {found['batch']} pairs",
+        f"         {found['target_words'] / 1e6:,.1f} million target words, "
+        f"{found['flops_a_word'] / 1e6:,.1f} MFLOP each: {found['flops'] / 1e15:,.1f} PFLOP",
+        f"memory   {found['memory_bytes'] / GIB:.2f} GiB, fp32, pairs of {found['longest']} words:",
+        f"         {memory}",
     ]
     if found["hours"] is not None:
         days = f" ({found['hours'] / 24:.1f} days)" if found["hours"] > 48 else ""

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import platformdirs
+from filelock import FileLock
 
 from course_lib.corpora.corpus import Corpus, Split
 from course_lib.corpora.token_files import Row, TokenFiles, prepare, read_manifest
@@ -75,10 +76,14 @@ def wmt14(pair: str = "en-fr", *, train: int = ROWS, workers: int = 0) -> Corpus
 
 
 def training_files(train: int = ROWS, workers: int = 0) -> TokenFiles:
-    """The first `train` training pairs, tokenised; made where they are not yet."""
-    return prepare(
-        partial(stream, "train"), prepared_folder(train), LANGUAGES, train, workers or None
-    )
+    """The first `train` training pairs, tokenised; made where they are not yet.
+
+    Of several processes that want them one makes them, and the others wait.
+    """
+    folder = prepared_folder(train)
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / "preparing"):
+        return prepare(partial(stream, "train"), folder, LANGUAGES, train, workers or None)
 
 
 def verify() -> TokenFiles:

@@ -162,8 +162,8 @@ def kept(config: ModelConfig, batch: int, source_length: int, target_length: int
             "The memory of this unit, encoder and context has not been counted. "
             "Choose the model rnnsearch or rnnencdec as the presets have it."
         ) from error
-    if config.dropout:  # a mask for each thing that is dropped from
-        of_source += m + 2 * config.annotation_size
+    if config.dropout:  # a mask for all that is dropped from; annotations that are scored, too
+        of_source += m + (2 if attends else 1) * config.annotation_size
         of_target += m + readout
     looks = (config.alignment + 2) * target_length if attends else 0
     return (
