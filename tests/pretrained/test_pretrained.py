@@ -1,0 +1,164 @@
+"""The published models: small, what their cards say, and able to translate."""
+
+import html
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from safetensors import safe_open
+
+from course_lib.corpora.registry import CORPORA
+from course_lib.corpora.tokenization import detokenize, tokenize
+from course_lib.files import sha256_of
+from course_lib.models import count_parameters
+from course_lib.pretrained import FOLDER, published, published_path
+from course_lib.search import translate
+from course_lib.training import Run, load_run
+from course_lib.widgets.stepper import AttentionStepper
+from tests.cli.test_runs import course
+
+ROOT = Path(__file__).parents[2]
+NAMES = ("multi30k-en-de", "multi30k-en-de-rnnencdec")
+LARGEST = 20_000_000
+
+
+@pytest.fixture(scope="module", params=NAMES)
+def run(request: pytest.FixtureRequest) -> Run:
+    return load_run(request.param, "cpu")
+
+
+@pytest.fixture
+def result(run: Run) -> dict[str, Any]:
+    return json.loads((run.path / "result.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def card(run: Run) -> str:
+    return (run.path / "README.md").read_text(encoding="utf-8")
+
+
+def test_there_are_two_and_they_are_the_two_models_of_the_comparison() -> None:
+    assert published() == list(NAMES)
+    assert [load_run(name, "cpu").config.model for name in NAMES] == ["rnnsearch", "rnnencdec"]
+    assert published_path("multi30k") is published_path("../pretrained/multi30k-en-de") is None
+
+
+def test_the_weights_are_small_and_in_half_precision(run: Run) -> None:
+    weights = run.path / "model.safetensors"
+    assert weights.stat().st_size <= LARGEST
+    with safe_open(weights, framework="pt") as file:
+        assert {file.get_tensor(name).dtype.itemsize for name in file.offset_keys()} == {2}
+    assert {parameter.dtype.itemsize for parameter in run.model.parameters()} == {4}
+
+
+def test_the_card_is_about_this_file(run: Run, result: dict[str, Any], card: str) -> None:
+    weights = run.path / "model.safetensors"
+    head = yaml.safe_load(card.split("---\n")[1])
+    assert head["weights"] == result["weights"]
+    about = {"file": weights.name, "dtype": "float16", "bytes": weights.stat().st_size}
+    assert head["weights"].items() >= {**about, "sha256": sha256_of(weights)}.items()
+    assert result["model_sha256"] == head["weights"]["sha256"] != head["weights"]["made_from"]
+    assert head["parameters"] == count_parameters(run.model)
+    assert head["model"] == run.config.model
+    assert head["name"] == run.path.name
+    assert head["language"] == run.config.pair.split("-")
+    assert head["terms"] == CORPORA[run.config.corpus].terms
+    for field in ("git_commit", "published_by"):
+        assert head[field] == result[field]
+        assert head[field]
+    for protocol in ("bleu_tok", "bleu_detok"):
+        for split, scores in result["scores"].items():
+            assert head[protocol][split] == round(scores[protocol], 2)
+            assert f" {scores[protocol]:.1f} |" in card
+            assert scores[f"{protocol}_signature"] in card
+
+
+def test_the_card_says_what_may_be_done_with_it_and_what_it_cannot_do(card: str) -> None:
+    for heading in ("Data and its terms", "Recipe", "Scores", "Limits"):
+        assert f"\n## {heading}\n" in card
+    assert "not for commercial use" in card.partition("## Data")[2]
+
+
+def test_half_precision_costs_next_to_nothing(result: dict[str, Any]) -> None:
+    """At most one translation in fifty is another one, and BLEU stays within a tenth."""
+    assert result["half_precision"].keys() == result["scores"].keys()
+    for split, rounding in result["half_precision"].items():
+        scores = result["scores"][split]
+        assert rounding["changed"] <= scores["sentences"] / 50
+        assert abs(scores["bleu_tok"] - rounding["bleu_tok_full"]) <= 0.1
+
+
+def test_it_translates_the_cards_sentences_as_the_card_says(
+    run: Run, result: dict[str, Any], card: str
+) -> None:
+    sources = [tokenize(row["source"], "en") for row in result["examples"]]
+    found = translate(run.model, [run.source_vocabulary.encode(words) for words in sources], k=12)
+    for row, hypothesis in zip(result["examples"], found, strict=True):
+        answer = detokenize(run.target_vocabulary.decode(hypothesis.tokens), "de")
+        assert answer == row["translation"]
+        assert f"| {row['source']} | {answer} |" in card
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_answers_by_its_name_from_anywhere(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert course(monkeypatch, "translate", name, stdin="a man is riding a bicycle .\n") == 0
+    [first, *_] = json.loads((FOLDER / name / "result.json").read_text())["examples"]
+    assert capsys.readouterr().out == first["translation"] + "\n"
+    words = first["translation"].split()
+    assert words[0] == "ein"
+    assert {"fahrrad.", "fährt"} <= set(words)
+
+
+def test_a_name_that_nobody_published_lists_those_that_are(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert course(monkeypatch, "translate", "multi30k-de-en", stdin="ein hund\n") == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert "multi30k-de-en is not a run directory" in line
+    assert all(name in line for name in NAMES)
+
+
+def test_a_figure_is_made_from_its_name() -> None:
+    figure = AttentionStepper("multi30k-en-de", "a man is riding a bicycle .")
+    [model] = figure.sentences[0]["models"]
+    answer = detokenize([html.escape(word) for word in model["target"][:-1]], "de")
+    [first, *_] = json.loads((FOLDER / NAMES[0] / "result.json").read_text())["examples"]
+    assert answer == first["translation"]
+
+
+@pytest.mark.slow
+def test_an_installed_wheel_answers_without_the_repository(tmp_path: Path) -> None:
+    sources = tmp_path / "sources"  # building leaves files beside them
+    shutil.copytree(
+        ROOT / "course_lib", sources / "course_lib", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    for name in ("pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT"):
+        shutil.copy(ROOT / name, sources)
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    subprocess.run([*pip, "--wheel-dir", str(tmp_path), str(sources)], check=True)
+    [wheel] = tmp_path.glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(tmp_path / "installed")
+    for name in NAMES:
+        installed = tmp_path / "installed" / "course_lib" / "pretrained" / name
+        kept = {path.name for path in (FOLDER / name).iterdir()}
+        assert {path.name for path in installed.iterdir()} == kept
+    command = "from course_lib.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", command, "translate", "multi30k-en-de"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(tmp_path / "installed")},
+        input="a dog is running .\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "hund" in done.stdout
