@@ -65,8 +65,6 @@ function softmax(energies) {
   return powers.map((power) => power / total);
 }
 
-const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-
 /** An id no other figure of the page has. */
 let figures = 0;
 const fresh = (stem) => `moving-${stem}-${(figures += 1)}-${Math.random().toString(36).slice(2, 7)}`;
