@@ -15,9 +15,10 @@ import numpy as np
 from recording import result_of
 
 from course_lib.corpora import load_corpus
+from course_lib.evaluation.weights import merge_pieces
 from course_lib.figures.heatmap import heatmap
 from course_lib.files import write_atomically
-from course_lib.search import translate
+from course_lib.search import Hypothesis, translate
 from course_lib.training import load_run, recorded_name
 
 BOOK = Path(__file__).parent
@@ -47,7 +48,17 @@ def decode_examples(path: Path, split: str) -> list[dict[str, object]]:
     corpus = load_corpus(run.config.corpus, run.config.pair, **run.config.corpus_options)
     part = corpus.splits[split]
     sources = [part.source[i] for i in EXAMPLES]
-    found = translate(run.model, [run.source_vocabulary.encode(s) for s in sources], k=12)
+    encoded = [run.source_vocabulary.encode(source) for source in sources]
+    found = translate(run.model, encoded, k=12)
+
+    def weights(numbers: list[int], hypothesis: Hypothesis) -> list[list[float]]:
+        """Between whole words, also where the model reads and writes pieces."""
+        if hypothesis.alpha is None:
+            return []
+        read = run.source_vocabulary.words_of(numbers)
+        written = run.target_vocabulary.words_of(hypothesis.tokens)
+        return merge_pieces(hypothesis.alpha, read, written).round(4).tolist()
+
     return [
         {
             "split": split,
@@ -55,9 +66,9 @@ def decode_examples(path: Path, split: str) -> list[dict[str, object]]:
             "source": [*source, "</s>"],
             "reference": part.target[i],
             "translation": [*run.target_vocabulary.decode(hypothesis.tokens), "</s>"],
-            "alpha": [] if hypothesis.alpha is None else hypothesis.alpha.numpy().round(4).tolist(),
+            "alpha": weights(numbers, hypothesis),
         }
-        for i, source, hypothesis in zip(EXAMPLES, sources, found, strict=True)
+        for i, source, numbers, hypothesis in zip(EXAMPLES, sources, encoded, found, strict=True)
     ]
 
 

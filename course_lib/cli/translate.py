@@ -25,7 +25,9 @@ LengthPenalty = Annotated[
 Tokenized = Annotated[
     bool, typer.Option("--tokenized", help="Input and output are in the run's tokenisation.")
 ]
-MinLength = Annotated[int, typer.Option(max=1000, help="Words that a translation has at least.")]
+MinLength = Annotated[
+    int, typer.Option(max=1000, help="Words, or pieces of words, that a translation has at least.")
+]
 NoUnk = Annotated[bool, typer.Option("--no-unk", help="Never write the unknown word.")]
 ReplaceUnk = Annotated[
     bool,
@@ -58,6 +60,7 @@ def translate(
 ) -> None:
     """Translate standard input, one sentence a line, to standard output."""
     from course_lib import search
+    from course_lib.corpora.subwords import Pieces
     from course_lib.corpora.tokenization import detokenize, tokenize
     from course_lib.training import load_run
 
@@ -76,6 +79,11 @@ def translate(
             "With --no-unk there is no unknown word for --replace-unk. Leave one of the two out."
         )
     loaded = load_run(run)
+    if replace_unk and isinstance(loaded.target_vocabulary, Pieces):
+        raise CourseError(
+            f"{run} writes pieces of words, and knows no unknown word but for a character that it "
+            "never saw. Leave --replace-unk out."
+        )
     source_language, _, target_language = loaded.config.pair.partition("-")
     in_words = tokenized or not target_language  # token strings have no language
     try:

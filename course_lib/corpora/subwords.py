@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 from tokenizers import Tokenizer
 from tokenizers.models import BPE
@@ -96,9 +97,10 @@ class Pieces(Vocabulary):
             if word == len(words):
                 words.append("")
             words[word] += self.tokens[number].removeprefix(START)
-        return [MARKS[UNK] if MARKS[UNK] in word else word for word in words]
+        # A model may begin a word and leave it at that.
+        return [MARKS[UNK] if MARKS[UNK] in word else word for word in words if word]
 
     def words_of(self, numbers: Sequence[int]) -> list[int]:
         """For each piece the number of its word, from 0: what `merge_pieces` wants to know."""
-        begins = [i == 0 or self.tokens[n].startswith(START) for i, n in enumerate(numbers)]
-        return [sum(begins[: i + 1]) - 1 for i in range(len(begins))]
+        begins = (i > 0 and self.tokens[n].startswith(START) for i, n in enumerate(numbers))
+        return list(accumulate(begins))

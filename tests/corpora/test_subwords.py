@@ -98,6 +98,9 @@ def test_what_was_never_seen_is_the_unknown_word() -> None:
     rest = next(i for i, t in enumerate(learned.tokens) if i >= 4 and not t.startswith(START))
     assert learned.decode([rest]) == [learned.tokens[rest]]
     assert learned.words_of([rest]) == [0]
+    # Or begin a word and leave it at that.
+    begin = learned.tokens.index(START)
+    assert learned.decode([begin, begin, *learned.encode(["low"]), begin]) == ["low"]
     assert learned.decode([]) == learned.encode([]) == []
 
 

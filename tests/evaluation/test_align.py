@@ -10,13 +10,15 @@ import torch
 from course_lib.corpora import load_corpus
 from course_lib.corpora.batches import make_batch
 from course_lib.corpora.corpus import Corpus
+from course_lib.corpora.subwords import Pieces
+from course_lib.corpora.toy import toy_corpus
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.evaluation.align import align_split, forced_weights, saved_weights
 from course_lib.evaluation.alignment import alignment_error_rate, argmax_links
 from course_lib.evaluation.links import GoldLinks
 from course_lib.evaluation.weights import Weights
-from course_lib.models import EncoderDecoder, build_model, model_config
+from course_lib.models import EncoderDecoder, ModelConfig, build_model, model_config
 
 
 @pytest.fixture(scope="module")
@@ -193,3 +195,22 @@ def test_saved_weights_can_be_read_again_with_their_words(
         assert one["target"] == [*target, "</s>"]
         np.testing.assert_allclose(one["alpha"], alpha, atol=5.1e-5)
         assert {tuple(link) for link in one["links"]} == argmax_links(alpha)
+
+
+def test_a_model_of_pieces_is_aligned_by_words() -> None:
+    part = toy_corpus(clauses=(1, 1), max_words=6, train=20, val=0, test=0).splits["train"]
+    pieces = Pieces.learn([*part.source, *part.target], 80)
+    sizes = dict.fromkeys(("embedding", "hidden", "alignment", "readout"), 8)
+    model = build_model(ModelConfig(len(pieces), len(pieces), **sizes)).eval()
+    found = forced_weights(model, pieces, pieces, part)
+    for weights, x, y in zip(found, part.source, part.target, strict=True):
+        assert weights.shape == (len(y) + 1, len(x) + 1)
+        assert np.allclose(weights.sum(axis=1), 1, atol=1e-5)
+    # A first word in pieces: its rows averaged, and a source word's columns added up.
+    several = [len(pieces.encode(y[:1])) > 1 for y in part.target]
+    n = several.index(True)
+    numbers, target = pieces.encode(part.source[n]), pieces.encode(part.target[n])
+    alpha = model.alpha(make_batch([(numbers, target)], [0])).numpy()[0]
+    rows = pieces.words_of(target).count(0)
+    columns = [j for j, word in enumerate(pieces.words_of(numbers)) if word == 1]
+    assert found[n][0, 1] == pytest.approx(alpha[:rows, columns].sum() / rows, rel=1e-5)
