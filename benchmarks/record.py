@@ -25,6 +25,7 @@ from benchmarks.picture import describe_growth, growth_figure
 from benchmarks.pipeline import measure_pipeline
 from benchmarks.profiling import measure_products, measure_update
 from benchmarks.searches import measure_decode
+from benchmarks.starting import measure_start
 from benchmarks.training import measure_training
 from course_lib.figures.picture import save
 from course_lib.files import write_atomically
@@ -45,6 +46,7 @@ MEASURES: dict[str, Callable[[], dict[str, Any]]] = {
     "decode": partial(measure_decode, rounds=3, batches=1),
     "attention": partial(measure_attention, rounds=9),
     "grade": measure_grading,
+    "start": measure_start,
     "growth": measure_growth,
     "update": measure_update,
     "products": measure_products,

@@ -1,6 +1,7 @@
 """Results as tables, for the terminal and for benchmarks/README.md."""
 
 from collections.abc import Callable, Mapping, Sequence
+from statistics import median
 from typing import Any, NamedTuple
 
 from benchmarks.growth import by_factor
@@ -238,11 +239,24 @@ def cost(result: Result) -> Table:
     return Table(header, rows)
 
 
+def starting(result: Result) -> Table:
+    """Both commands, and what is between them."""
+    names = {"torch": 'python -c "import torch"', "translate": f"course translate {result['name']}"}
+    ways = ("seconds", "processor_seconds")
+    rows = [
+        [label, *(f"{median(result[way][name]):.2f}" for way in ways)]
+        for name, label in names.items()
+    ]
+    more = ["more than torch", f"{result['beyond']:.2f}", f"{result['processor_beyond']:.2f}"]
+    return Table(["", "seconds", "of the processor"], [*rows, more])
+
+
 TABLES: dict[str, Callable[[Result], Table]] = {
     "train": training,
     "decode": decoding,
     "attention": attention,
     "grade": grading,
+    "start": starting,
     "growth": growth,
     "update": update,
     "products": products,
