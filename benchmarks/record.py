@@ -21,6 +21,7 @@ from benchmarks.cost import measure_cost
 from benchmarks.experiments import measure_experiments
 from benchmarks.grading import measure_grading
 from benchmarks.growth import measure_growth
+from benchmarks.moving import measure_moving
 from benchmarks.picture import describe_growth, growth_figure
 from benchmarks.pipeline import measure_pipeline
 from benchmarks.profiling import measure_products, measure_update
@@ -47,6 +48,7 @@ MEASURES: dict[str, Callable[[], dict[str, Any]]] = {
     "attention": partial(measure_attention, rounds=9),
     "grade": measure_grading,
     "start": measure_start,
+    "figures": measure_moving,
     "growth": measure_growth,
     "update": measure_update,
     "products": measure_products,

@@ -251,6 +251,27 @@ def starting(result: Result) -> Table:
     return Table(["", "seconds", "of the processor"], [*rows, more])
 
 
+def figures(result: Result) -> Table:
+    """Each moving figure in a browser, in milliseconds."""
+    rows = [
+        [
+            row["figure"].replace("_", " "),
+            row["data"],
+            f"{row['drawn']:.0f}",
+            f"{row['step']:.1f}",
+            f"{row['step_90']:.1f}",
+            f"{row['processor']:.1f}",
+        ]
+        for row in result["rows"]
+    ]
+    promised = [f"{result['promised'][name]:.0f}" for name in ("drawn", "step")]
+    header = [
+        *("figure", "with", "drawn, ms", "a step, ms", "nine in ten steps, ms"),
+        "processor a step, ms",
+    ]
+    return Table(header, [*rows, ["promised", "", *promised, "", ""]])
+
+
 TABLES: dict[str, Callable[[Result], Table]] = {
     "train": training,
     "decode": decoding,
@@ -264,6 +285,7 @@ TABLES: dict[str, Callable[[Result], Table]] = {
     "precision": precision,
     "pipeline": pipeline,
     "cost": cost,
+    "figures": figures,
 }
 
 

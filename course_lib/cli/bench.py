@@ -29,7 +29,7 @@ def register(app: typer.Typer) -> None:
         help="Speed against the textbook implementation and the hardware's limit.",
         no_args_is_help=True,
     )
-    for command in (train, decode, attention, grade, pipeline):
+    for command in (train, decode, attention, grade, pipeline, figures):
         commands.command()(command)
     app.add_typer(commands, name="bench")
 
@@ -82,6 +82,11 @@ def pipeline(
 ) -> None:
     """Reading a corpus too large for memory: words a second and peak memory of every stage."""
     _show(_load("pipeline").measure_pipeline(sizes=(pairs,)), as_json)
+
+
+def figures(rounds: Rounds = 5, as_json: Json = False) -> None:
+    """The moving figures in headless Chromium: the time to draw each, and to step it."""
+    _show(_load("moving").measure_moving(rounds=rounds), as_json)
 
 
 def checkout(start: Path | None = None) -> Path:

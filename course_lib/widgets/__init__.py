@@ -18,11 +18,20 @@ from course_lib.errors import CourseError
 from course_lib.figures.by_hand import attention_by_hand
 from course_lib.figures.softmax_bars import softmax_bars
 from course_lib.widgets.beam_tree import BeamTree, searched
+from course_lib.widgets.bottleneck import BottleneckExplorer, explored
 from course_lib.widgets.by_hand import START, AttentionByHand
 from course_lib.widgets.softmax_scaling import SoftmaxScaling, start
 from course_lib.widgets.stepper import AttentionStepper, stepped
 
-__all__ = ["FIGURES", "AttentionByHand", "AttentionStepper", "BeamTree", "Moving", "SoftmaxScaling"]
+__all__ = [
+    "FIGURES",
+    "AttentionByHand",
+    "AttentionStepper",
+    "BeamTree",
+    "BottleneckExplorer",
+    "Moving",
+    "SoftmaxScaling",
+]
 
 
 class Moving(NamedTuple):
@@ -49,6 +58,7 @@ class Moving(NamedTuple):
 
 
 FIGURES = {
+    "bottleneck": Moving(BottleneckExplorer, explored),
     "beam_tree": Moving(BeamTree, searched),
     "attention_stepper": Moving(AttentionStepper, stepped),
     "attention_by_hand": Moving(AttentionByHand, attention_by_hand, lambda: START),

@@ -1,6 +1,7 @@
 """Moving figures in the built pages: drawn without a network, pictures without JavaScript."""
 
 import zlib
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,17 @@ def test_the_data_of_a_page_are_small(browser: Browser, moving_page: Path) -> No
     texts = page.locator(".moving-figure script").all_text_contents()
     assert sum(len(zlib.compress(text.encode())) for text in texts) < LARGEST
     page.context.close()
+
+
+def test_each_is_followed_by_a_question_to_answer_with_it(moving_source: Path) -> None:
+    items = read(moving_source)[1].items
+    found = 0
+    for at, item in enumerate(items):
+        if not isinstance(item, str) and item.name == "moving":
+            text = list(takewhile(lambda line: isinstance(line, str), items[at + 1 :]))
+            assert "?" in " ".join(map(str, text))
+            follows = items[at + 1 + len(text)]
+            assert not isinstance(follows, str)
+            assert follows.name == "answer"
+            found += 1
+    assert found

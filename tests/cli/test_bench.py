@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import attention, grading, searches, training
+from benchmarks import attention, grading, moving, searches, training
 from course_lib.cli import main
 from course_lib.cli.bench import checkout
 
@@ -29,6 +29,7 @@ MEASURES = {
     "decode": (searches, "measure_decode", {"run", "corpus", "threads", "batch", "rounds"}),
     "attention": (attention, "measure_attention", {"threads", "batch", "rounds"}),
     "grade": (grading, "measure_grading", {"rounds"}),
+    "figures": (moving, "measure_moving", {"rounds"}),
 }
 
 

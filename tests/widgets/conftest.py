@@ -15,11 +15,12 @@ Open = Callable[..., Page]
 RESULTS = Path(__file__).resolve().parents[2] / "book" / "results"
 RECORDED = {
     "attention_stepper": RESULTS / "attention-stepper.json",
+    "bottleneck": RESULTS / "bottleneck-explorer.json",
     "beam_tree": RESULTS / "multi30k-en-de-rnnsearch-cpu-seed0-beam-tree.json",
 }
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def recorded() -> dict[str, Path]:
     """The recorded file of each figure that draws one."""
     return RECORDED

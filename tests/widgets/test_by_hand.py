@@ -2,17 +2,21 @@
 
 import random
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Page
 
+from course_lib.grading.instances import three_vectors
 from course_lib.models.scores import build_score, masked_softmax
 from course_lib.widgets import AttentionByHand
 from course_lib.widgets.by_hand import START
 
 Open = Callable[..., Page]
+ASSIGNMENT = Path(__file__).parents[2] / "solutions" / "attention_by_hand" / "attention_by_hand.md"
+NAMES = ("h_1", "h_2", "h_3")
 FIELDS = 8 + 8 + 2
 
 
@@ -78,6 +82,49 @@ def test_it_starts_at_the_example_and_comes_back_to_it(open_figure: Open) -> Non
     page.get_by_role("button", name="Back to the start").click()
     assert numbers(page, "td.role-energy") == [1.3673, 1.3673, 1.8103]
     assert not page.get_by_text("the picture").is_visible()
+
+
+def test_it_starts_where_the_assignment_does_and_with_no_students_own_numbers() -> None:
+    text = ASSIGNMENT.read_text(encoding="utf-8")
+    for name, vector in (("s_0", START["state"]), *zip(NAMES, START["annotations"], strict=True)):
+        first, second = (f"{number:g}" for number in vector)
+        assert f"{name} = \\begin{{pmatrix}} {first} \\\\ {second} \\end{{pmatrix}}" in text
+    assert "$W_a$ and $U_a$ are the identity and $v_a = (1, 1)$" in text
+    assert (START["W_s"], START["v"]) == (START["W_h"], [1.0, 1.0])
+    assert START["W_h"] == np.eye(2).tolist()
+    # two energies are equal here; a student's own lie apart
+    assert len(set(AttentionByHand().energies)) == 2
+    for number in range(200):
+        own = three_vectors(f"student-{number}")
+        drawn = AttentionByHand(state=own.state, annotations=[list(h) for h in own.annotations])
+        assert len(set(drawn.energies.round(6))) == 3
+
+
+def written(number: float) -> str:
+    """With one decimal, or two where there are two."""
+    return str(round(float(number), 2))
+
+
+def test_the_arithmetic_is_written_out(open_figure: Open) -> None:
+    page = open_figure("attention_by_hand")
+    values = drawn(4)
+    fill(page, values)
+    widget = widget_of(values)
+    W_s, W_h = np.array(widget.W_s), np.array(widget.W_h)
+    sums = [W_s @ widget.state + W_h @ h for h in np.array(widget.annotations)]
+    for row, total, h, weight in zip(
+        page.locator(".by-hand-results tbody tr").all(),
+        sums,
+        widget.annotations,
+        widget.weights,
+        strict=True,
+    ):
+        line = row.inner_text().replace("−", "-")
+        assert f"({total[0]:.2f}, {total[1]:.2f})" in line
+        for part, v in zip(np.tanh(total), widget.v, strict=True):
+            assert f"{written(v)} · {part:.3f}" in line
+        context = page.locator(".by-hand-context").inner_text().replace("−", "-")
+        assert f"{weight:.4f} · ({written(h[0])}, {written(h[1])})" in context
 
 
 def test_an_arrow_is_dragged_and_moved_with_keys(open_figure: Open) -> None:

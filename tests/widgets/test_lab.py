@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 
 ROOT = Path(__file__).resolve().parents[2]
 GIVEN = ROOT / "exercises" / "heatmap_analysis" / "model"
+EXPLORED = ROOT / "book" / "results" / "bottleneck-explorer.json"
 CELLS = (
     "from course_lib.widgets import AttentionByHand\n\nfigure = AttentionByHand()\nfigure",
     "print('read:', figure.state, figure.energies.round(4))",
@@ -25,6 +26,12 @@ stepper""",
     "chosen = stepper.selected\n"
     "print('stepped:', stepper.step, chosen['word'], 'at', chosen['looked_at'],\n"
     "      f\"{chosen['alpha'][stepper.looked_at]:.3f}\")",
+    f"""from course_lib.widgets import BottleneckExplorer
+
+explorer = BottleneckExplorer.recorded({str(EXPLORED)!r})
+explorer""",
+    "print('explored:', explorer.length, explorer.size,\n"
+    "      *(f'{share:.0f}%' for share in explorer.selected['tokens'].values()))",
 )
 
 
@@ -103,3 +110,14 @@ def test_figures_moved_in_jupyterlab_are_read_in_the_kernel(notebook: Page) -> N
     answer = notebook.locator(".jp-OutputArea-output", has_text="stepped:")
     told = f"stepped: {written} {word} at {source} {number.split(',')[0]}"
     expect(answer).to_contain_text(told, timeout=30_000)
+
+    run_cell(notebook, 4)
+    length = notebook.get_by_role("slider", name="source length")
+    length.wait_for(timeout=60_000)
+    length.press("End")
+    notebook.get_by_role("slider", name="state size").press("Home")
+    run_cell(notebook, 5)
+    answer = notebook.locator(".jp-OutputArea-output", has_text="explored:")
+    shares = notebook.locator(".explorer-card b").all_inner_texts()
+    at = notebook.locator(".explorer output").all_inner_texts()
+    expect(answer).to_contain_text(f"explored: {' '.join([*at, *shares])}", timeout=30_000)

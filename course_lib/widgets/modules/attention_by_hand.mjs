@@ -6,6 +6,8 @@ const STEP = 0.1;
 
 const dot = (x, y) => x.reduce((sum, value, k) => sum + value * y[k], 0);
 const times = (matrix, vector) => matrix.map((row) => dot(row, vector));
+/** A number that somebody typed, with all of its digits: one, or two where there are two. */
+const typed = (value) => shown(value, Math.abs(10 * value - Math.round(10 * value)) < 1e-9 ? 1 : 2);
 const within = (value) => Math.max(-9.9, Math.min(9.9, Math.round(value * 100) / 100));
 
 /** The paper's three lines; everything between input and result as well. */
@@ -177,13 +179,13 @@ function render({ model, el }) {
     const winner = found.weights.indexOf(Math.max(...found.weights));
     rows.forEach((row, j) => {
       row.sum.textContent = `(${found.sums[j].map((value) => shown(value)).join(", ")})`;
-      row.tangents.textContent = values.v.map((weight, k) => `${shown(weight, 1)} · ${shown(found.tangents[j][k], 3)}`).join(" + ");
+      row.tangents.textContent = values.v.map((weight, k) => `${typed(weight)} · ${shown(found.tangents[j][k], 3)}`).join(" + ");
       row.energy.textContent = shown(found.energies[j], 4);
       row.weight.textContent = shown(found.weights[j], 4);
       row.bar.style.width = `${found.weights[j] * 100}%`;
       row.line.classList.toggle("wins", j === winner);
     });
-    const mix = found.weights.map((weight, j) => `${shown(weight, 4)} · (${values.annotations[j].map((value) => shown(value, 1)).join(", ")})`);
+    const mix = found.weights.map((weight, j) => `${shown(weight, 4)} · (${values.annotations[j].map(typed).join(", ")})`);
     context.replaceChildren(make("span", { class: "role-context" }, "c"), ` = ${mix.join(" + ")} = `,
       make("strong", { class: "role-context" }, `(${found.context.map((value) => shown(value, 4)).join(", ")})`));
     say(`Weights ${found.weights.map((weight) => shown(weight)).join(", ")}. h ${winner + 1} has the largest. Context ${found.context.map((value) => shown(value)).join(", ")}.`);

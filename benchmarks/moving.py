@@ -1,0 +1,188 @@
+"""How long the moving figures take in a browser: to be drawn, and for each step."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+import numpy as np
+from playwright.sync_api import Browser, sync_playwright
+from tqdm import tqdm
+
+from benchmarks.machine import about
+from course_lib.errors import CourseError
+from course_lib.widgets import FIGURES
+from course_lib.widgets.modules import page_script, style
+
+RESULTS = Path(__file__).parents[1] / "book" / "results"
+WORDS = 60
+DRAWN, STEPPED = 100.0, 16.0
+"""What is promised, in milliseconds."""
+
+Values = dict[str, Any]
+Steps = list[tuple[str, Any]]
+"""A value changed, one step after the other."""
+
+
+class Workload(NamedTuple):
+    """A figure with its largest data: what it starts with, and the steps."""
+
+    what: str
+    values: Values
+    steps: Steps
+
+
+def there_and_back(name: str, choices: list[Any]) -> Steps:
+    """Every choice behind the first one, and back to it."""
+    return [(name, one) for one in [*choices[1:], *choices[-2::-1]]]
+
+
+def stepper() -> Workload:
+    """60 words on 60 words, weights drawn at random: many arcs, and every number moves."""
+    energies = np.random.default_rng(0).normal(0, 2, (WORDS, WORDS))
+    powers = np.exp(energies)
+    words = [f"word{i}" for i in range(WORDS)]
+    model = {
+        "name": "RNNsearch",
+        "target": words,
+        "alpha": (powers / powers.sum(1, keepdims=True)).round(3).tolist(),
+        "energies": energies.round(2).tolist(),
+        "next": [
+            [[words[(i + k) % WORDS], round(0.5 / (k + 1), 4)] for k in range(5)]
+            for i in range(WORDS)
+        ],
+    }
+    sentence = {"label": "long", "source": words, "models": [model]}
+    start = {"sentence": 0, "step": 0, "first": "RNNsearch", "second": "", "looked_at": -1}
+    values = {"sentences": [sentence], **start}
+    return Workload(
+        f"{WORDS} x {WORDS} words", values, there_and_back("step", list(range(WORDS + 1)))
+    )
+
+
+def recorded(name: str, file: str) -> Values:
+    """What the book draws from a recorded file."""
+    return FIGURES[name].values(RESULTS / file)
+
+
+def beam_tree() -> Workload:
+    """The search with the most nodes."""
+    values = recorded("beam_tree", "multi30k-en-de-rnnsearch-cpu-seed0-beam-tree.json")
+    largest = max(values["searches"], key=lambda search: len(search["nodes"]))
+    nodes = largest["nodes"]
+    setting = {key: largest[key] for key in ("source", "k", "length_penalty")}
+    last = max(node[1] for node in nodes)
+    steps = there_and_back("step", list(range(last + 1)))
+    return Workload(f"{len(nodes)} hypotheses", {**values, **setting, "step": 0}, steps)
+
+
+def bottleneck() -> Workload:
+    """Every length of every size."""
+    values = recorded("bottleneck", "bottleneck-explorer.json")
+    lengths = there_and_back("length", values["lengths"])
+    steps = [step for size in values["sizes"] for step in [("size", size), *lengths]]
+    return Workload(f"{len(values['lengths'])} lengths", values, steps)
+
+
+def by_hand() -> Workload:
+    """The state on its way round the plane."""
+    turns = np.linspace(0, 2 * np.pi, WORDS)
+    steps = [("state", [round(2 * np.cos(t), 2), round(2 * np.sin(t), 2)]) for t in turns]
+    return Workload("3 vectors", FIGURES["attention_by_hand"].values(), steps)
+
+
+def softmax() -> Workload:
+    """Every dimension at every temperature."""
+    values = FIGURES["softmax_scaling"].values()
+    heats = there_and_back("temperature", [2 ** (power / 4) for power in range(-12, 21)])
+    steps = [step for d in values["dimensions"] for step in [("dimension", d), *heats]]
+    return Workload(f"{len(values['products'][0][0])} keys", values, steps)
+
+
+WORKLOADS: dict[str, Callable[[], Workload]] = {
+    "attention_stepper": stepper,
+    "beam_tree": beam_tree,
+    "attention_by_hand": by_hand,
+    "bottleneck": bottleneck,
+    "softmax_scaling": softmax,
+}
+
+# A message sent within a frame is delivered once the frame is done: what lies between is the
+# script, and the styles, layout and painting that follow from it.
+MEASURE = """async ({values, steps}) => {
+  const frame = (work) => new Promise((done) => requestAnimationFrame(() => {
+    const started = performance.now();
+    work();
+    const channel = new MessageChannel();
+    channel.port1.onmessage = () => done(performance.now() - started);
+    channel.port2.postMessage(0);
+  }));
+  const model = pageModel(values);
+  const place = document.querySelector("main");
+  const drawn = await frame(() => figure.render({model, el: place}));
+  await new Promise((done) => setTimeout(done, 300));
+  const taken = [];
+  for (const [name, value] of steps) taken.push(await frame(() => model.set(name, value)));
+  return {drawn, taken};
+}"""
+
+
+def measure_moving(rounds: int = 5) -> dict[str, Any]:
+    """Each figure drawn in a fresh page and stepped through, `rounds` times; medians."""
+    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    if not chromium:
+        raise CourseError("Chromium is missing. Install it, or set CHROMIUM to its path.")
+    load = os.getloadavg()[0]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium)
+        rows = [
+            _row(browser, name, make(), rounds) for name, make in tqdm(WORKLOADS.items(), "figures")
+        ]
+        version = browser.version
+        browser.close()
+    return {
+        "what": "figures",
+        "unit": "milliseconds",
+        "rounds": rounds,
+        "chromium": version,
+        "promised": {"drawn": DRAWN, "step": STEPPED},
+        "rows": rows,
+        "load_before": load,
+        "load_after": os.getloadavg()[0],
+        **about(),
+    }
+
+
+def _row(browser: Browser, name: str, work: Workload, rounds: int) -> dict[str, Any]:
+    drawn, taken, busy = [], list[float](), []
+    for _ in range(rounds):
+        page = browser.new_page(viewport={"width": 900, "height": 900})
+        page.set_content(
+            f"<!doctype html><meta charset=utf-8><style>{style()}</style><main></main>"
+            f"<script>{page_script(name)}</script>"
+        )
+        session = page.context.new_cdp_session(page)
+        session.send("Performance.enable", {"timeDomain": "threadTicks"})
+        before = _busy(session.send("Performance.getMetrics"))
+        found = page.evaluate(MEASURE, {"values": work.values, "steps": work.steps})
+        spent = _busy(session.send("Performance.getMetrics")) - before
+        drawn.append(found["drawn"])
+        taken += found["taken"]
+        busy.append(1000 * spent / (1 + len(work.steps)))
+        page.close()
+    return {
+        "figure": name,
+        "data": work.what,
+        "drawn": round(median(drawn), 1),
+        "step": round(median(taken), 1),
+        "step_90": round(float(np.quantile(taken, 0.9)), 1),
+        "processor": round(median(busy), 1),
+        "steps": len(taken),
+    }
+
+
+def _busy(answer: Any) -> float:
+    """Seconds of processor time that the page's main thread has worked."""
+    return float(next(one["value"] for one in answer["metrics"] if one["name"] == "TaskDuration"))

@@ -1,0 +1,105 @@
+"""All five figures on one page: nobody is kept out, in either theme, on a desk or a phone."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+from course_lib.widgets import FIGURES
+from course_lib.widgets.modules import page_script, style
+
+BOOK = Path(__file__).resolve().parents[2] / "book"
+SMALLEST = 24
+"""Pixels that WCAG 2.2 wants a finger to be given, on both sides."""
+
+
+@pytest.fixture(scope="module")
+def everything(
+    browser: Browser, recorded: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Page]:
+    """A page with the book's colours and every figure, stepped on a little."""
+    parts = []
+    for name, figure in FIGURES.items():
+        data = json.dumps(figure.values(recorded.get(name))).replace("</", "<\\/")
+        parts.append(
+            f'<h2>{name}</h2><div class="moving-figure" data-moving="{name}">'
+            f'<script type="application/json">{data}</script></div>'
+            f'<script type="module">{page_script(name)}</script>'
+        )
+    css = (BOOK / "_static" / "book.css").read_text(encoding="utf-8")
+    file = tmp_path_factory.mktemp("figures") / "all.html"
+    file.write_text(
+        "<!doctype html><html lang=en><meta charset=utf-8><title>All</title>"
+        "<meta name=viewport content='width=device-width, initial-scale=1'>"
+        f"<style>{css}{style()} body {{ background: var(--page); color: var(--ink); }}</style>"
+        f"<body><main><h1>All</h1>{''.join(parts)}</main>",
+        encoding="utf-8",
+    )
+    context = browser.new_context(reduced_motion="reduce")
+    page = context.new_page()
+    page.goto(file.as_uri())
+    for button in page.get_by_role("button", name="next word").all():
+        for _ in range(3):
+            button.click()
+    for slider in page.locator("input[type=range]").all():
+        slider.press("ArrowRight")
+    page.get_by_role("slider", name="s", exact=True).press("ArrowRight")
+    page.get_by_role("slider", name="source length").press("End")
+    yield page
+    context.close()
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1000), ("dark", 390)])
+def test_nothing_serious_stands_in_anybodys_way(everything: Page, theme: str, width: int) -> None:
+    everything.set_viewport_size({"width": width, "height": 900})
+    everything.evaluate("theme => { document.documentElement.dataset.theme = theme }", theme)
+    options = {"resultTypes": ["violations"], "preload": False}
+    found = Axe().run(everything, options=options).response["violations"]
+    grave = [
+        (finding["id"], [node["html"][:160] for node in finding["nodes"]])
+        for finding in found
+        if finding["impact"] in ("serious", "critical")
+    ]
+    assert grave == []
+
+
+def test_a_phone_shows_all_of_it_and_gives_fingers_room(everything: Page) -> None:
+    everything.set_viewport_size({"width": 390, "height": 900})
+    assert everything.evaluate("document.documentElement.scrollWidth") <= 390
+    boxes = everything.locator(".moving :is(button, select, input)").evaluate_all(
+        "all => all.filter(one => one.checkVisibility()).map(one => {"
+        " const box = one.getBoundingClientRect();"
+        " return [one.getAttribute('aria-label') ?? one.id, box.width, box.height] })"
+    )
+    assert boxes
+    assert [box for box in boxes if min(box[1:]) < SMALLEST] == []
+
+
+def test_whoever_asks_for_less_motion_gets_none(everything: Page) -> None:
+    moving = everything.evaluate("document.getAnimations().length")
+    assert moving == 0
+
+
+def test_the_focus_is_seen_on_whatever_a_key_reaches(everything: Page) -> None:
+    everything.set_viewport_size({"width": 1000, "height": 900})
+    everything.locator("h1").click()
+    unseen, kinds = [], set()
+    for _ in range(200):
+        everything.keyboard.press("Tab")
+        focused = everything.evaluate(
+            "() => { const one = document.activeElement; const look = getComputedStyle(one);"
+            " const end = one.querySelector('.end');"
+            " const ring = end && getComputedStyle(end).stroke !== 'none';"
+            " return [one.tagName, one.closest('[data-moving]')?.dataset.moving,"
+            " look.outlineStyle !== 'none' || ring] }"
+        )
+        if focused[0] == "BODY":
+            break
+        kinds.add(focused[1])
+        if not focused[2]:
+            unseen.append(focused)
+    assert unseen == []
+    assert kinds == set(FIGURES)
