@@ -230,8 +230,8 @@ SIZES: dict[str, dict[str, Any]] = {
         "initialisation": "paper",
     },
 }
-"""Sizes by preset. `paper` is Appendix A.2.3 to the letter; the others teach and run fast, and
-`best` translates Multi30k as well as the course knows how."""
+"""Sizes by preset. `paper` is Appendix A.2.3 to the letter; `best` goes after the score on
+Multi30k; the others teach and run fast."""
 
 
 def model_config(
