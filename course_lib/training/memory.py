@@ -1,9 +1,13 @@
 """Memory: keep what a training frees at every update, and know when there is no more."""
 
 import ctypes
+from collections.abc import Callable
+from typing import TypeVar
 
 from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
 from torch import nn
+
+T = TypeVar("T")
 
 M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # <malloc.h>
 
@@ -40,3 +44,18 @@ def forget_gradients(model: nn.Module) -> None:
     """Give back the gradients of an update that failed, and what the device keeps in reserve."""
     model.zero_grad()
     clear_device_cache(garbage_collection=True)
+
+
+def in_batches_that_fit(compute: Callable[[int], T], batch_size: int = 64) -> T:
+    """What `compute` makes of a batch size; half of it where memory runs out.
+
+    For results that no batch size changes, as all of this library's.
+    """
+    while True:
+        try:
+            return compute(batch_size)
+        except (RuntimeError, MemoryError) as error:
+            if batch_size == 1 or not is_out_of_memory(error):
+                raise
+        clear_device_cache(garbage_collection=True)
+        batch_size //= 2

@@ -1,6 +1,7 @@
 """How well a model does on sentences that it is not trained on."""
 
 import math
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -14,6 +15,7 @@ from course_lib.models import EncoderDecoder
 from course_lib.search import translate
 from course_lib.training.checkpoint import save_weights
 from course_lib.training.group import gather, join, share
+from course_lib.training.memory import in_batches_that_fit
 from course_lib.training.minibatches import encode_pairs
 from course_lib.training.progress import Progress
 from course_lib.training.run_directory import BEST
@@ -33,9 +35,10 @@ def validate(
     """
     pairs = encode_pairs(split, words)
     mine = share(accelerator, pairs)
-    sums = gather(accelerator, summed_loss(model, mine))
+    sums = gather(accelerator, in_batches_that_fit(partial(summed_loss, model, mine)))
     val_loss = math.fsum(loss for loss, _ in sums) / sum(count for _, count in sums)
-    translations = translate(model, [source for source, _ in mine], k=1)
+    sources = [source for source, _ in mine]
+    translations = in_batches_that_fit(lambda size: translate(model, sources, 1, batch_size=size))
     hypotheses = join(accelerator, [words[1].decode(h.tokens) for h in translations])
     score = bleu_tok(hypotheses, split.target).score
     progress.metrics.append(
@@ -62,12 +65,14 @@ def mean_loss(model: EncoderDecoder, pairs: list[EncodedPair]) -> float:
 
 
 @torch.no_grad()
-def summed_loss(model: EncoderDecoder, pairs: list[EncodedPair]) -> tuple[float, int]:
+def summed_loss(
+    model: EncoderDecoder, pairs: list[EncodedPair], batch_size: int = 64
+) -> tuple[float, int]:
     """Cross-entropy in nats, summed over all target words, and their number."""
     model.eval()
     device = next(model.parameters()).device
     loss, count = 0.0, 0
-    for index in batches_in_order([len(target) for _, target in pairs], 64):
+    for index in batches_in_order([len(target) for _, target in pairs], batch_size):
         batch_loss, batch_count = model.loss(make_batch(pairs, index).to(device))
         loss += float(batch_loss)
         count += int(batch_count)
