@@ -107,9 +107,16 @@ def test_enough_training_masters_a_task(tmp_path: Path, corpus: Corpus) -> None:
     assert finish_run(tmp_path / "run", data, beam=1)["scores"]["test"]["bleu_tok"] > 50
 
 
-@pytest.mark.parametrize("stop_at", [4, 11, 25])
-def test_ctrl_c_loses_nothing(
-    stop_at: int, tmp_path: Path, corpus: Corpus, undisturbed: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("stop_at", "how"), [(4, signal.SIGINT), (11, signal.SIGTERM), (25, signal.SIGINT)]
+)
+def test_ctrl_c_and_a_cluster_s_notice_lose_nothing(
+    stop_at: int,
+    how: signal.Signals,
+    tmp_path: Path,
+    corpus: Corpus,
+    undisturbed: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     out = tmp_path / "run"
     update = Updater.__call__
@@ -117,7 +124,7 @@ def test_ctrl_c_loses_nothing(
     def interrupted(self: Updater, minibatch: Minibatch, progress: Progress) -> None:
         update(self, minibatch, progress)
         if progress.step == stop_at:
-            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(how)
 
     monkeypatch.setattr(Updater, "__call__", interrupted)
     with pytest.raises(KeyboardInterrupt):
