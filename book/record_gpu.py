@@ -37,7 +37,7 @@ PAPER_UPDATES = 288_000
 TINY = {"embedding": 16, "hidden": 16, "alignment": 16, "readout": 8}
 TINY_RUN = {
     **TINY,
-    **{"epochs": 1, "batch_size": 32, "max_words": 200},
+    **{"readout": 16, "epochs": 1, "batch_size": 32, "subwords": 120},
     **{"corpus.train": 200, "corpus.val": 20, "corpus.test": 20},
 }
 
@@ -160,9 +160,9 @@ def minibatches(preset: str, vocabulary: int, size: int) -> list[Batch]:
 
 
 def comparison(tiny: bool, runs: Path) -> dict[str, Any]:
-    """Both models on Multi30k to their best, as `course compare --preset gpu` trains them."""
+    """Both models on Multi30k to their best, as `course compare --preset best` trains them."""
     corpus, changes = ("toy", TINY_RUN) if tiny else ("multi30k", {})
-    configs = compared_configs(corpus=corpus, pair="en-de", preset="gpu", seed=0, changes=changes)
+    configs = compared_configs(corpus=corpus, pair="en-de", preset="best", seed=0, changes=changes)
     data = load_corpus(corpus, "en-de", **next(iter(configs.values())).corpus_options)
     results = compare(configs, data, runs, beam=1 if tiny else 12)
     return {

@@ -51,3 +51,12 @@ def test_what_is_promised_of_training_and_search_is_recorded() -> None:
     assert RESULTS["train-1-threads-batch-128"]["fraction_of_limit"] >= 0.48
     assert RESULTS["decode"]["ratio"] >= 12
     assert min(RESULTS["decode"]["ratio_per_sentence"].values()) >= 3
+
+
+def test_what_is_promised_of_the_input_pipeline_is_recorded() -> None:
+    result = RESULTS["pipeline"]
+    largest = max(row["pairs"] for row in result["rows"])
+    assert largest >= 5_000_000
+    assert result["ours"] / record.fastest_training(RESULTS) >= 10
+    # A hundred times as many pairs in the same memory; the smallest corpus fills no whole buffer.
+    assert result["memory_growth"] < 1.15
