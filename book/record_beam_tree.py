@@ -12,12 +12,12 @@ import argparse
 from pathlib import Path
 
 import torch
-from recording import write
+from recording import result_of, write
 
 from course_lib.corpora import load_corpus
 from course_lib.corpora.corpus import Split
 from course_lib.search import translate
-from course_lib.training import Run, load_run, read_result, recorded_name
+from course_lib.training import Run, load_run, recorded_name
 from course_lib.training.provenance import git_commit
 from course_lib.widgets.beam_tree import recorded_search
 
@@ -26,7 +26,10 @@ WORDS = range(7, 12)
 """Sentences of so many words fit a page; none of them may be unknown to the model."""
 WIDTHS = (1, 2, 3, 5)
 PENALTIES = (0.0, 0.5, 1.0)
-KEPT = ("model", "corpus", "pair", "preset", "seed", "git_commit", "corpus_sha256")
+KEPT = (
+    *("model", "corpus", "pair", "preset", "seed", "git_commit"),
+    *("model_sha256", "corpus_sha256"),
+)
 
 
 def telling(run: Run, part: Split) -> list[list[str]]:
@@ -47,7 +50,7 @@ def telling(run: Run, part: Split) -> list[list[str]]:
 
 def record(path: Path) -> None:
     """Search and write."""
-    run, result = load_run(path, "cpu"), read_result(path)
+    run, result = load_run(path, "cpu"), result_of(path)
     corpus = load_corpus(run.config.corpus, run.config.pair, **run.config.corpus_options)
     part = corpus.splits[SPLIT]
     chosen = telling(run, part)
