@@ -26,10 +26,7 @@ NAME = "toy-en-de-rnnsearch-cpu-alignment-variants.json"
 SETTINGS: dict[str, Any] = {**TOY, "corpus.val": 500, "batch_size": 128, "epochs": 8}
 VARIANTS: dict[str, dict[str, Any]] = {
     "base": {},
-    "seed-1": {"seed": 1},
     "after": {"order": "after", "reads": "current"},
-    "dropout": {"dropout": 0.3},
-    "wide": {"embedding": 128, "hidden": 128, "alignment": 128, "readout": 128},
 }
 
 

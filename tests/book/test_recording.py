@@ -56,6 +56,19 @@ def test_each_file_of_a_run_has_the_scripts_settings(recorder: Recorder, name: s
     assert len(set(names)) == len(names) > 0
 
 
+def test_what_moves_the_error_rate_is_recorded_as_the_script_would(recorder: Recorder) -> None:
+    script = recorder("alignment_variants")
+    record = recorded(script.NAME)
+    assert record["settings"] == script.SETTINGS
+    assert {name: one["changes"] for name, one in record["variants"].items()} == script.VARIANTS
+    for name, one in record["variants"].items():
+        rows = one["epochs"]
+        assert [row["epoch"] for row in rows] == list(range(1, len(rows) + 1))
+        assert len(rows) <= script.config_of(name).recipe.epochs
+        assert one["seed"] == script.config_of(name).seed
+        assert all(row["words_aer"] > 0 and row["aer"] > 0 for row in rows)
+
+
 def test_no_run_of_theirs_is_left_from_an_older_script(recorder: Recorder) -> None:
     """Every recorded small run is one that a script still names."""
     expected = {
