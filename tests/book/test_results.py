@@ -14,9 +14,10 @@ from course_lib.training import recorded_name
 RESULTS = Path(__file__).parents[2] / "book" / "results"
 RECORDED = sorted(RESULTS.glob("*seed[0-9].json"))
 RUNS = [path for path in RECORDED if path.name.startswith("multi30k-")]
-FULL_SIZE = [path for path in RUNS if "-n128-" not in path.name]
+FULL_SIZE = [p for p in RUNS if "-n128-" not in p.name and "-ablation-" not in p.name]
 SMALL = [path for path in RUNS if "-n128-" in path.name]
 EXAMPLES = sorted(RESULTS.glob("*-examples.json"))
+JOINED = sorted(RESULTS.glob("*-joined.json"))
 
 
 def test_both_models_are_recorded() -> None:
@@ -131,3 +132,22 @@ def test_the_two_reading_orders_differ_in_nothing_else(corpus: str, seed: int) -
     for result in (forwards, backwards):
         assert len(result["nats_by_position"]) >= 12
         assert all(nats > 0 for nats in result["nats_by_position"])
+
+
+@pytest.mark.parametrize("path", JOINED, ids=lambda path: path.stem)
+def test_joined_sentences_are_scored_as_recorded(path: Path) -> None:
+    record = json.loads(path.read_text())
+    for model, found in record["models"].items():
+        run = "{corpus}-{pair}-{model}-{preset}-seed{seed}.json".format(model=model, **record)
+        alone = json.loads((RESULTS / run).read_text())
+        assert found["git_commit"] == alone["git_commit"]
+        rows, scores = found["joined"], alone["scores"][record["split"]]
+        assert [row["sentences_joined"] for row in rows] == [1, 2, 3, 4]
+        assert [row["texts"] for row in rows] == [
+            scores["sentences"] // row["sentences_joined"] for row in rows
+        ]
+        # Sentences that are not joined are those that the run was scored on.
+        assert rows[0]["bleu_tok"] == pytest.approx(scores["bleu_tok"], abs=0.05)
+        ranges = found["by_length"]
+        assert sum(part["sentences"] for part in ranges) == sum(row["texts"] for row in rows)
+        assert ranges[-1]["upper"] > record["longest_in_training"]
