@@ -8,6 +8,7 @@ import pytest
 
 from benchmarks import record
 from benchmarks.picture import describe_growth
+from course_lib.widgets import FIGURES
 
 RESULTS = record.read_results()
 
@@ -60,3 +61,11 @@ def test_what_is_promised_of_the_input_pipeline_is_recorded() -> None:
     assert result["ours"] / record.fastest_training(RESULTS) >= 10
     # A hundred times as many pairs in the same memory; the smallest corpus fills no whole buffer.
     assert result["memory_growth"] < 1.15
+
+
+def test_what_is_promised_of_the_moving_figures_is_recorded() -> None:
+    result = RESULTS["figures"]
+    assert {row["figure"] for row in result["rows"]} == set(FIGURES)
+    for row in result["rows"]:
+        assert row["drawn"] <= 100, row["figure"]
+        assert row["step"] <= 16, row["figure"]

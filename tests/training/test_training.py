@@ -146,8 +146,11 @@ train(config, corpus, sys.argv[2], resume=True, quiet=True)
 """
 
 
-def train_and_kill(out: Path, seconds: float | None) -> bool:
-    """Train in a process of its own, killed after `seconds`; True if it came to its end."""
+def train_and_kill(out: Path, seconds: float | None) -> float | None:
+    """Train in a process of its own, killed after `seconds`; how long it took to its end, if so.
+
+    Both are counted from where the training begins, behind the imports.
+    """
     config = json.dumps(
         {
             "model": "rnnsearch",
@@ -166,27 +169,25 @@ def train_and_kill(out: Path, seconds: float | None) -> bool:
     )
     assert process.stdout is not None
     assert process.stdout.readline() == b"ready\n"
+    started = time.monotonic()
     try:
         assert process.wait(seconds) == 0
     except subprocess.TimeoutExpired:
         process.send_signal(signal.SIGKILL)
         process.wait()
-        return False
+        return None
     finally:
         process.stdout.close()
-    return True
+    return time.monotonic() - started
 
 
 def killed_until_done(out: Path, kills: int, seed: int) -> int:
     """Kill the training at random moments, then let it finish; how many kills hit it."""
-    started = time.monotonic()
     draw = random.Random(seed)
-    assert train_and_kill(out.with_name("timing"), None)
-    whole = time.monotonic() - started
-    hit = 0
-    for _ in range(kills):
-        hit += not train_and_kill(out, draw.uniform(0, whole / 2))
-    assert train_and_kill(out, None)
+    whole = train_and_kill(out.with_name("timing"), None)
+    assert whole is not None
+    hit = sum(train_and_kill(out, draw.uniform(0, whole / 2)) is None for _ in range(kills))
+    assert train_and_kill(out, None) is not None
     return hit
 
 
