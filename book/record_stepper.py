@@ -69,6 +69,8 @@ FRENCH = ("small", "white")
 """To French goes the first caption with these two adjectives: one of them stays before its noun."""
 SURE = 0.5
 """A crossing counts where both words have at least this weight."""
+STEP = 4
+"""So many words are written when the page opens: an empty map would not say what it is."""
 KEPT = (
     *("model", "corpus", "pair", "preset", "seed", "changes", "parameters", "git_commit"),
     *("model_sha256", "corpus_sha256"),
@@ -169,7 +171,7 @@ def record(directory: Path, french: Path, toy: Path) -> None:
     sentences.append(sentence("Multi30k, to French", words, one))
     if not crosses(sentences[-1]["models"][0]["alpha"]):
         raise CourseError(f"Nothing crosses in {' '.join(words)!r}. Choose another caption.")
-    figure = {"sentences": sentences, "sentence": 0, "step": 0, "first": GIVEN, "second": ""}
+    figure = {"sentences": sentences, "sentence": 0, "step": STEP, "first": GIVEN, "second": ""}
     write("attention-stepper.json", {"runs": told, "figure": figure})
 
 
