@@ -3,25 +3,26 @@
     python book/record.py runs/compare-cpu [--tag TAG]
 
 Writes book/results/CORPUS-PAIR-MODEL-PRESET[-TAG]-seedN.json for each run below the directory
-and, for RNNsearch, examples of the test set with their weights (...-examples.json) and the
-README's picture. Runs with a tag are variants that a page compares: of these, the results alone.
+and, for RNNsearch, examples of the test set with their weights (...-examples.json); of chapter 8's
+comparison also the README's picture. Runs with a tag are variants that a page compares: of these,
+the results alone.
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import numpy as np
-from recording import result_of
+from recording import result_of, write
 
 from course_lib.corpora import load_corpus
 from course_lib.evaluation.weights import merge_pieces
 from course_lib.figures.heatmap import heatmap
-from course_lib.files import write_atomically
 from course_lib.search import Hypothesis, translate
 from course_lib.training import load_run, recorded_name
 
 BOOK = Path(__file__).parent
+PICTURED = "cpu"
+"""The preset of chapter 8's comparison, from which the README has its picture."""
 EXAMPLES = (0, 5, 17, 85, 400)
 """Positions in the test split, chosen before any translation was seen."""
 
@@ -31,15 +32,12 @@ def record(directory: Path, tag: str) -> None:
     for path in sorted(directory.glob("*/result.json")):
         result = result_of(path.parent)
         name = recorded_name(result, tag)
-        write_atomically(BOOK / "results" / name, json.dumps(result, indent=1) + "\n")
-        print(f"wrote results/{name}")
+        write(name, result)
         if result["model"] == "rnnsearch" and not tag:
             examples = decode_examples(path.parent, next(iter(result["scores"])))
-            text = json.dumps(examples, ensure_ascii=False, indent=1)
-            write_atomically(
-                BOOK / "results" / name.replace(".json", "-examples.json"), text + "\n"
-            )
-            draw_readme_picture(examples[0])
+            write(name.replace(".json", "-examples.json"), examples)
+            if result["preset"] == PICTURED:
+                draw_readme_picture(examples[0])
 
 
 def decode_examples(path: Path, split: str) -> list[dict[str, object]]:

@@ -10,16 +10,14 @@ trained again, and one that was stopped goes on, so the command may be given as 
 """
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from recording import RESULTS
+from recording import write
 
 from course_lib.corpora import load_corpus
 from course_lib.errors import CourseError
-from course_lib.files import write_atomically
 from course_lib.training import RunConfig, finish_run, read_result, recorded_name, train
 
 BEAM = 12
@@ -53,9 +51,7 @@ def record(runs: Path, rows: Sequence[str], seeds: Sequence[int]) -> None:
             if not (directory / "result.json").exists():
                 finish_run(directory, corpus, BEAM)
             result = read_result(directory)
-            name = recorded_name(result, f"ablation-{row}")
-            write_atomically(RESULTS / name, json.dumps(result, indent=1) + "\n")
-            print(f"wrote results/{name}", flush=True)
+            write(recorded_name(result, f"ablation-{row}"), result)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 from record_alignment import PAIRS, THRESHOLDS, weights_of
-from recording import write
+from recording import aligned_run, write
 
 from course_lib.corpora import Corpus, load_corpus
 from course_lib.evaluation.align import Alignments, words_links
@@ -32,7 +32,6 @@ from course_lib.evaluation.symmetrise import COMBINATIONS, both_directions
 from course_lib.evaluation.weights import Weights
 from course_lib.files import sha256_of
 from course_lib.training import load_run, read_result, recorded_name
-from course_lib.training.provenance import git_commit
 from course_lib.training.run_directory import BEST
 
 
@@ -116,14 +115,8 @@ def record(directory: Path) -> None:
     }
     result = read_result(directory / PAIRS[0])
     content = {
-        "model": result["model"],
-        "corpus": "toy",
-        "pair": PAIRS[0],
-        "split": "test",
-        "git_commit": result["git_commit"],
-        "aligned_by": git_commit(),
+        **aligned_run(result),
         "model_sha256": {pair: sha256_of(directory / pair / BEST) for pair in PAIRS},
-        "corpus_sha256": result["corpus_sha256"],
         "both": both,
         "both_on_val": curve,
         "on_val": {

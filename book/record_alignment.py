@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from recording import absence, write
+from recording import absence, aligned_run, write
 
 from course_lib.corpora import Corpus, load_corpus
 from course_lib.corpora.batches import make_batch
@@ -47,7 +47,6 @@ from course_lib.training import (
     recorded_name,
     train,
 )
-from course_lib.training.provenance import git_commit
 
 PAIRS = ("en-de", "de-en")
 THRESHOLDS = (
@@ -194,13 +193,7 @@ def record(directory: Path) -> None:
     kept = saved_weights(weights, corpus, "test")["sentences"]
     result = read_result(directory / PAIRS[0])
     content = {
-        "model": result["model"],
-        "corpus": "toy",
-        "pair": PAIRS[0],
-        "split": "test",
-        "git_commit": result["git_commit"],
-        "aligned_by": git_commit(),
-        "corpus_sha256": result["corpus_sha256"],
+        **aligned_run(result),
         "thresholds_on_val": curve,
         **align_split(weights, corpus, "test", reverse=reverse, threshold=best),
         "without_punctuation": without_punctuation(weights, reverse, corpus),

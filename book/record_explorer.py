@@ -17,8 +17,7 @@ from typing import Any
 
 import torch
 from record_bottleneck import PAGE
-from record_heatmap_model import half
-from recording import RESULTS, write
+from recording import RESULTS, in_half_precision, write
 
 from course_lib.corpora import load_corpus
 from course_lib.evaluation.accuracy import accuracy_by_length
@@ -56,7 +55,7 @@ def trained(config: RunConfig, path: Path) -> Run:
         shutil.rmtree(path, ignore_errors=True)
         corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
         train(config, corpus, path, quiet=True)
-        write_atomically(path / BEST, half(path / BEST))
+        write_atomically(path / BEST, in_half_precision(path / BEST))
         finish_run(path, corpus, beam=1)
         print(f"trained {path.name}", flush=True)
     return load_run(path, "cpu")

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from recording import SMALL
-from safetensors.torch import load_file, save
+from recording import SMALL, in_half_precision
 
 from course_lib.corpora import Corpus, load_corpus
 from course_lib.corpora.corpus import Link
@@ -92,11 +91,6 @@ def text_of(sentences: dict[str, Any]) -> str:
     return json.dumps(head)[:-1] + ', "sentences": [\n' + lines + "\n]}\n"
 
 
-def half(path: Path) -> bytes:
-    """A file of weights, rounded to half precision."""
-    return save({name: tensor.half() for name, tensor in load_file(path).items()})
-
-
 def record() -> None:
     """Train, round the weights, score what is given out, and write all of it."""
     torch.set_num_threads(1)
@@ -105,7 +99,7 @@ def record() -> None:
     with tempfile.TemporaryDirectory() as folder:
         run = Path(folder) / "model"
         train(CONFIGURATION, corpus, run, quiet=True)
-        write_atomically(run / BEST, half(run / BEST))
+        write_atomically(run / BEST, in_half_precision(run / BEST))
         finish_run(run, corpus, beam=1)
         for name in (CONFIG, VOCABULARY, RESULT, BEST):
             (ASSIGNMENT / "model").mkdir(parents=True, exist_ok=True)

@@ -6,16 +6,14 @@ Writes book/results/CORPUS-PAIR-PRESET-seedN-joined.json: for every run below th
 `course_lib.evaluation.joined.score_joined` returns, and how long training's sources were.
 """
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
-from recording import RESULTS
+from recording import write
 
 from course_lib.corpora import load_corpus
 from course_lib.evaluation.joined import score_joined
-from course_lib.files import write_atomically
 from course_lib.training import load_run, read_result
 from course_lib.training.provenance import git_commit
 
@@ -45,8 +43,7 @@ def record(directory: Path) -> None:
         "over_30_words_in_training": sum(length > 30 for length in lengths),
     }
     name = "{corpus}-{pair}-{preset}-seed{seed}-joined.json".format(**result)
-    write_atomically(RESULTS / name, json.dumps({**shared, "models": models}, indent=1) + "\n")
-    print(f"wrote results/{name}")
+    write(name, {**shared, "models": models})
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 import yaml
-from safetensors.torch import load_file, save
+from recording import in_half_precision
 
 from course_lib.corpora import Corpus, load_corpus
 from course_lib.corpora.registry import CORPORA
@@ -88,11 +88,8 @@ def publish(source: Path, name: str) -> None:
 
 
 def halve(source: Path, target: Path) -> None:
-    """A file's weights in half precision, each number the nearest one that it has."""
-    weights = {name: value.half().contiguous() for name, value in load_file(source).items()}
-    if not all(value.isfinite().all() for value in weights.values()):
-        raise CourseError(f"{source} has weights above 65,504, too large for half precision.")
-    write_atomically(target, save(weights))
+    """A file's weights in half precision, small enough to come with the library."""
+    write_atomically(target, in_half_precision(source))
     if target.stat().st_size > LARGEST:
         raise CourseError(f"{source} makes a file of more than {LARGEST:,} bytes. Take a smaller.")
 

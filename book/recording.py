@@ -12,15 +12,18 @@ from time import process_time
 from typing import Any, NamedTuple
 
 import torch
+from safetensors.torch import load_file, save
 from torch import Tensor
 
 from course_lib.corpora import Corpus, load_corpus
 from course_lib.corpora.batches import Batch
+from course_lib.errors import CourseError
 from course_lib.evaluation.accuracy import accuracy_by_length
 from course_lib.evaluation.faithfulness import erased_words, left_out_words, rank_correlation
 from course_lib.files import sha256_of, write_atomically
 from course_lib.models import EncoderDecoder
 from course_lib.training import Run, RunConfig, finish_run, load_run, read_result, train
+from course_lib.training.provenance import git_commit
 from course_lib.training.run_directory import BEST
 
 RESULTS = Path(__file__).parent / "results"
@@ -119,7 +122,25 @@ def result_of(path: Path) -> dict[str, Any]:
     return result
 
 
-def write(name: str, record: dict[str, Any]) -> None:
+def in_half_precision(path: Path) -> bytes:
+    """A file of weights, each number the nearest one that half precision has.
+
+    Raises:
+        CourseError: a weight is too large for it.
+    """
+    weights = {name: value.half() for name, value in load_file(path).items()}
+    if not all(value.isfinite().all() for value in weights.values()):
+        raise CourseError(f"{path} has weights above 65,504, too large for half precision.")
+    return save(weights)
+
+
+def aligned_run(result: dict[str, Any]) -> dict[str, Any]:
+    """What a record of alignments says first: whose they are, and at which commits."""
+    kept = ("model", "corpus", "pair", "git_commit", "corpus_sha256")
+    return {**{key: result[key] for key in kept}, "split": "test", "aligned_by": git_commit()}
+
+
+def write(name: str, record: Any) -> None:
     """One file below results/."""
     write_atomically(RESULTS / name, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
     print(f"wrote results/{name}", flush=True)

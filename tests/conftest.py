@@ -3,7 +3,7 @@ is one browser for all."""
 
 import os
 import platform
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 SHOWN = ("torch", "numpy", "jupyter-book", "nbgrader")
 
@@ -26,9 +26,6 @@ class Outcomes:
         self.slow: set[str] = set()
         self.finished: dict[str, tuple[str, float]] = {}
 
-    def pytest_collection_finish(self, session: pytest.Session) -> None:
-        self.slow = {item.nodeid for item in session.items if item.get_closest_marker("slow")}
-
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if report.skipped:
             self.not_run.append(report.nodeid)
@@ -36,6 +33,8 @@ class Outcomes:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.skipped:
             self.not_run.append(report.nodeid)
+        if "slow" in report.keywords:
+            self.slow.add(report.nodeid)
         # One call, but set-up and tear-down can fail as well; the worst outcome stays.
         outcome, seconds = self.finished.get(report.nodeid, ("passed", 0.0))
         if report.outcome != "passed":
@@ -74,7 +73,7 @@ def record(finished: dict[str, tuple[str, float]], slow: Iterable[str]) -> str:
         "| --- | --- | ---: |",
     ]
     for name in sorted(slow):
-        outcome, seconds = finished.get(name, ("not run", 0.0))
+        outcome, seconds = finished[name]
         lines.append(f"| `{name}` | {outcome} | {seconds:.0f} |")
     return "\n".join(lines) + "\n"
 
@@ -86,7 +85,33 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.pluginmanager.register(Outcomes(config.getoption("--proofs")), "course-outcomes")
+    # With several processes the one that hands out the tests hears of every outcome.
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Outcomes(config.getoption("--proofs")), "course-outcomes")
+
+
+@pytest.fixture(scope="session")
+def grave() -> "Callable[..., list[str]]":
+    """Finds what stands in somebody's way on a page: axe's serious and critical findings.
+
+    `contrast=False` leaves out what takes nearly all of the time, where the colours were looked at
+    before: none depends on the width.
+    """
+    from axe_playwright_python.sync_playwright import Axe
+
+    def found(page: "Page", contrast: bool = True) -> list[str]:
+        options = {
+            "resultTypes": ["violations"],
+            "preload": False,
+            "rules": {"color-contrast": {"enabled": contrast}},
+        }
+        return [
+            f"{finding['id']}: {[node['html'][:200] for node in finding['nodes']]}"
+            for finding in Axe().run(page, options=options).response["violations"]
+            if finding["impact"] in ("serious", "critical")
+        ]
+
+    return found
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,11 @@
 """Every page in a real browser: offline, without errors, and usable by everybody."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, Page, Route
 
 LOCAL = ("file:", "data:", "blob:", "about:")
@@ -97,22 +96,13 @@ def set_theme(page: Page, theme: str) -> None:
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
 def test_nothing_serious_stands_in_anybodys_way(
-    visited: Visit, theme: str, size: dict[str, int]
+    visited: Visit, grave: Callable[..., list[str]], theme: str, size: dict[str, int]
 ) -> None:
     page = visited.page
     page.set_viewport_size(size)
     set_theme(page, theme)
     open_folds(page)
-    options = {"resultTypes": ["violations"], "preload": False}
-    # Contrast takes nearly all of the time, and no colour depends on the width.
-    options["rules"] = {"color-contrast": {"enabled": size is DESK}}
-    found = Axe().run(page, options=options).response["violations"]
-    grave = [
-        (finding["id"], [node["html"][:160] for node in finding["nodes"]])
-        for finding in found
-        if finding["impact"] in ("serious", "critical")
-    ]
-    assert grave == []
+    assert grave(page, contrast=size is DESK) == []
 
 
 def test_a_phone_needs_no_sideways_scrolling(visited: Visit) -> None:

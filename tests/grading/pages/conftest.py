@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, Request, Route
 
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 380, "height": 800}
@@ -24,7 +23,7 @@ class Visit:
 
 
 @pytest.fixture(scope="session")
-def visit(browser: Browser) -> Callable[[Path], Visit]:
+def visit(browser: Browser, grave: Callable[..., list[str]]) -> Callable[[Path], Visit]:
     """Opens a page on a desk in both themes and on a phone."""
 
     visits: dict[Path, Visit] = {}
@@ -39,15 +38,7 @@ def visit(browser: Browser) -> Callable[[Path], Visit]:
             _listen(page, seen, file)
             page.goto(file.as_uri(), wait_until="load")
             page.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
-            options: dict[str, object] = {"resultTypes": ["violations"], "preload": False}
-            # Contrast takes nearly all of the time, and no colour depends on the width.
-            options["rules"] = {"color-contrast": {"enabled": size is DESK}}
-            found = Axe().run(page, options=options)
-            seen.grave += [
-                f"{theme} {finding['id']}: {finding['nodes'][0]['html'][:200]}"
-                for finding in found.response["violations"]
-                if finding["impact"] in {"serious", "critical"}
-            ]
+            seen.grave += [f"{theme} {found}" for found in grave(page, contrast=size is DESK)]
             width = page.evaluate("document.documentElement.scrollWidth")
             seen.sideways = max(seen.sideways, width - size["width"])
             seen.text = page.inner_text("body")
