@@ -4,6 +4,7 @@
 # requirements.lock. Settings, given as `make book PYTHON=/opt/python3.12/bin/python3`:
 #   PYTHON   the Python 3.11 or 3.12 that the environment is made from
 #   PORT     where `make serve` listens (8000)
+#   WORKERS  how many processes run tests (2)
 #   PYTEST   further options for pytest, as in `make test PYTEST="-x -k beam"`
 
 .DEFAULT_GOAL := help
@@ -12,6 +13,7 @@
 
 PORT ?= 8000
 PYTHON ?=
+WORKERS ?= 2
 PYTEST ?=
 
 VENV := .venv
@@ -22,12 +24,15 @@ KEY := $(shell cat requirements.lock pyproject.toml | cksum | cut -d ' ' -f 1)
 STAMP := $(VENV)/.installed-$(KEY)
 # Kernels and subprocesses find `python` and `course` of this environment first.
 WITH_VENV := PATH="$$PWD/$(VENV)/bin:$$PATH" PYTHONNOUSERSITE=1
+# A file's tests stay together, since they share what they have set up. One thread each: threads of
+# several processes that wait for each other's cores take far longer than one.
+RUN_TESTS := $(WITH_VENV) OMP_NUM_THREADS=1 python -m pytest -n $(WORKERS) --dist loadfile
 
 # How long things take on 2 cores without a GPU, said before they start.
 INSTALL_TIME := 2 to 5 minutes
 BOOK_TIME := 4 to 8 minutes, seconds when nothing changed
 GRADE_TIME := about a minute
-TEST_TIME := about 24 minutes, the book included
+TEST_TIME := about 20 minutes, the book included
 TEST_ALL_TIME := about 30 minutes
 
 .PHONY: help book pdf test test-all lint exercises notebooks grade serve lock clean announce-test announce-test-all
@@ -47,10 +52,10 @@ pdf: book ## the whole book as one PDF: book/_build/looking-back.pdf (needs Chro
 	$(WITH_VENV) PYTHONPATH=book/_ext python -m course_book.edition
 
 test: announce-test lint book ## everything that CI checks: lint, types, the book, quick tests
-	$(WITH_VENV) python -m pytest -m "not slow" $(PYTEST)
+	$(RUN_TESTS) -m "not slow" $(PYTEST)
 
 test-all: announce-test-all lint book ## the slow proofs too; writes tests/PROOFS.md
-	$(WITH_VENV) python -m pytest --proofs tests/PROOFS.md $(PYTEST)
+	$(RUN_TESTS) --proofs tests/PROOFS.md $(PYTEST)
 
 # What pip cannot bring is looked for first, so that nobody waits minutes to be told.
 announce-test:
