@@ -9,7 +9,7 @@ import typer
 Out = Annotated[Path, typer.Option("--out", help="Directory to write.")]
 CorpusName = Annotated[str, typer.Option("--corpus", help="See `course corpus list`.")]
 Pair = Annotated[str, typer.Option(help="Language pair, source first.")]
-Preset = Annotated[str, typer.Option(help="smoke, cpu, gpu, best or paper: size and recipe.")]
+Preset = Annotated[str, typer.Option(help="smoke, cpu, gpu, quick, laptop, best or paper.")]
 Seed = Annotated[int, typer.Option(help="Draws weights, dropout and the order of the batches.")]
 Set = Annotated[
     list[str] | None, typer.Option("--set", help="key=value: one value of size or recipe.")

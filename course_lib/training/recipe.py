@@ -78,11 +78,16 @@ class Recipe:
             raise CourseError("teacher_forcing_end must be above 0 and below 1.")
 
 
+PIECES = Recipe(subwords=4000, averaging=0.998, learning_rate=3e-3, warmup=400, patience=8)
+"""What the presets that go after the score share."""
+
 RECIPES: dict[str, Recipe] = {
     "smoke": Recipe(epochs=2, batch_size=32, warmup=20, checkpoint_steps=10),
     "cpu": Recipe(),
     "gpu": Recipe(epochs=25, batch_size=128, warmup=400),
-    "best": Recipe(epochs=18, subwords=4000, averaging=0.998, warmup=400, patience=8),
+    "quick": replace(PIECES, epochs=4, batch_size=32, learning_rate=2e-3, warmup=300),
+    "laptop": replace(PIECES, epochs=10),
+    "best": replace(PIECES, epochs=15),
     "paper": Recipe(
         epochs=5,
         batch_size=80,

@@ -152,18 +152,18 @@ def test_the_runs_with_uniform_weights_have_the_scripts_settings(recorder: Recor
 def test_each_row_of_the_ablation_leaves_out_one_thing(recorder: Recorder) -> None:
     rows = recorder("ablation")
     assert len(rows.ROWS) <= 8
-    best = rows.config_of("best", 0)
-    assert best.changes == {}
+    whole = rows.config_of("all", 0)
+    assert whole.changes == {}
     for row, changes in rows.ROWS.items():
         config = rows.config_of(row, 0)
         sizes = (5, 4) if config.recipe.subwords is None else (5, 5)
-        before = {**asdict(best.recipe), **best.model_config(5, 5).to_dict()}
+        before = {**asdict(whole.recipe), **whole.model_config(5, 5).to_dict()}
         after = {**asdict(config.recipe), **config.model_config(*sizes).to_dict()}
         different = {name for name in before if before[name] != after[name]}
         assert different - {"target_vocabulary"} == set(changes)
         for seed in range(3):
-            name = f"multi30k-en-de-rnnsearch-best-ablation-{row}-seed{seed}.json"
+            name = f"multi30k-en-de-rnnsearch-{rows.PRESET}-ablation-{row}-seed{seed}.json"
             if (BOOK / "results" / name).exists():
                 result = recorded(name)
                 assert settings_of(result) == changes
-                assert (result["seed"], result["preset"]) == (seed, "best")
+                assert (result["seed"], result["preset"]) == (seed, rows.PRESET)
