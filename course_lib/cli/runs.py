@@ -41,7 +41,13 @@ def train(
     do the same where torchrun or `accelerate launch` starts `-m course_lib train ...` on each.
     """
     from course_lib.corpora.registry import load_corpus
-    from course_lib.training import RunConfig, finish_run, parse_changes, train_in_processes
+    from course_lib.training import (
+        RunConfig,
+        finish_run,
+        parse_changes,
+        time_taken,
+        train_in_processes,
+    )
     from course_lib.training import train as train_run
     from course_lib.training.group import is_main_process
 
@@ -58,6 +64,7 @@ def train(
     if not is_main_process():
         return
     result = finish_run(out, data, beam)
+    typer.echo(f"{model} has {time_taken(result)}.")
     for split, scores in result["scores"].items():
         typer.echo(_summary(split, scores))
 
@@ -135,13 +142,23 @@ def _summary(split: str, scores: dict[str, Any]) -> str:
 def _side_by_side(results: dict[str, dict[str, Any]]) -> str:
     split = next(iter(next(iter(results.values()))["scores"]))
     rows = [
-        f"{'':12}{'parameters':>12}{'minutes':>9}{'BLEU':>7}{'short':>7}{'long':>7}   on {split}"
+        f"{'':12}{'parameters':>12}{'minutes':>9}{'said':>7}{'BLEU':>7}{'short':>7}{'long':>7}"
+        f"   on {split}"
     ]
     for model, result in results.items():
         scores = result["scores"][split]
-        cells = [scores["bleu_tok"], scores["short"]["bleu_tok"], scores["long"]["bleu_tok"]]
+        said = result.get("forecast_seconds")
+        cells = [
+            None if said is None else said / 60,
+            scores["bleu_tok"],
+            scores["short"]["bleu_tok"],
+            scores["long"]["bleu_tok"],
+        ]
         rows.append(
             f"{model:12}{result['parameters']:12,}{result['train_seconds'] / 60:9.1f}"
             + "".join(f"{'-' if cell is None else format(cell, '.1f'):>7}" for cell in cells)
         )
-    return "\n".join([*rows, "short: sources under 10 words; long: over 20. Tokenised BLEU."])
+    rows.append(
+        "said: minutes, beforehand. short: sources under 10 words; long: over 20. Tokenised BLEU."
+    )
+    return "\n".join(rows)

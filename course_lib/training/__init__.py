@@ -1,6 +1,7 @@
 """Recipes, the training loop, checkpoints, run directories and their results."""
 
 from course_lib.training.compare import compare, compared_configs, recorded_name
+from course_lib.training.estimate import time_taken
 from course_lib.training.launch import train_in_processes
 from course_lib.training.loop import train
 from course_lib.training.minibatches import encode_pairs
@@ -29,6 +30,7 @@ __all__ = [
     "read_result",
     "recorded_name",
     "score_run",
+    "time_taken",
     "train",
     "train_in_processes",
 ]

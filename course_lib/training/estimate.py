@@ -3,7 +3,10 @@
 import copy
 import math
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import islice
+from typing import Any
 
 import torch
 from accelerate import Accelerator
@@ -24,6 +27,25 @@ VALIDATED = 64  # pairs
 SAMPLE = 1000  # minibatches of which the probes are chosen and the lengths are taken
 
 
+@dataclass(frozen=True)
+class Forecast:
+    """What is left of a training, and how long that will take here."""
+
+    updates: int
+    pairs: int  # in each of them
+    words_a_second: float  # target words, while weights are moved
+    validations: int
+    seconds: float  # of everything that is left, validations included
+
+    def __str__(self) -> str:
+        return (
+            f"{self.updates:,} updates of {self.pairs} pairs at about "
+            f"{round(self.words_a_second, -2):,.0f} target words a second: about "
+            f"{duration(self.seconds)} of training here, "
+            f"{self.validations} validation{'s' * (self.validations > 1)} included"
+        )
+
+
 def estimate(
     accelerator: Accelerator,
     model: EncoderDecoder,
@@ -31,8 +53,8 @@ def estimate(
     recipe: Recipe,
     progress: Progress,
     validation: list[EncodedPair],
-) -> str:
-    """One sentence: updates left, target words a second, minutes. Leaves no trace on the training.
+) -> Forecast:
+    """What is left of a training and how long it will take. Leaves no trace on the training.
 
     A copy of the model is trained on a few real minibatches, from short to long, in as many parts
     and by as many processes as the training itself, and translates a few sentences of the
@@ -64,11 +86,7 @@ def estimate(
     time_left = left * sum(map(target_words, sample)) / len(sample) / rate
     rounds = recipe.epochs - progress.epoch
     time_left += rounds * validation_seconds(model, validation) / accelerator.num_processes
-    return (
-        f"{left:,} updates of {recipe.batch_size} pairs at about {round(rate, -2):,.0f} "
-        f"target words a second: about {duration(time_left)} of training here, "
-        f"{rounds} validation{'s' * (rounds > 1)} included"
-    )
+    return Forecast(left, recipe.batch_size, rate, rounds, time_left)
 
 
 def validation_seconds(model: EncoderDecoder, pairs: list[EncodedPair]) -> float:
@@ -88,6 +106,13 @@ def validation_seconds(model: EncoderDecoder, pairs: list[EncodedPair]) -> float
     written = sum(len(hypothesis.tokens) + 1 for hypothesis in found)
     model.train(training)
     return seconds + (time.monotonic() - started) * words / written
+
+
+def time_taken(result: Mapping[str, Any]) -> str:
+    """How long a finished run has trained and, where it is known, what was said beforehand."""
+    took = f"trained for {duration(result['train_seconds'])}"
+    said: float | None = result.get("forecast_seconds")
+    return took if said is None else f"{took}, {duration(said)} said beforehand"
 
 
 def duration(seconds: float) -> str:

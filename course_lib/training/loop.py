@@ -52,7 +52,8 @@ def train(
     the averaged ones that are validated. With `resume` a stopped or killed run goes on from its
     last checkpoint to the numbers it would have reached undisturbed; a finished one is left as it
     is. Ctrl-C writes a checkpoint, then raises KeyboardInterrupt. `watch` is called with the
-    validated model after each validation.
+    validated model after each validation. Before it starts it says how long it will take, which
+    takes a few seconds to measure; a `quiet` one says and measures nothing.
 
     Raises:
         CourseError: `out` holds another run, or the loss is no longer a number.
@@ -89,9 +90,11 @@ def train(
         return progress
     progress.parts = max(progress.parts, recipe.accumulation)
     total_steps = recipe.epochs * minibatches.per_epoch
+    said: float | None = None
     if not quiet:
         val = encode_pairs(corpus.splits["val"], words)
         forecast = estimate(accelerator, model, minibatches, recipe, progress, val)
+        said = forecast.seconds
         if main:
             print(f"{config.model} on {corpus.name} {corpus.pair}: {forecast}.", flush=True)
 
@@ -100,7 +103,7 @@ def train(
             if started_before:
                 write_metrics(out, progress.metrics)
             else:
-                start_run(out, config, model_config, corpus, list(words))
+                start_run(out, config, model_config, corpus, list(words), said)
             remove_leftovers(out)
     # Without DistributedDataParallel: see Updater.
     trainer = accelerator.prepare_model(model, evaluation_mode=True)

@@ -19,11 +19,11 @@ from course_lib.training.run_directory import (
     BEST,
     RESULT,
     Run,
+    known_at_start,
     load_run,
     other_data,
     read_metrics,
     read_result,
-    trained_by,
 )
 
 PACKAGES = ("torch", "sacrebleu", "sacremoses", "accelerate", "safetensors")
@@ -34,6 +34,7 @@ def finish_run(path: Path | str, corpus: Corpus, beam: int = 12) -> dict[str, An
     run = load_run(path)
     metrics = read_metrics(path)
     best = min(metrics, key=lambda record: record["val_loss"])
+    start = known_at_start(path)
     result = {
         "model": run.config.model,
         "corpus": run.config.corpus,
@@ -44,6 +45,7 @@ def finish_run(path: Path | str, corpus: Corpus, beam: int = 12) -> dict[str, An
         "model_config": run.model.config.to_dict(),
         "parameters": count_parameters(run.model),
         "train_seconds": metrics[-1]["seconds"],
+        "forecast_seconds": start["forecast_seconds"],
         "epochs": metrics[-1]["epoch"],
         "best_epoch": best["epoch"],
         "best_val_loss": best["val_loss"],
@@ -51,7 +53,7 @@ def finish_run(path: Path | str, corpus: Corpus, beam: int = 12) -> dict[str, An
         "device": device_name(),
         "threads": torch.get_num_threads(),
         "versions": {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}},
-        "git_commit": trained_by(path),
+        "git_commit": start["git_commit"],
         "scored_by": git_commit(),
         "model_sha256": sha256_of(run.path / BEST),
         "corpus_sha256": dict(corpus.sha256),

@@ -1,6 +1,6 @@
 """A run directory: everything one training leaves behind, and reading it back.
 
-config.yaml            what decided the result
+config.yaml            what decided the result; the commit, and how long it was said to take
 vocabulary.json        the words of both sides, in the order of their numbers; with pieces of words
                        also `subwords`, how words are cut into them
 metrics.jsonl          one line a validation
@@ -85,11 +85,22 @@ def make_vocabularies(config: RunConfig, corpus: Corpus) -> tuple[Vocabulary, Vo
 
 
 def start_run(
-    path: Path, config: RunConfig, model: ModelConfig, corpus: Corpus, words: list[Vocabulary]
+    path: Path,
+    config: RunConfig,
+    model: ModelConfig,
+    corpus: Corpus,
+    words: list[Vocabulary],
+    forecast_seconds: float | None = None,
 ) -> None:
-    """Write what is known before training: configuration, vocabularies, and the code's commit."""
+    """Write what is known before training: configuration, vocabularies, and the code's commit.
+
+    With them goes how long it was said that the training would take, where that was said.
+    """
     write_atomically(path / VOCABULARY, _vocabulary_text(words))
-    text = config.to_yaml(model, corpus) + yaml.safe_dump({"git_commit": git_commit()})
+    known: dict[str, Any] = {"git_commit": git_commit()}
+    if forecast_seconds is not None:
+        known["forecast_seconds"] = round(forecast_seconds, 2)
+    text = config.to_yaml(model, corpus) + yaml.safe_dump(known, sort_keys=False)
     write_atomically(path / CONFIG, text)
 
 
@@ -138,10 +149,13 @@ def _read_config(path: Path) -> dict[str, Any]:
     return record
 
 
-def trained_by(path: Path | str) -> str | None:
-    """The commit at which the run was started; whoever scores it later may be at another."""
-    commit: str | None = yaml.safe_load((Path(path) / CONFIG).read_text()).get("git_commit")
-    return commit
+def known_at_start(path: Path | str) -> dict[str, Any]:
+    """What decides no result: the commit at which a run was started, and how long it was to take.
+
+    Whoever scores it later may be at another commit. Either is None where it is not known.
+    """
+    record = yaml.safe_load((Path(path) / CONFIG).read_text())
+    return {name: record.get(name) for name in ("git_commit", "forecast_seconds")}
 
 
 def other_data(recorded: Mapping[str, str], corpus: Corpus) -> bool:

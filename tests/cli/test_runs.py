@@ -52,7 +52,8 @@ def test_train_says_how_long_it_takes_and_what_came_out(
     printed = capsys.readouterr().out
     assert "of training here" in printed
     assert "test: BLEU" in printed
-    assert (tmp_path / "run" / "result.json").exists()
+    assert "said beforehand." in printed
+    assert json.loads((tmp_path / "run" / "result.json").read_text())["forecast_seconds"] > 0
 
 
 def test_translate_answers_line_by_line(
@@ -99,8 +100,9 @@ def test_compare_prints_the_models_side_by_side(
     assert "rnnencdec" in printed
     assert "rnnsearch" in printed
     assert course(monkeypatch, *words, "--json") == 0
-    printed = capsys.readouterr().out
-    assert list(json.loads(printed)) == ["rnnencdec", "rnnsearch"]
+    results = json.loads(capsys.readouterr().out)
+    assert list(results) == ["rnnencdec", "rnnsearch"]
+    assert all(result["forecast_seconds"] > 0 for result in results.values())
 
 
 @pytest.mark.parametrize(

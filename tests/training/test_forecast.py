@@ -1,0 +1,157 @@
+"""How long a training is said to take, on a clock that only the work moves on, and what is kept."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from course_lib.corpora.corpus import Corpus
+from course_lib.training import (
+    RunConfig,
+    encode_pairs,
+    estimate,
+    finish_run,
+    read_metrics,
+    time_taken,
+    train,
+    validation,
+)
+from course_lib.training.minibatches import Minibatch, make_minibatches, target_words
+from course_lib.training.progress import Progress
+from course_lib.training.run_directory import known_at_start, make_vocabularies
+from course_lib.training.update import Updater
+
+UPDATE, LOSS, SEARCH = 0.5, 0.125, 0.25
+"""Seconds that a target word takes: in an update, in a validation's loss, in its translation."""
+
+
+class Clock:
+    """Stands still but for the work; it stands in for the module `time`."""
+
+    now = 0.0
+    factor = 1.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def work(self, seconds: float) -> None:
+        self.now += self.factor * seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Every word has its price, wherever it is trained, validated or written."""
+    clock = Clock()
+    gradient, summed_loss, translate = (
+        Updater.gradient,
+        validation.summed_loss,
+        validation.translate,
+    )
+
+    def priced_gradient(self: Updater, minibatch: Minibatch, progress: Progress) -> float:
+        clock.work(UPDATE * target_words(minibatch))
+        return gradient(self, minibatch, progress)
+
+    def priced_loss(model: Any, pairs: Any, *arguments: Any) -> tuple[float, int]:
+        loss, count = summed_loss(model, pairs, *arguments)
+        clock.work(LOSS * count)
+        return loss, count
+
+    def priced_translate(*arguments: Any, **options: Any) -> Any:
+        found = translate(*arguments, **options)
+        clock.work(SEARCH * sum(len(hypothesis.tokens) + 1 for hypothesis in found))
+        return found
+
+    monkeypatch.setattr(Updater, "gradient", priced_gradient)
+    monkeypatch.setattr(validation, "summed_loss", priced_loss)
+    for module in (estimate, validation):
+        monkeypatch.setattr(module, "translate", priced_translate)
+    for module in ("estimate", "loop"):
+        monkeypatch.setattr(f"course_lib.training.{module}.time", clock)
+    return clock
+
+
+def test_the_forecast_is_the_work_and_stands_beside_what_it_took(
+    clock: Clock,
+    small: RunConfig,
+    small_corpus: Corpus,
+    small_run: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    out = tmp_path / "run"
+    train(small, small_corpus, out)
+    result = finish_run(out, small_corpus, beam=1)
+
+    words = make_vocabularies(small, small_corpus)
+    [trained] = {
+        sum(map(target_words, make_minibatches(small, small_corpus, words).epoch(epoch)))
+        for epoch in range(3)
+    }
+    validated = target_words(encode_pairs(small_corpus.splits["val"], words))
+    expected = 3 * (UPDATE * trained + (LOSS + SEARCH) * validated)
+    assert result["forecast_seconds"] == pytest.approx(expected, abs=0.01)
+
+    # The training itself: what it writes in its validations is its own, the rest is as foreseen.
+    # A validation's seconds are noted where it begins, so the last one is not in them.
+    took = result["train_seconds"]
+    assert took == read_metrics(out)[-1]["seconds"] > 3 * UPDATE * trained
+    assert result["forecast_seconds"] == pytest.approx(took, rel=1 / 3)
+    said = capsys.readouterr().out
+    assert said.startswith("rnnsearch on copy tokens: 30 updates of 16 pairs at about 0 target")
+    assert f"about {estimate.duration(expected)} of training here, 3 validations included" in said
+    assert time_taken(result).endswith(f", {estimate.duration(expected)} said beforehand")
+
+    # It leaves no trace, and a training that says nothing keeps nothing.
+    assert (out / "model.safetensors").read_bytes() == (
+        small_run / "model.safetensors"
+    ).read_bytes()
+    assert known_at_start(small_run)["forecast_seconds"] is None
+
+
+def test_a_resumed_run_keeps_what_was_said_at_its_start(
+    clock: Clock,
+    small: RunConfig,
+    small_corpus: Corpus,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Stop(Exception):
+        pass
+
+    def stop(model: object) -> None:
+        raise Stop
+
+    with pytest.raises(Stop):
+        train(small, small_corpus, tmp_path / "run", watch=stop)
+    first = known_at_start(tmp_path / "run")["forecast_seconds"]
+    clock.factor = 10.0
+    assert "3 validations" in capsys.readouterr().out
+    train(small, small_corpus, tmp_path / "run", resume=True)
+    assert "updates of 16 pairs" in capsys.readouterr().out  # of what was left
+    result = finish_run(tmp_path / "run", small_corpus, beam=1)
+    assert result["forecast_seconds"] == first > 0
+    assert result["train_seconds"] > 2 * first
+
+
+def test_a_resumed_run_of_which_nothing_was_said_has_no_forecast(
+    small: RunConfig, small_corpus: Corpus, tmp_path: Path
+) -> None:
+    class Stop(Exception):
+        pass
+
+    def stop(model: object) -> None:
+        raise Stop
+
+    short = replace(small, changes={**small.changes, "epochs": 2})
+    with pytest.raises(Stop):
+        train(short, small_corpus, tmp_path / "run", quiet=True, watch=stop)
+    train(short, small_corpus, tmp_path / "run", resume=True)
+    assert "forecast_seconds" not in yaml.safe_load((tmp_path / "run/config.yaml").read_text())
+    result = finish_run(tmp_path / "run", small_corpus, beam=1)
+    assert result["forecast_seconds"] is None
+    assert "beforehand" not in time_taken(result)
+    del result["forecast_seconds"]  # as results were written before it was kept
+    assert "beforehand" not in time_taken(result)
