@@ -18,6 +18,9 @@ Beam = Annotated[int, typer.Option(help="Hypotheses kept a sentence; 1 is greedy
 RunPath = Annotated[
     Path, typer.Argument(metavar="RUN", help="A run directory, or a published model's name.")
 ]
+Processes = Annotated[
+    int, typer.Option(min=1, help="Processes that train together, one a graphics card.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -31,9 +34,7 @@ def train(
     settings: Set = None,
     beam: Beam = 12,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a stopped run.")] = False,
-    processes: Annotated[
-        int, typer.Option(min=1, help="Processes that train together, one a graphics card.")
-    ] = 1,
+    processes: Processes = 1,
 ) -> None:
     """Train one model into a run directory and score it on the test splits.
 
@@ -46,18 +47,14 @@ def train(
         finish_run,
         parse_changes,
         time_taken,
-        train_in_processes,
+        train_by,
     )
-    from course_lib.training import train as train_run
     from course_lib.training.group import is_main_process
 
     config = RunConfig(model, corpus, pair, preset, seed, parse_changes(settings or []))
     data = load_corpus(corpus, pair, **config.corpus_options)
     try:
-        if processes > 1:
-            train_in_processes(processes, config, out, resume=resume)
-        else:
-            train_run(config, data, out, resume=resume)
+        train_by(processes, config, data, out, resume)
     except KeyboardInterrupt:
         typer.echo(f"\nStopped, nothing lost: add --resume to go on with {out}.", err=True)
         raise
@@ -77,11 +74,13 @@ def compare(
     seed: Seed = 0,
     settings: Set = None,
     beam: Beam = 12,
+    processes: Processes = 1,
     as_json: Json = False,
 ) -> None:
     """Train RNNencdec and RNNsearch under the same budget and print them side by side.
 
-    A comparison that was stopped goes on where it was when the same command is given again.
+    A comparison that was stopped goes on where it was when the same command is given again. With
+    --processes 2 two processes train each model, to the same result.
     """
     from course_lib.corpora.registry import load_corpus
     from course_lib.training import compare as compare_runs
@@ -92,7 +91,7 @@ def compare(
     )
     data = load_corpus(corpus, pair, **next(iter(configs.values())).corpus_options)
     try:
-        results = compare_runs(configs, data, out, beam)
+        results = compare_runs(configs, data, out, beam, processes)
     except KeyboardInterrupt:
         typer.echo("\nStopped, nothing lost: give the same command again to go on.", err=True)
         raise

@@ -2,7 +2,7 @@
 
 from course_lib.training.compare import compare, compared_configs, recorded_name
 from course_lib.training.estimate import time_taken
-from course_lib.training.launch import train_in_processes
+from course_lib.training.launch import train_by, train_in_processes
 from course_lib.training.loop import train
 from course_lib.training.minibatches import encode_pairs
 from course_lib.training.recipe import RECIPES, Recipe
@@ -32,5 +32,6 @@ __all__ = [
     "score_run",
     "time_taken",
     "train",
+    "train_by",
     "train_in_processes",
 ]

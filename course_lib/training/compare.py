@@ -4,21 +4,26 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.corpora.corpus import Corpus
-from course_lib.training.loop import train
+from course_lib.training.launch import train_by
 from course_lib.training.result import finish_run
 from course_lib.training.run_config import RunConfig
 from course_lib.training.run_directory import RESULT, read_result
 
 
-def compare(configs: dict[str, RunConfig], corpus: Corpus, out: Path, beam: int) -> dict[str, Any]:
+def compare(
+    configs: dict[str, RunConfig], corpus: Corpus, out: Path, beam: int, processes: int = 1
+) -> dict[str, Any]:
     """Train and score every model into its own directory below `out`; finished ones are kept.
 
-    Returns each model's result by name, in the order of `configs`.
+    Each is trained by so many processes, and scored by this one. Returns each model's result by
+    name, in the order of `configs`.
     """
     results = {}
     for model, config in configs.items():
-        train(config, corpus, out / model, resume=True)
-        if not _finished(out / model, corpus):
+        finished = _finished(out / model, corpus)
+        # Whether a finished one is of this configuration is found out without company.
+        train_by(1 if finished else processes, config, corpus, out / model, resume=True)
+        if not finished:
             finish_run(out / model, corpus, beam)
         results[model] = read_result(out / model)
     return results

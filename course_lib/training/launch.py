@@ -18,6 +18,7 @@ from accelerate.state import PartialState
 from accelerate.utils import patch_environment
 from tqdm import tqdm
 
+from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.registry import load_corpus
 from course_lib.errors import CourseError
 from course_lib.training.group import ProcessLost
@@ -37,6 +38,16 @@ class Worker(NamedTuple):
 
     process: multiprocessing.process.BaseProcess
     answer: Connection
+
+
+def train_by(
+    processes: int, config: RunConfig, corpus: Corpus, out: Path | str, resume: bool = False
+) -> None:
+    """`train` here and with this corpus, or by several processes that each load it."""
+    if processes > 1:
+        train_in_processes(processes, config, out, resume)
+    else:
+        train(config, corpus, out, resume)
 
 
 def train_in_processes(

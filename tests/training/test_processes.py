@@ -12,8 +12,18 @@ import psutil
 import pytest
 import torch
 
+from course_lib.cli import main
 from course_lib.corpora.corpus import Corpus
-from course_lib.training import RunConfig, load_run, read_metrics, train, train_in_processes
+from course_lib.training import (
+    RunConfig,
+    compare,
+    compared_configs,
+    launch,
+    load_run,
+    read_metrics,
+    train,
+    train_in_processes,
+)
 
 IMPATIENT = """
 from datetime import timedelta
@@ -78,6 +88,40 @@ def workers(parent: subprocess.Popen[str]) -> dict[int, psutil.Process]:
     children = psutil.Process(parent.pid).children()
     ranks = {child: child.environ().get("RANK") for child in children}
     return {int(rank): child for child, rank in ranks.items() if rank}
+
+
+def test_a_comparison_is_trained_by_as_many_processes_as_it_is_told(
+    small: RunConfig, small_corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are left out where nothing is left to train."""
+    asked: list[tuple[int, str]] = []
+
+    def alone(processes: int, config: RunConfig, out: Path, resume: bool) -> None:
+        asked.append((processes, config.model))
+        train(config, small_corpus, out, resume, quiet=True)
+
+    monkeypatch.setattr(launch, "train_in_processes", alone)
+    short = {**small.changes, "epochs": 1}
+    configs = compared_configs(corpus="copy", pair="tokens", preset="smoke", changes=short)
+    results = compare(configs, small_corpus, tmp_path, beam=1, processes=2)
+    assert asked == [(2, "rnnencdec"), (2, "rnnsearch")]
+    assert compare(configs, small_corpus, tmp_path, beam=1, processes=2) == results
+    assert len(asked) == 2
+
+
+@pytest.mark.slow
+def test_two_processes_compare_to_the_numbers_of_one(
+    small: RunConfig, small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = [f"--set={name}={value}" for name, value in small.changes.items()]
+    words = ["compare", "--corpus", "copy", "--pair", "tokens", "--preset", "smoke", *settings]
+    words += ["--beam", "1", "--out", str(tmp_path), "--processes", "2"]
+    monkeypatch.setattr(sys, "argv", ["course", *words])
+    with pytest.raises(SystemExit) as done:
+        main()
+    assert not done.value.code
+    assert_same_curve(tmp_path / "rnnsearch", small_run)
+    assert all((tmp_path / name / "result.json").exists() for name in ("rnnencdec", "rnnsearch"))
 
 
 @pytest.mark.slow
