@@ -16,6 +16,7 @@ SMALL = {
     "batch_size": 16,
     "checkpoint_steps": 3,
     "epochs": 3,
+    "averaging": 0.9,
     "precision": "fp32",
     "corpus.train": 150,  # not a multiple of 16
     "corpus.val": 21,

@@ -1,5 +1,6 @@
 """Two processes train one model: the numbers of one, and an end that is said when one is lost."""
 
+import importlib
 import os
 import signal
 import socket
@@ -11,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 import torch
+from safetensors.torch import load_file
 
 from course_lib.cli import main
 from course_lib.corpora.corpus import Corpus
@@ -46,11 +48,52 @@ def assert_same_curve(run: Path, expected: Path) -> None:
         torch.testing.assert_close(mine, other, atol=1e-4, rtol=0)
 
 
-def test_two_processes_give_the_loss_curve_of_one(
-    small: RunConfig, small_run: Path, tmp_path: Path
+WATCHER = """
+import os
+from course_lib.training import launch, loop
+from safetensors.torch import save_file
+
+def work(told, config, out, resume, quiet):
+    '''What each process does, and then it leaves its moving average behind.'''
+    made = []
+    class Average(loop.Average):
+        def __init__(self, model, decay):
+            super().__init__(model, decay)
+            made.append(self)
+    loop.Average = Average
+    launch._work(told, config, out, resume, quiet)
+    [average] = made
+    save_file(average.weights, f"{out}.{os.environ['RANK']}")
+"""
+
+
+def test_two_processes_give_the_loss_curve_and_the_averaged_weights_of_one(
+    small: RunConfig, small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (tmp_path / "watcher.py").write_text(WATCHER)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(launch, "_work", importlib.import_module("watcher").work)
     train_in_processes(2, small, tmp_path / "run", quiet=True)
+    monkeypatch.undo()
     assert_same_curve(tmp_path / "run", small_run)
+
+    states = [load_file(run / "last.safetensors") for run in (tmp_path / "run", small_run)]
+    kept, expected = (
+        {
+            name.removeprefix("average."): value
+            for name, value in state.items()
+            if name.startswith("average.")
+        }
+        for state in states
+    )
+    first, second = (load_file(tmp_path / f"run.{rank}") for rank in "01")
+    assert expected.keys() == kept.keys() == first.keys() == second.keys()
+    for name, value in expected.items():
+        assert torch.equal(first[name], second[name])
+        assert torch.equal(first[name], kept[name])
+        torch.testing.assert_close(first[name], value, atol=1e-6, rtol=0)
+        # They are not the weights of the last update.
+        assert not torch.equal(value, states[1][f"model.{name}"])
 
 
 def start(
