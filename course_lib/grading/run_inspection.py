@@ -54,6 +54,10 @@ SHARED = ("corpus", "pair", "preset", "seed", "changes", "corpus_sha256", "lower
 PARTS = INSPECTORS["training_comparison"].parts
 """What is judged, each on its own."""
 
+LEAST_RESEMBLANCE = 6.0
+"""See `resemblance`. Chance alone gets there once in a billion seeds. A model with tied tables that
+was trained on Multi30k for 18 epochs has 633, those of 16 units in the tests have more than 18."""
+
 MOST_SENTENCES = {"train": 60_000, "val": 2_000, "test": 2_000}
 """Of a generated corpus: more could not be checked in the time there is."""
 
@@ -305,21 +309,20 @@ def _check_start(run: Submitted, trained: EncoderDecoder, found: Findings) -> No
     """Whether the weights began where this seed begins.
 
     No source has a begin mark and no target is continued after its end mark: training never moves
-    these two embeddings, so they still are what the seed drew. Where tables are tied, training
-    moves them all.
+    these two embeddings, so they still are what the seed drew. A table that is tied to W_o is moved
+    as a whole; where all are, what is left is how much all weights resemble those drawn.
     """
-    if trained.config.tying == "all":
-        found.remarks.append(
-            f"{run.record.name}: with tied tables no weight tells which seed was drawn."
-        )
-        return
     fresh = build_model(trained.config, run.record.config.seed)
-    apart = trained.config.tying == "none"
-    rows = [
-        (model.encoder.E.weight[BOS], model.decoder.E.weight[EOS])[: 1 + apart]
-        for model in (trained, fresh)
-    ]
-    if all(torch.allclose(a, b, atol=1e-4) for a, b in zip(*rows, strict=True)):
+    if trained.config.tying == "all":
+        as_drawn = resemblance(trained, fresh) > LEAST_RESEMBLANCE
+    else:
+        apart = trained.config.tying == "none"
+        rows = [
+            (model.encoder.E.weight[BOS], model.decoder.E.weight[EOS])[: 1 + apart]
+            for model in (trained, fresh)
+        ]
+        as_drawn = all(torch.allclose(a, b, atol=1e-4) for a, b in zip(*rows, strict=True))
+    if as_drawn:
         return
     said = f"{run.record.name}: the weights did not begin as the seed in config.yaml draws them."
     trained_with = (run.result or {}).get("versions")
@@ -327,6 +330,24 @@ def _check_start(run: Submitted, trained: EncoderDecoder, found: Findings) -> No
     if str(version).split(".")[:2] == torch.__version__.split(".")[:2]:
         raise Fault(said)
     found.remarks.append(f"{said} Another version of torch trained them, and may draw differently.")
+
+
+@torch.no_grad()
+def resemblance(trained: EncoderDecoder, fresh: EncoderDecoder) -> float:
+    """How much trained weights resemble drawn ones, in standard deviations of chance.
+
+    The cosine of a matrix with one that was drawn without looking at it has mean 0 and variance
+    1 / (its numbers), whether it was drawn number by number or orthogonal. So each times the root
+    of its numbers is of variance 1, and so is the sum of k of them over the root of k.
+    """
+    drawn = dict(fresh.named_parameters())
+    scores = [
+        torch.cosine_similarity(value.double().flatten(), drawn[name].double().flatten(), dim=0)
+        * value.numel() ** 0.5
+        for name, value in trained.named_parameters()
+        if value.dim() > 1 and bool(drawn[name].any())
+    ]
+    return float(torch.stack(scores).sum()) / len(scores) ** 0.5
 
 
 def _fingerprint(model: EncoderDecoder) -> str:

@@ -1,18 +1,23 @@
 """Submitted runs that read and write pieces of words are examined as those of whole words are."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
+from statistics import mean, stdev
 
 import pytest
+import yaml
 
 from course_lib.corpora.subwords import START, Pieces
 from course_lib.corpora.toy import toy_corpus
+from course_lib.grading import owner
+from course_lib.grading.run_inspection import LEAST_RESEMBLANCE, examine, resemblance
 from course_lib.grading.run_translations import check_translations
 from course_lib.grading.submitted_run import Fault, Record, Submitted, read_words
 from course_lib.models import ModelConfig, build_model
 from course_lib.search import translate
-from course_lib.training import RunConfig
+from course_lib.training import RunConfig, compare, compared_configs, load_run
 from course_lib.training.run_directory import start_run
 
 CONFIG = RunConfig("rnnsearch", "toy", preset="smoke", changes={"subwords": 90})
@@ -64,3 +69,52 @@ def test_the_pieces_of_a_run_are_read_back_and_checked(made, tmp_path: Path) -> 
         path.write_text(json.dumps({**sides, **changed}))
         with pytest.raises(Fault, match="as training wrote"):
             read_words(record)
+
+
+@pytest.fixture(scope="module")
+def tied(made, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A pair of ada's with tied tables and averaged weights, trained until little is as drawn."""
+    changes = {
+        **dict.fromkeys(("embedding", "hidden", "alignment", "readout", "batch_size"), 16),
+        **{"tying": "all", "reads": "current", "subwords": 90, "averaging": 0.9, "dropout": 0.1},
+        **{"epochs": 8, "learning_rate": 0.02, "precision": "fp32", "corpus.clauses": (1, 1)},
+        **{"corpus.max_words": 6, "corpus.train": 60, "corpus.val": 8, "corpus.test": 24},
+    }
+    configs = compared_configs(
+        corpus="toy", preset="smoke", seed=owner.seed("ada"), changes=changes
+    )
+    folder = tmp_path_factory.mktemp("tied")
+    corpus = toy_corpus(**configs["rnnsearch"].corpus_options)
+    compare(configs, corpus, folder / "comparison", beam=2)
+    return folder
+
+
+def test_the_seed_of_tied_models_is_seen_in_their_weights(tied: Path, tmp_path: Path) -> None:
+    found = examine(tied, "ada", 1)
+    assert not any(found["facts"]["problems"].values()), found["remarks"]
+    assert len(found["remarks"]) == 1  # what nobody can check: nothing about seeds
+
+    shutil.copytree(tied, tmp_path, dirs_exist_ok=True)
+    for run in (tmp_path / "comparison").iterdir():
+        for name in ("config.yaml", "result.json"):  # JSON is YAML
+            record = yaml.safe_load((run / name).read_text()) | {"seed": owner.seed("bela")}
+            (run / name).write_text(json.dumps(record))
+    found = examine(tmp_path, "bela", 1)
+    wrong = {part: said for part, said in found["facts"]["problems"].items() if said}
+    assert wrong.keys() == {"recipe"}
+    assert len(wrong["recipe"]) == 2
+    assert all("did not begin as the seed" in said for said in wrong["recipe"])
+
+
+@pytest.mark.parametrize("initialisation", ["modern", "paper"])
+def test_weights_resemble_another_seeds_by_no_more_than_chance(
+    initialisation: str, tied: Path
+) -> None:
+    for run in (tied / "comparison").iterdir():
+        trained = load_run(run, "cpu")
+        own = resemblance(trained.model, build_model(trained.model.config, trained.config.seed))
+        assert own > 3 * LEAST_RESEMBLANCE
+        config = replace(trained.model.config, initialisation=initialisation)
+        others = [resemblance(trained.model, build_model(config, seed)) for seed in range(100)]
+        assert abs(mean(others)) < 0.4
+        assert 0.75 < stdev(others) < 1.25
