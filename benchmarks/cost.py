@@ -184,7 +184,12 @@ def training_rows() -> list[dict[str, Any]]:
 
 
 def known(run: dict[str, Any]) -> bool:
-    """Whether the cost model has the parts of a recorded model."""
+    """Whether the cost model has the parts of a recorded model, and words are what it read.
+
+    The rate and the words of an average pair were measured on whole words.
+    """
+    if run["changes"].get("subwords", RECIPES[run["preset"]].subwords) is not None:
+        return False
     try:
         cost.matrices(ModelConfig(**run["model_config"]))
     except CourseError:

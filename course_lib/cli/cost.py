@@ -19,7 +19,10 @@ def cost(
         float | None, typer.Option(help="Of an average pair; the paper's by default.")
     ] = None,
     target_words: Annotated[float | None, typer.Option(help="The same.")] = None,
-    vocabulary: Annotated[int, typer.Option(min=1, help="Words a side, marks apart.")] = 30_000,
+    vocabulary: Annotated[
+        int | None,
+        typer.Option(min=1, help="Words a side; 30,000 by default, or the recipe's pieces."),
+    ] = None,
     tflops: Annotated[
         float | None, typer.Option(help="What the device sustains, in 10^12 operations a second.")
     ] = None,
@@ -50,7 +53,7 @@ def predicted(
     settings: list[str],
     updates: int,
     words: tuple[float | None, float | None],
-    vocabulary: int,
+    vocabulary: int | None,
     tflops: float | None,
     words_per_second: float | None,
     price: float | None,
@@ -63,8 +66,12 @@ def predicted(
 
     # The corpus is not looked at: only sizes decide.
     config = RunConfig(model, "wmt14", "en-fr", preset, changes=parse_changes(settings))
-    size = vocabulary + len(MARKS)
-    model_config, recipe = config.model_config(size, size), config.recipe
+    recipe = config.recipe
+    if vocabulary is None and recipe.subwords is not None:
+        size = recipe.subwords  # the marks are among them
+    else:
+        size = (30_000 if vocabulary is None else vocabulary) + len(MARKS)
+    model_config = config.model_config(size, size)
     source, target = (
         mean if given is None else given
         for given, mean in zip(words, formulas.PAPER_WORDS, strict=True)

@@ -1,7 +1,8 @@
 """What a training costs, from shapes: parameters, operations, memory, hours, money.
 
-One table of matrices gives both counts: a matrix of (r, c) numbers is r c parameters, and 2 r c
-operations each time it is multiplied with a vector (Appendix A of the paper has the shapes). What
+One table of matrices gives both counts: a matrix of (r, c) numbers is r c parameters, unless they
+are another one's, and 2 r c operations each time it is multiplied with a vector (Appendix A of the
+paper has the shapes). What
 is not a product, tanh and softmax and the update, is left out of the operations. How well this
 agrees with what is measured stands in `benchmarks/README.md`.
 """
@@ -38,6 +39,12 @@ class Matrix(NamedTuple):
     columns: int
     bias: int
     once: str
+    tied: bool = False  # the numbers are those of a matrix above it
+
+    @property
+    def parameters(self) -> int:
+        """Numbers learned for it alone."""
+        return self.bias + (0 if self.tied else self.rows * self.columns)
 
 
 def matrices(config: ModelConfig) -> list[Matrix]:
@@ -61,7 +68,7 @@ def matrices(config: ModelConfig) -> list[Matrix]:
             Matrix("encoder", 3 * n, n, both, SOURCE),
         ]
         * directions,
-        Matrix("target embeddings", config.target_vocabulary, m, 0, NEVER),
+        Matrix("target embeddings", config.target_vocabulary, m, 0, NEVER, config.tying == "all"),
         Matrix("initial state", n, n, n, SENTENCE),
         Matrix("decoder unit", 3 * n, m, 3 * n, TARGET),
         Matrix("decoder unit", 3 * n, n, both, TARGET),
@@ -70,7 +77,12 @@ def matrices(config: ModelConfig) -> list[Matrix]:
         Matrix("readout", wide, m, wide, TARGET),
         Matrix("readout", wide, c, 0, TARGET),
         Matrix(
-            "vocabulary", config.target_vocabulary, config.readout, config.target_vocabulary, TARGET
+            "vocabulary",
+            config.target_vocabulary,
+            config.readout,
+            config.target_vocabulary,
+            TARGET,
+            config.tying != "none",
         ),
     ]
     if attends:
@@ -80,7 +92,7 @@ def matrices(config: ModelConfig) -> list[Matrix]:
             # v_a is multiplied once for each pair of words, which `forward_flops` counts.
             Matrix("energies and contexts", 1, a, 0, NEVER),
         ]
-    if sum(matrix.rows * matrix.columns + matrix.bias for matrix in table) != counted(config):
+    if sum(matrix.parameters for matrix in table) != counted(config):
         raise CourseError(
             "The cost model knows RNNsearch and RNNencdec with one layer, additive or fixed "
             "context and maxout, as the presets have them. Leave out what changes the model's "
@@ -97,7 +109,7 @@ def counted(config: ModelConfig) -> int:
 
 def parameters(config: ModelConfig) -> int:
     """Numbers that are learned."""
-    return sum(matrix.rows * matrix.columns + matrix.bias for matrix in matrices(config))
+    return sum(matrix.parameters for matrix in matrices(config))
 
 
 def forward_flops(
@@ -165,9 +177,14 @@ def kept(config: ModelConfig, batch: int, source_length: int, target_length: int
             "The memory of this unit, encoder and context has not been counted. "
             "Choose the model rnnsearch or rnnencdec as the presets have it."
         ) from error
-    if config.dropout:  # a mask for all that is dropped from; annotations that are scored, too
-        of_source += m + (2 if attends else 1) * config.annotation_size
-        of_target += m + readout
+    # A mask for all that is dropped from; annotations that are scored, too.
+    if config.rate("embeddings"):
+        of_source += m
+        of_target += m
+    if config.rate("annotations"):
+        of_source += (2 if attends else 1) * config.annotation_size
+    if config.rate("readout"):
+        of_target += readout
     looks = (config.alignment + 2) * target_length if attends else 0
     return (
         NUMBER

@@ -3,6 +3,8 @@
 import json
 import random
 import sys
+from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -21,14 +23,22 @@ from course_lib.models import (
     count_parameters,
     model_config,
 )
-from course_lib.training import cost
+from course_lib.training import RECIPES, cost
 
 MODELS = [
     (model, preset)
     for model in ("rnnsearch", "rnnencdec")
-    for preset in ("smoke", "cpu", "gpu", "paper")
+    for preset in ("smoke", "cpu", "gpu", "best", "paper")
 ]
+SIZED = {preset: model_config("rnnsearch", preset, 4, 4) for _, preset in MODELS}
 SIZES = st.integers(1, 6).map(lambda k: 8 * k)
+
+
+def configured(model: str, preset: str, m: int, n: int, a: int, r: int) -> ModelConfig:
+    """A small model; where a preset makes its tables one, they are of one size."""
+    one = SIZED[preset].tying == "all"
+    sizes = {"embedding": m, "hidden": n, "alignment": a, "readout": m if one else r}
+    return model_config(model, preset, 48 if one else 40, 48, **sizes)
 
 
 def minibatch(config: ModelConfig, size: int, source: int, target: int) -> Batch:
@@ -46,10 +56,18 @@ def minibatch(config: ModelConfig, size: int, source: int, target: int) -> Batch
 
 @pytest.mark.parametrize(("model", "preset"), MODELS)
 def test_parameters_are_counted_exactly(model: str, preset: str) -> None:
-    config = model_config(model, preset, 5921, 7859)
-    with torch.device("meta"):
-        built = EncoderDecoder(config)
-    assert cost.parameters(config) == count_parameters(built)
+    """`matrices` refuses where they are not; so the sum is held to the built model once more."""
+    tables = ("none", "output", "all") if preset == "best" else (SIZED[preset].tying,)
+    for tying in tables:
+        source = 7859 if tying == "all" else 5921
+        config = model_config(model, preset, source, 7859, tying=tying)
+        with torch.device("meta"):
+            built = EncoderDecoder(config)
+        assert cost.parameters(config) == count_parameters(built)
+        if tying != "none":
+            apart = cost.parameters(replace(config, tying="none"))
+            shared = (1 if tying == "output" else 2) * 7859 * config.embedding
+            assert apart - cost.parameters(config) == shared
 
 
 def test_a_model_with_other_parts_is_refused() -> None:
@@ -64,8 +82,7 @@ def test_a_model_with_other_parts_is_refused() -> None:
 def test_operations_are_those_that_torch_counts(
     model: str, preset: str, m: int, n: int, a: int, r: int, lengths: tuple[int, int]
 ) -> None:
-    sizes = {"embedding": m, "hidden": n, "alignment": a, "readout": r}
-    config = model_config(model, preset, 40, 48, **sizes)
+    config = configured(model, preset, m, n, a, r)
     (t_x, t_y), size = lengths, 3
     with FlopCounterMode(display=False) as counter:
         build_model(config).loss(minibatch(config, size, t_x, t_y))
@@ -79,8 +96,28 @@ def test_operations_are_those_that_torch_counts(
 def test_activations_are_those_that_autograd_keeps(
     model: str, preset: str, m: int, n: int, a: int, r: int, lengths: tuple[int, int]
 ) -> None:
-    sizes = {"embedding": m, "hidden": n, "alignment": a, "readout": r}
-    config = model_config(model, preset, 40, 48, **sizes)
+    assert_kept(configured(model, preset, m, n, a, r), *lengths)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"dropout_embeddings": 0.0},
+        {"dropout_annotations": 0.0},
+        {"dropout_readout": 0.0},
+        {"dropout": 0.0, "dropout_annotations": 0.2},
+        {"dropout_words": 0.1, "dropout_states": 0.1},
+        {"tying": "output", "reads": "current"},
+    ],
+)
+def test_masks_are_counted_where_something_is_dropped(changes: dict[str, Any]) -> None:
+    for model in ("rnnsearch", "rnnencdec"):
+        sizes = {"embedding": 32, "hidden": 40, "alignment": 24, "readout": 32, "dropout": 0.3}
+        assert_kept(model_config(model, "cpu", 40, 48, **{**sizes, **changes}), 9, 8)
+
+
+def assert_kept(config: ModelConfig, t_x: int, t_y: int) -> None:
+    """The formula gives what autograd keeps, but for a few numbers a word."""
     network = build_model(config)
     known = {p.untyped_storage().data_ptr() for p in network.parameters()}
     kept: dict[int, int] = {}
@@ -93,11 +130,10 @@ def test_activations_are_those_that_autograd_keeps(
             alive.append(tensor)
         return tensor
 
-    t_x, t_y = lengths
     with saved_tensors_hooks(pack, lambda tensor: tensor):
         network.loss(minibatch(config, 6, t_x, t_y))
     # Masks, weights and positions, a few numbers a word, are not in the formula.
-    few = 4 * 6 * (10 * (t_x + t_y) + 3 * t_x * t_y + 4 * n + 10)
+    few = 4 * 6 * (10 * (t_x + t_y) + 3 * t_x * t_y + 4 * config.hidden + 10)
     assert abs(cost.kept(config, 6, t_x, t_y) - sum(kept.values())) <= few
 
 
@@ -133,6 +169,13 @@ def test_the_command_gives_hours_and_money(
     assert found["parameters"] == cost.parameters(
         model_config("rnnsearch", "paper", 30_004, 30_004)
     )
+    assert course("--preset", "best", "--json") == 0  # pieces, and one table for all of them
+    pieces = RECIPES["best"].subwords
+    tied = model_config("rnnsearch", "best", pieces, pieces)
+    found = json.loads(capsys.readouterr().out)
+    assert found["parameters"] == count_parameters(build_model(tied))
+    assert course("--preset", "best", "--vocabulary", "100", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["parameters"] < found["parameters"]
     assert course("--tflops", "3", "--set", "batch_size=40") == 0
     text = capsys.readouterr().out
     assert "288,000 updates of 40 pairs" in text
