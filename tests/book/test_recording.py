@@ -167,3 +167,22 @@ def test_each_row_of_the_ablation_leaves_out_one_thing(recorder: Recorder) -> No
                 result = recorded(name)
                 assert settings_of(result) == changes
                 assert (result["seed"], result["preset"]) == (seed, rows.PRESET)
+
+
+def test_what_was_tried_is_told_apart_by_its_settings(
+    recorder: Recorder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = recorder("tried")
+    head = {"corpus": "multi30k", "pair": "en-de", "model": "rnnsearch", "git_commit": "0" * 40}
+    for seed, dropout in enumerate((0.2, 0.3)):
+        run = tmp_path / "runs" / f"run-{seed}"
+        run.mkdir(parents=True)
+        settings = {"model_config": {"hidden": 4, "dropout": dropout}, "recipe": {"epochs": 2}}
+        (run / "config.yaml").write_text(json.dumps({**head, "seed": seed, **settings}))
+        (run / "metrics.jsonl").write_text(json.dumps({"epoch": 1, "val_bleu": 9.5}) + "\n")
+    monkeypatch.setattr(importlib.import_module("recording"), "RESULTS", tmp_path)
+    tried.record(tmp_path / "runs")
+    written = json.loads((tmp_path / "multi30k-en-de-tried.json").read_text())
+    assert [run["settings"] for run in written["runs"]] == [{"dropout": 0.2}, {"dropout": 0.3}]
+    assert [run["run"] for run in written["runs"]] == ["run-0", "run-1"]
+    assert all(run["metrics"] == [{"epoch": 1, "val_bleu": 9.5}] for run in written["runs"])
