@@ -103,7 +103,8 @@ def train(
             if started_before:
                 write_metrics(out, progress.metrics)
             else:
-                start_run(out, config, model_config, corpus, list(words), said)
+                processes = accelerator.num_processes
+                start_run(out, config, model_config, corpus, list(words), said, processes)
             remove_leftovers(out)
     # Without DistributedDataParallel: see Updater.
     trainer = accelerator.prepare_model(model, evaluation_mode=True)

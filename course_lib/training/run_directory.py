@@ -91,13 +91,15 @@ def start_run(
     corpus: Corpus,
     words: list[Vocabulary],
     forecast_seconds: float | None = None,
+    processes: int = 1,
 ) -> None:
     """Write what is known before training: configuration, vocabularies, and the code's commit.
 
-    With them goes how long it was said that the training would take, where that was said.
+    With them goes by how many processes it is started, and how long it was said to take there,
+    where that was said.
     """
     write_atomically(path / VOCABULARY, _vocabulary_text(words))
-    known: dict[str, Any] = {"git_commit": git_commit()}
+    known: dict[str, Any] = {"git_commit": git_commit(), "processes": processes}
     if forecast_seconds is not None:
         known["forecast_seconds"] = round(forecast_seconds, 2)
     text = config.to_yaml(model, corpus) + yaml.safe_dump(known, sort_keys=False)
@@ -150,12 +152,13 @@ def _read_config(path: Path) -> dict[str, Any]:
 
 
 def known_at_start(path: Path | str) -> dict[str, Any]:
-    """What decides no result: the commit at which a run was started, and how long it was to take.
+    """What decides no result: a run's commit, by how many processes, and how long it was to take.
 
-    Whoever scores it later may be at another commit. Either is None where it is not known.
+    All as it was started, whoever goes on with it or scores it later. Each is None where it is not
+    known.
     """
     record = yaml.safe_load((Path(path) / CONFIG).read_text())
-    return {name: record.get(name) for name in ("git_commit", "forecast_seconds")}
+    return {name: record.get(name) for name in ("git_commit", "processes", "forecast_seconds")}
 
 
 def other_data(recorded: Mapping[str, str], corpus: Corpus) -> bool:

@@ -93,6 +93,7 @@ def test_the_forecast_is_the_work_and_stands_beside_what_it_took(
     validated = target_words(encode_pairs(small_corpus.splits["val"], words))
     expected = 3 * (UPDATE * trained + (LOSS + SEARCH) * validated)
     assert result["forecast_seconds"] == pytest.approx(expected, abs=0.01)
+    assert result["processes"] == 1
 
     # The training itself: what it writes in its validations is its own, the rest is as foreseen.
     # A validation's seconds are noted where it begins, so the last one is not in them.

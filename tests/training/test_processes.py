@@ -26,6 +26,7 @@ from course_lib.training import (
     train,
     train_in_processes,
 )
+from course_lib.training.run_directory import known_at_start
 
 IMPATIENT = """
 from datetime import timedelta
@@ -74,6 +75,7 @@ def test_two_processes_give_the_loss_curve_and_the_averaged_weights_of_one(
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(launch, "_work", importlib.import_module("watcher").work)
     train_in_processes(2, small, tmp_path / "run", quiet=True)
+    assert known_at_start(tmp_path / "run")["processes"] == 2
     monkeypatch.undo()
     assert_same_curve(tmp_path / "run", small_run)
 
