@@ -85,8 +85,8 @@ RECIPES: dict[str, Recipe] = {
     "smoke": Recipe(epochs=2, batch_size=32, warmup=20, checkpoint_steps=10),
     "cpu": Recipe(),
     "gpu": Recipe(epochs=25, batch_size=128, warmup=400),
-    "quick": replace(PIECES, epochs=4, batch_size=32, learning_rate=2e-3, warmup=300),
-    "laptop": replace(PIECES, epochs=10),
+    "quick": replace(PIECES, epochs=4, warmup=200),
+    "laptop": replace(PIECES, epochs=8),
     "best": replace(PIECES, epochs=15),
     "paper": Recipe(
         epochs=5,
