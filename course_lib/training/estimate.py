@@ -22,7 +22,7 @@ from course_lib.training.recipe import Recipe, make_optimiser
 from course_lib.training.update import Updater
 from course_lib.training.validation import mean_loss
 
-PROBES = 6
+PROBES = 8
 VALIDATED = 64  # pairs
 SAMPLE = 1000  # minibatches of which the probes are chosen and the lengths are taken
 
@@ -58,22 +58,26 @@ def estimate(
 
     A copy of the model is trained on a few real minibatches, from short to long, in as many parts
     and by as many processes as the training itself, and translates a few sentences of the
-    validation split; the random generator is put back afterwards.
+    validation split; the random generator is put back afterwards. Others warm up: a second time
+    the same shapes are faster than any are in training.
     Where memory runs out already here, `progress.parts` is raised.
     """
     sample = list(islice(minibatches.epoch(0), SAMPLE))
     by_length = sorted(sample, key=lambda minibatch: max(len(y) for _, y in minibatch))
-    chosen = [by_length[(2 * i + 1) * len(sample) // (2 * PROBES)] for i in range(PROBES)]
+    places = [(2 * i + 1) * len(sample) // (2 * PROBES) for i in range(PROBES)]
+    chosen = [by_length[place] for place in places]
+    others = [by_length[max(0, place - 1)] for place in places]
     probe = accelerator.prepare_model(copy.deepcopy(model).train(), evaluation_mode=True)
     optimiser = make_optimiser(probe.parameters(), recipe)
     update = Updater(accelerator, probe, optimiser, recipe, total_steps=3)
     average = Average(model, recipe.averaging) if recipe.averaging else None
     half_way = Progress(step=1, parts=progress.parts)
     with torch.random.fork_rng():
-        for _ in range(2):  # the first round warms up
+        for probes in (others, chosen):
             started = time.monotonic()
-            for minibatch in chosen:
+            for minibatch in probes:
                 update.gradient(minibatch, half_way)
+                accelerator.clip_grad_norm_(probe.parameters(), recipe.clip)
                 optimiser.step()
                 optimiser.zero_grad()
                 if average is not None:
