@@ -10,6 +10,7 @@ FILES = (
     "course_lib/models/cells.py",
     "book/drawings/one.svg",
     "book/results/run.json",
+    "book/tables.py",
     "benchmarks/results/train.json",
     "requirements.lock",
 )

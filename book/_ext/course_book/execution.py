@@ -18,6 +18,7 @@ INPUTS = (
     "course_lib",
     "book/drawings",
     "book/results",
+    "book/tables.py",
     "benchmarks/results",
     "requirements.lock",
 )

@@ -1,0 +1,25 @@
+"""Tables of measurements, as the pages print them."""
+
+import re
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+from IPython.display import HTML
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> HTML:
+    """A table that scrolls by itself on a phone; the first cell heads its row, `code` is code."""
+
+    def text(cell: Any) -> str:
+        return re.sub("`(.+?)`", r"<code>\1</code>", escape(str(cell)))
+
+    def row(cells: Sequence[Any]) -> str:
+        rest = "".join(f"<td>{text(cell)}</td>" for cell in cells[1:])
+        return f'<tr><th scope="row">{text(cells[0])}</th>{rest}</tr>'
+
+    head = "".join(f'<th scope="col">{text(cell)}</th>' for cell in header)
+    return HTML(
+        '<div class="pst-scrollable-table-container"><table class="table">'
+        f"<thead><tr>{head}</tr></thead><tbody>{''.join(map(row, rows))}</tbody></table></div>"
+    )
