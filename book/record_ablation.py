@@ -1,4 +1,4 @@
-"""Record what each ingredient of the preset `laptop` is worth: training without it.
+"""Record what each ingredient of the preset `laptop` is worth: one thing changed at a time.
 
     python book/record_ablation.py runs/ablation                  # every row, seed 0
     python book/record_ablation.py runs/ablation words no-tying   # these rows alone
@@ -30,7 +30,7 @@ ROWS: dict[str, dict[str, Any]] = {
     "no-dropout": {"dropout": 0.0},
     "previous-state": {"reads": "previous"},
     "no-smoothing": {"label_smoothing": 0.0},
-    "more-dropout": {"dropout": 0.3, "dropout_words": 0.1, "dropout_states": 0.1},
+    "states-dropped": {"dropout_states": 0.1},
 }
 """What each row sets against the preset; `words` cannot share its tables over both sides."""
 

@@ -3,8 +3,8 @@
     python book/record_tried.py runs/explore
 
 Writes book/results/CORPUS-PAIR-tried.json for each pair: of every run below the directory, finished
-or given up, its settings where the runs differ, its learning curve, and where it was started. None
-of them has seen a test set.
+or given up, its settings where the runs differ, its learning curve, and where it was started. These
+numbers are those of the validation split, and no test score is among them.
 """
 
 import sys

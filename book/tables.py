@@ -12,7 +12,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> HTML:
     """A table that scrolls by itself on a phone; the first cell heads its row, `code` is code."""
 
     def text(cell: Any) -> str:
-        return re.sub("`(.+?)`", r"<code>\1</code>", escape(str(cell)))
+        code = r'<code style="white-space: nowrap">\1</code>'
+        return re.sub("`(.+?)`", code, escape(str(cell)))
 
     def row(cells: Sequence[Any]) -> str:
         rest = "".join(f"<td>{text(cell)}</td>" for cell in cells[1:])

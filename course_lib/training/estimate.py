@@ -58,8 +58,8 @@ def estimate(
 
     A copy of the model is trained on a few real minibatches, from short to long, in as many parts
     and by as many processes as the training itself, and translates a few sentences of the
-    validation split; the random generator is put back afterwards. Others warm up: a second time
-    the same shapes are faster than any are in training.
+    validation split; the random generator is put back afterwards. Others warm up, since none that
+    training meets is computed twice.
     Where memory runs out already here, `progress.parts` is raised.
     """
     sample = list(islice(minibatches.epoch(0), SAMPLE))

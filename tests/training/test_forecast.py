@@ -156,3 +156,23 @@ def test_a_resumed_run_of_which_nothing_was_said_has_no_forecast(
     assert "beforehand" not in time_taken(result)
     del result["forecast_seconds"]  # as results were written before it was kept
     assert "beforehand" not in time_taken(result)
+
+
+def test_no_minibatch_is_timed_a_second_time(
+    small: RunConfig, small_corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    met: list[Minibatch] = []
+    gradient = Updater.gradient
+
+    def noted(self: Updater, minibatch: Minibatch, progress: Progress) -> float:
+        met.append(minibatch)
+        return gradient(self, minibatch, progress)
+
+    monkeypatch.setattr(Updater, "gradient", noted)
+    train(
+        replace(small, changes={**small.changes, "batch_size": 2, "epochs": 1}),
+        small_corpus,
+        tmp_path,
+    )
+    probed = [str(minibatch) for minibatch in met[: 2 * estimate.PROBES]]
+    assert len(set(probed)) == len(probed)
