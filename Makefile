@@ -54,8 +54,8 @@ pdf: book ## the whole book as one PDF: book/_build/looking-back.pdf (needs Chro
 test: announce-test lint book ## everything that CI checks: lint, types, the book, quick tests
 	$(RUN_TESTS) -m "not slow" $(PYTEST)
 
-test-all: announce-test-all lint book ## the slow proofs too; writes tests/PROOFS.md
-	$(RUN_TESTS) --proofs tests/PROOFS.md $(PYTEST)
+test-all: announce-test-all test ## the slow proofs too; writes tests/PROOFS.md
+	$(RUN_TESTS) -m slow --proofs tests/PROOFS.md $(PYTEST)
 
 # What pip cannot bring is looked for first, so that nobody waits minutes to be told.
 announce-test:
@@ -64,7 +64,7 @@ announce-test:
 
 announce-test-all:
 	bash .ci/programs
-	echo "make test-all: as make test, and the slow proofs: $(TEST_ALL_TIME)."
+	echo "make test-all: make test, then the slow proofs: $(TEST_ALL_TIME)."
 
 lint: $(STAMP) ## ruff (lint, format) and mypy
 	$(WITH_VENV) ruff check --quiet .

@@ -3,7 +3,7 @@ is one browser for all."""
 
 import os
 import platform
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -23,7 +23,6 @@ class Outcomes:
     def __init__(self, proofs: Path | None) -> None:
         self.proofs = proofs
         self.not_run: list[str] = []
-        self.slow: set[str] = set()
         self.finished: dict[str, tuple[str, float]] = {}
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -33,8 +32,6 @@ class Outcomes:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.skipped:
             self.not_run.append(report.nodeid)
-        if "slow" in report.keywords:
-            self.slow.add(report.nodeid)
         # One call, but set-up and tear-down can fail as well; the worst outcome stays.
         outcome, seconds = self.finished.get(report.nodeid, ("passed", 0.0))
         if report.outcome != "passed":
@@ -46,7 +43,7 @@ class Outcomes:
         if self.not_run and os.environ.get("CI") and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         if self.proofs is not None:
-            self.proofs.write_text(record(self.finished, self.slow))
+            self.proofs.write_text(record(self.finished))
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self.not_run and os.environ.get("CI"):
@@ -55,32 +52,31 @@ class Outcomes:
                 terminalreporter.line(name)
 
 
-def record(finished: dict[str, tuple[str, float]], slow: Iterable[str]) -> str:
-    """The text of PROOFS.md: when, on what, how many tests passed, and each slow proof by name."""
+def record(finished: Mapping[str, tuple[str, float]]) -> str:
+    """The text of PROOFS.md: when, on what, how many proofs passed, and each by name."""
     passed = sum(outcome == "passed" for outcome, _ in finished.values())
     versions = ", ".join(f"{name} {version(name)}" for name in SHOWN)
     lines = [
-        "# Proofs",
+        "# Slow proofs",
         "",
-        "Written by `make test-all`: every test, and by name the slow proofs.",
+        "Written by `make test-all`, which runs these after everything that `make test` runs.",
         "",
         f"- When: {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
         f"- Where: Python {platform.python_version()}, {versions}; "
         f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
-        f"- Result: {passed} of {len(finished)} tests passed",
+        f"- Result: {passed} of {len(finished)} passed",
         "",
-        "| slow proof | result | seconds |",
+        "| proof | result | seconds |",
         "| --- | --- | ---: |",
     ]
-    for name in sorted(slow):
-        outcome, seconds = finished[name]
+    for name, (outcome, seconds) in sorted(finished.items()):
         lines.append(f"| `{name}` | {outcome} | {seconds:.0f} |")
     return "\n".join(lines) + "\n"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--proofs", type=Path, metavar="FILE", help="write the dated record of all tests to FILE"
+        "--proofs", type=Path, metavar="FILE", help="write the dated record of the tests run to FILE"
     )
 
 
