@@ -41,13 +41,14 @@ def record(directory: Path, tag: str) -> None:
 
 
 def decode_examples(path: Path, split: str) -> list[dict[str, object]]:
-    """Source, reference, translation (beam 12) and weights, rounded to four digits."""
+    """Source, reference, translation (beam 12, ranked as when scored) and weights, rounded to four
+    digits."""
     run = load_run(path)
     corpus = load_corpus(run.config.corpus, run.config.pair, **run.config.corpus_options)
     part = corpus.splits[split]
     sources = [part.source[i] for i in EXAMPLES]
     encoded = [run.source_vocabulary.encode(source) for source in sources]
-    found = translate(run.model, encoded, k=12)
+    found = translate(run.model, encoded, 12, run.config.recipe.length_penalty)
 
     def weights(numbers: list[int], hypothesis: Hypothesis) -> list[list[float]]:
         """Between whole words, also where the model reads and writes pieces."""

@@ -28,10 +28,10 @@ def record(directory: Path) -> None:
         split = next(iter(result["scores"]))
         corpus = load_corpus(run.config.corpus, run.config.pair, **run.config.corpus_options)
         words = run.source_vocabulary, run.target_vocabulary
-        beam = result["scores"][split]["beam"]
+        beam, penalty = result["scores"][split]["beam"], run.config.recipe.length_penalty
         models[result["model"]] = {
             "git_commit": result["git_commit"],
-            **score_joined(run.model, words, corpus.splits[split], COUNTS, beam),
+            **score_joined(run.model, words, corpus.splits[split], COUNTS, beam, penalty),
         }
     kept = ("corpus", "pair", "preset", "seed", "versions", "corpus_sha256")
     lengths = [len(source) for source in corpus.splits["train"].source]

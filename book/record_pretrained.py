@@ -58,7 +58,13 @@ def publish(source: Path, name: str) -> None:
     scores, rounding = {}, {}
     for split in (split for split in corpus.splits if split.startswith("test")):
         scores[split], hypotheses = score_split(
-            run.model, run.source_vocabulary, run.target_vocabulary, corpus, split, BEAM
+            run.model,
+            run.source_vocabulary,
+            run.target_vocabulary,
+            corpus,
+            split,
+            BEAM,
+            run.config.recipe.length_penalty,
         )
         before = (source / f"hypotheses.{split}.txt").read_text(encoding="utf-8").splitlines()
         pairs = zip(before, hypotheses, strict=True)
@@ -98,7 +104,7 @@ def examples(run: Run) -> list[dict[str, str]]:
     """The card's sentences as `course translate` answers them."""
     source, target = run.config.pair.split("-")
     words = [run.source_vocabulary.encode(tokenize(line, source)) for line in SENTENCES]
-    found = translate(run.model, words, k=BEAM)
+    found = translate(run.model, words, BEAM, run.config.recipe.length_penalty)
     return [
         {
             "source": line,

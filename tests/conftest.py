@@ -76,7 +76,10 @@ def record(finished: Mapping[str, tuple[str, float]]) -> str:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
-        "--proofs", type=Path, metavar="FILE", help="write the dated record of the tests run to FILE"
+        "--proofs",
+        type=Path,
+        metavar="FILE",
+        help="write the dated record of the tests run to FILE",
     )
 
 

@@ -19,7 +19,7 @@ LengthPenalty = Annotated[
     float | None,
     typer.Option(
         help="Rank by log-probability / length ** this; 0: without normalisation.",
-        show_default="1",
+        show_default="the run's",
     ),
 ]
 Tokenized = Annotated[
@@ -108,7 +108,9 @@ def translate(
             loaded.model,
             encoded,
             k=12 if beam is None else beam,
-            length_penalty=1.0 if length_penalty is None else length_penalty,
+            length_penalty=(
+                loaded.config.recipe.length_penalty if length_penalty is None else length_penalty
+            ),
             min_length=min_length,
             forbid_unk=no_unk,
         )

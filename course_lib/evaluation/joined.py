@@ -59,6 +59,7 @@ def score_joined(
     split: Split,
     counts: Sequence[int],
     beam: int,
+    length_penalty: float = 1.0,
 ) -> dict[str, Any]:
     """Tokenised BLEU of a model on a split as it is and on its sentences joined.
 
@@ -73,7 +74,7 @@ def score_joined(
     lengths: list[int] = []
     for count in counts:
         part = joined(split, count)
-        found = translate(model, [words[0].encode(x) for x in part.source], k=beam)
+        found = translate(model, [words[0].encode(x) for x in part.source], beam, length_penalty)
         hypotheses = [words[1].decode(hypothesis.tokens) for hypothesis in found]
         sizes = [len(source) for source in part.source]
         score = bleu_tok(hypotheses, part.target)
@@ -92,6 +93,7 @@ def score_joined(
     return {
         "how": HOW,
         "beam": beam,
+        "length_penalty": length_penalty,
         "joined": rows,
         "by_length": bleu_by_length(written, references, lengths, EDGES),
     }

@@ -25,6 +25,7 @@ def score_split(
     corpus: Corpus,
     split: str,
     beam: int,
+    length_penalty: float = 1.0,
 ) -> tuple[dict[str, Any], list[list[str]]]:
     """Translate a split and measure it.
 
@@ -38,7 +39,8 @@ def score_split(
         )
     part = corpus.splits[split]
     started = time.monotonic()
-    found = translate(model, [source_vocabulary.encode(x) for x in part.source], k=beam)
+    sources = [source_vocabulary.encode(x) for x in part.source]
+    found = translate(model, sources, beam, length_penalty)
     seconds = time.monotonic() - started
     hypotheses = [target_vocabulary.decode(hypothesis.tokens) for hypothesis in found]
     lengths = [len(source) for source in part.source]
@@ -50,6 +52,7 @@ def score_split(
     )
     return {
         "beam": beam,
+        "length_penalty": length_penalty,
         "sentences": len(part),
         "bleu_tok": tok.score,
         "bleu_tok_signature": tok.signature,

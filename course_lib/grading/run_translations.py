@@ -16,7 +16,7 @@ from course_lib.corpora.corpus import Split
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.grading.submitted_run import Fault, Submitted, shown
 from course_lib.models import EncoderDecoder
-from course_lib.search import length_limit, translate
+from course_lib.search import Hypothesis, length_limit, translate
 
 SAMPLE = 40
 """Translations drawn to be made again; a student cannot know which."""
@@ -53,24 +53,26 @@ def check_translations(
         if target_words.decode(numbers) != line or len(line) >= most[place]:
             raise Fault(f"{where}, line {place + 1}: the model cannot have written this.")
     beam = (run.result or {})["scores"][split]["beam"]
+    penalty = run.record.config.recipe.length_penalty
     if type(beam) is not int or not 1 <= beam <= WIDEST_BEAM:
         raise Fault(f"{run.record.name}/result.json: a beam of {shown(beam)} cannot be checked.")
 
     rated = _rate(model, sources, [target_words.encode(line) for line in translations])
     greedy = translate(model, sources, k=1)
-    behind = {i: found.score - rated[i] for i, found in enumerate(greedy)}
+    behind = {i: _a_word(found) - rated[i] for i, found in enumerate(greedy)}
     suspects = sorted((i for i in behind if behind[i] > RATED_LOWER / 2), key=lambda i: -behind[i])
     drawn = random.Random(nonce).sample(range(len(sources)), min(SAMPLE, len(sources)))
     chosen = list(dict.fromkeys([*drawn, *suspects[:SUSPECTS]]))
-    made = dict(zip(chosen, translate(model, [sources[i] for i in chosen], k=beam), strict=True))
+    again = translate(model, [sources[i] for i in chosen], beam, penalty)
+    made = dict(zip(chosen, again, strict=True))
     own = {i: target_words.decode(found.tokens) for i, found in made.items()}
     equal = sum(own[i] == translations[i] for i in drawn)
     # A model may write a word in other pieces than the word is cut into, and then rates it higher.
     different = (i for i in chosen if own[i] != translations[i])
-    foreign = sorted(i for i in different if made[i].score - rated[i] > RATED_LOWER)
+    foreign = sorted(i for i in different if _a_word(made[i]) - rated[i] > RATED_LOWER)
     if not foreign and equal >= LEAST_EQUAL * len(drawn):
         return
-    why = _whose(translations, other, test, drawn, sources, beam)
+    why = _whose(translations, other, test, drawn, sources, (beam, penalty))
     if why is None and foreign:
         lines = ", ".join(str(i + 1) for i in foreign[:5])
         more = f" and {len(foreign) - 5} more" if len(foreign) > 5 else ""
@@ -89,7 +91,7 @@ def _whose(
     test: Split,
     drawn: list[int],
     sources: list[list[int]],
-    beam: int,
+    search: tuple[int, float],
 ) -> str | None:
     """Where translations that are not the model's come from, if that can be told."""
     copied = sum(translations[i] == test.target[i] for i in drawn)
@@ -97,12 +99,17 @@ def _whose(
         return "it holds the references themselves"
     if other is None or other.model is None or other.words is None:
         return None
-    made = translate(other.model, [sources[i] for i in drawn], k=beam)
+    made = translate(other.model, [sources[i] for i in drawn], *search)
     theirs = [other.words[1].decode(found.tokens) for found in made]
     same = sum(line == translations[i] for i, line in zip(drawn, theirs, strict=True))
     if same >= LEAST_EQUAL * len(drawn):
         return f"it holds the translations of {other.record.name}"
     return None
+
+
+def _a_word(found: Hypothesis) -> float:
+    """The model's log-probability a word of what it found, whatever it was ranked by."""
+    return found.log_prob / (len(found.tokens) + 1)
 
 
 def _rate(model: EncoderDecoder, sources: list[list[int]], targets: list[list[int]]) -> list[float]:

@@ -22,7 +22,7 @@ PRECISIONS = ("auto", "fp32", "bf16", "fp16")
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything about training that decides the result, apart from model, corpus and seed."""
+    """Everything that decides a run's scores, apart from model, corpus, seed and beam width."""
 
     epochs: int = 10
     batch_size: int = 64
@@ -47,6 +47,7 @@ class Recipe:
     patience: int = 3  # validations without a better loss before stopping early
     checkpoint_steps: int = 200
     precision: str = "auto"  # of the matrix products; auto: bf16 where the chip has it, else fp32
+    length_penalty: float = 1.0  # of the beam search that scores what was trained
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -74,6 +75,8 @@ class Recipe:
             raise CourseError(
                 "subwords and max_words both say how large the vocabulary is. Set one."
             )
+        if self.length_penalty < 0:
+            raise CourseError("length_penalty must be 0 or more.")
         if not 0 < self.teacher_forcing_end < 1:
             raise CourseError("teacher_forcing_end must be above 0 and below 1.")
 

@@ -2,6 +2,7 @@
 
 import json
 import platform
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,7 @@ def score_run(run: Run, corpus: Corpus, split: str, beam: int) -> dict[str, Any]
     """Score a run on one split; the scores, as result.json keeps them.
 
     They are written down, and the translations with them, unless the run has been scored on this
-    split with another beam: a record is not replaced by a trial. Nor is anything written beside a
+    split by another search: a record is not replaced by a trial. Nor is anything written beside a
     published model.
     """
     if other_data(read_result(run.path)["corpus_sha256"], corpus):
@@ -79,16 +80,25 @@ def score_run(run: Run, corpus: Corpus, split: str, beam: int) -> dict[str, Any]
             f"Check it with `course corpus verify {corpus.name}`."
         )
     scores, hypotheses = score_split(
-        run.model, run.source_vocabulary, run.target_vocabulary, corpus, split, beam
+        run.model,
+        run.source_vocabulary,
+        run.target_vocabulary,
+        corpus,
+        split,
+        beam,
+        run.config.recipe.length_penalty,
     )
     result = read_result(run.path)
-    if (
-        run.path == published_path(run.path.name)
-        or result["scores"].get(split, scores)["beam"] != beam
-    ):
+    kept = result["scores"].get(split, scores)
+    if run.path == published_path(run.path.name) or _search(kept) != _search(scores):
         return scores
     lines = "".join(" ".join(tokens) + "\n" for tokens in hypotheses)
     write_atomically(run.path / f"hypotheses.{split}.txt", lines)
     result["scores"][split] = scores
     write_atomically(run.path / RESULT, json.dumps(result, indent=1) + "\n")
     return scores
+
+
+def _search(scores: Mapping[str, Any]) -> tuple[int, float]:
+    """By which search scores were made; early records name the beam alone."""
+    return scores["beam"], scores.get("length_penalty", 1.0)

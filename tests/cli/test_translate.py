@@ -1,10 +1,12 @@
 """`course translate` and its options, as typed."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 import torch
+import yaml
 
 from course_lib.corpora.vocabulary import EOS, UNK
 from course_lib.training import load_run
@@ -39,6 +41,19 @@ def answers(
     """The words of each line that `course translate` prints."""
     assert course(monkeypatch, "translate", run, *options, stdin=lines) == 0
     return [line.split() for line in capsys.readouterr().out.splitlines()]
+
+
+def test_ranks_as_the_run_was_scored_unless_told_otherwise(
+    run, lines, tmp_path, monkeypatch, capsys
+) -> None:
+    plain = answers(monkeypatch, capsys, run, lines, "--beam", 3)
+    unranked = answers(monkeypatch, capsys, run, lines, "--beam", 3, "--length-penalty", 0)
+    assert plain != unranked
+    shutil.copytree(run, tmp_path, dirs_exist_ok=True)
+    record = yaml.safe_load((tmp_path / "config.yaml").read_text())
+    record["changes"]["length_penalty"] = 0.0
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(record))
+    assert answers(monkeypatch, capsys, tmp_path, lines, "--beam", 3) == unranked
 
 
 def test_the_unknown_word_can_be_forbidden(run, lines, monkeypatch, capsys) -> None:

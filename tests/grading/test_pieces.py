@@ -11,6 +11,7 @@ import yaml
 
 from course_lib.corpora.subwords import START, Pieces
 from course_lib.corpora.toy import toy_corpus
+from course_lib.corpora.vocabulary import EOS
 from course_lib.grading import owner
 from course_lib.grading.run_inspection import LEAST_RESEMBLANCE, examine, resemblance
 from course_lib.grading.run_translations import check_translations
@@ -31,8 +32,8 @@ def made() -> tuple:
     return corpus, Pieces.learn([*train.source, *train.target], 90)
 
 
-def submitted(folder: Path) -> Submitted:
-    record = Record("comparison/rnnsearch", folder, {}, CONFIG)
+def submitted(folder: Path, config: RunConfig = CONFIG) -> Submitted:
+    record = Record("comparison/rnnsearch", folder, {}, config)
     return Submitted(record, result={"scores": {"test": {"beam": 2}}})
 
 
@@ -50,6 +51,30 @@ def test_a_model_is_believed_its_own_translations_and_no_others(made, tmp_path: 
         check_translations(run, model, words, test.target, None, test, "test", 0)
     with pytest.raises(Fault, match="cannot have written"):
         check_translations(run, model, words, [["\u2603"], *own[1:]], None, test, "test", 0)
+
+
+def test_translations_are_made_again_with_the_run_s_length_penalty(made, tmp_path: Path) -> None:
+    corpus, pieces = made
+    test, size = corpus.splits["test"], len(pieces)
+    model = build_model(ModelConfig(size, size, embedding=8, hidden=8, alignment=8, readout=8))
+    for values in model.parameters():
+        values.data *= 2
+    model.decoder.W_o.bias.data[EOS] = 3.0  # to end at once is likely, but not certain
+    sources = [pieces.encode(x) for x in test.source]
+    translations = {
+        penalty: [pieces.decode(h.tokens) for h in translate(model.eval(), sources, 2, penalty)]
+        for penalty in (0.0, 4.0)
+    }
+    for penalty in translations:
+        config = replace(CONFIG, changes={**CONFIG.changes, "length_penalty": penalty})
+        run = submitted(tmp_path, config)
+        for other, lines in translations.items():
+            arguments = (run, model, (pieces, pieces), lines, None, test, "test", 0)
+            if other == penalty:
+                check_translations(*arguments)
+            else:
+                with pytest.raises(Fault, match="not what the submitted model translates"):
+                    check_translations(*arguments)
 
 
 def test_the_pieces_of_a_run_are_read_back_and_checked(made, tmp_path: Path) -> None:

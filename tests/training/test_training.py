@@ -30,6 +30,7 @@ from course_lib.training import (
     read_metrics,
     read_result,
     recorded_name,
+    score_run,
     train,
 )
 from course_lib.training.minibatches import Minibatch
@@ -97,6 +98,29 @@ def test_a_run_learns_and_can_be_read_back(undisturbed: Path, corpus: Corpus) ->
     expected = "copy-tokens-rnnsearch-smoke-seed0.json"
     assert recorded_name(result) == expected
     assert recorded_name(result, "tiny") == expected.replace("-seed", "-tiny-seed")
+
+
+def test_a_run_is_scored_with_its_length_penalty_and_keeps_that_score(
+    tmp_path: Path, corpus: Corpus
+) -> None:
+    config = replace(CONFIG, changes={**CONFIG.changes, "length_penalty": 0.0})
+    train(config, corpus, tmp_path / "run", quiet=True)
+    result = finish_run(tmp_path / "run", corpus, beam=3)
+    assert result["scores"]["test"]["length_penalty"] == 0
+    run = load_run(tmp_path / "run")
+    sources = [run.source_vocabulary.encode(x) for x in corpus.splits["test"].source]
+    by_penalty = [
+        [run.target_vocabulary.decode(h.tokens) for h in translate(run.model, sources, 3, penalty)]
+        for penalty in (0.0, 1.0)
+    ]
+    assert by_penalty[0] != by_penalty[1]
+    hypotheses = (tmp_path / "run" / "hypotheses.test.txt").read_text().splitlines()
+    assert hypotheses == [" ".join(words) for words in by_penalty[0]]
+
+    other = replace(run, config=CONFIG)  # the same weights, searched with the preset's 1
+    scores = score_run(other, corpus, "test", 3)
+    assert scores["length_penalty"] == 1
+    assert read_result(tmp_path / "run") == result
 
 
 def test_enough_training_masters_a_task(tmp_path: Path, corpus: Corpus) -> None:
