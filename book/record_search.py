@@ -68,13 +68,15 @@ def sentence_bleu(hypothesis: list[str], reference: list[str]) -> float:
     return float(metric.sentence_score(" ".join(hypothesis), [" ".join(reference)]).score)
 
 
-def rankings(run: Run, encoded: list[list[int]], k: int) -> dict[float, list[Hypothesis]]:
+def rankings(
+    run: Run, encoded: list[list[int]], k: int, penalties: tuple[float, ...] = PENALTIES
+) -> dict[float, list[Hypothesis]]:
     """The best finished hypotheses by each length penalty, from one search a sentence.
 
     The penalty only ranks what has ended, so a search is watched and its finished hypotheses are
-    ranked in every way.
+    ranked in every way. 1 must be among the penalties.
     """
-    best: dict[float, list[Hypothesis]] = {penalty: [] for penalty in PENALTIES}
+    best: dict[float, list[Hypothesis]] = {penalty: [] for penalty in penalties}
     for index in range(0, len(encoded), BATCH):
         steps: list[BeamStep] = []
         batch = encoded[index : index + BATCH]
@@ -89,7 +91,7 @@ def rankings(run: Run, encoded: list[list[int]], k: int) -> dict[float, list[Hyp
             written = [
                 [*written[row], int(step.words[row, column])] for row, column in step.kept.tolist()
             ]
-        for penalty in PENALTIES:
+        for penalty in penalties:
             for found in ended:
                 scored = [
                     Hypothesis(tokens, log_prob, log_prob / (len(tokens) + 1) ** penalty, None)

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
-from course_lib.training import RunConfig, recorded_name
+from course_lib.corpora import load_corpus
+from course_lib.evaluation.score import score_split
+from course_lib.training import RunConfig, load_run, recorded_name, train
 
 BOOK = Path(__file__).parents[2] / "book"
 SINGLE = ("bottleneck", "gradients", "reading", "reversal", "self_attention", "stepper")
@@ -186,3 +188,31 @@ def test_what_was_tried_is_told_apart_by_its_settings(
     assert [run["settings"] for run in written["runs"]] == [{"dropout": 0.2}, {"dropout": 0.3}]
     assert [run["run"] for run in written["runs"]] == ["run-0", "run-1"]
     assert all(run["metrics"] == [{"epoch": 1, "val_bleu": 9.5}] for run in written["runs"])
+
+
+def test_length_penalties_are_compared_by_the_search_that_scores(
+    recorder: Recorder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = dict.fromkeys(("embedding", "hidden", "alignment", "readout"), 8)
+    changes = {**sizes, "corpus.train": 40, "corpus.val": 8, "corpus.test": 8, "precision": "fp32"}
+    config = RunConfig("rnnsearch", "toy", preset="smoke", changes={**changes, "epochs": 3, "learning_rate": 0.02})
+    corpus = load_corpus("toy", "en-de", **config.corpus_options)
+    train(config, corpus, tmp_path / "run", quiet=True)
+    monkeypatch.setattr(importlib.import_module("recording"), "RESULTS", tmp_path)
+    recorder("length_penalty").record(tmp_path / "run")
+    written = json.loads((tmp_path / "toy-en-de-length-penalty.json").read_text())
+    run, part = load_run(tmp_path / "run"), corpus.splits["val"]
+    for row in written["rows"]:
+        scores, found = score_split(
+            run.model,
+            run.source_vocabulary,
+            run.target_vocabulary,
+            corpus,
+            "val",
+            written["beam"],
+            row["length_penalty"],
+        )
+        assert row["bleu_tok"] == scores["bleu_tok"]
+        assert row["length_ratio"] == sum(map(len, found)) / sum(map(len, part.target))
+    assert 1.0 in [row["length_penalty"] for row in written["rows"]]
+    assert len({row["length_ratio"] for row in written["rows"]}) > 1  # they are told apart
