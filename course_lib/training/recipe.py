@@ -81,16 +81,23 @@ class Recipe:
             raise CourseError("teacher_forcing_end must be above 0 and below 1.")
 
 
-PIECES = Recipe(subwords=4000, averaging=0.998, learning_rate=3e-3, warmup=400, patience=8)
+PIECES = Recipe(
+    subwords=4000,
+    averaging=0.998,
+    learning_rate=6e-3,
+    warmup=400,
+    patience=8,
+    length_penalty=1.2,
+)
 """What the presets that go after the score share."""
 
 RECIPES: dict[str, Recipe] = {
     "smoke": Recipe(epochs=2, batch_size=32, warmup=20, checkpoint_steps=10),
     "cpu": Recipe(),
     "gpu": Recipe(epochs=25, batch_size=128, warmup=400),
-    "quick": replace(PIECES, epochs=4, warmup=200),
-    "laptop": replace(PIECES, epochs=8),
-    "best": replace(PIECES, epochs=15),
+    "quick": replace(PIECES, epochs=3, warmup=200, averaging=0.995),
+    "laptop": replace(PIECES, epochs=7),
+    "best": replace(PIECES, epochs=14),
     "paper": Recipe(
         epochs=5,
         batch_size=80,
