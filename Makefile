@@ -33,7 +33,7 @@ INSTALL_TIME := 2 to 5 minutes
 BOOK_TIME := 4 to 8 minutes, seconds when nothing changed
 GRADE_TIME := about a minute
 TEST_TIME := about 20 minutes, the book included
-TEST_ALL_TIME := about 45 minutes
+TEST_ALL_TIME := more than an hour
 
 .PHONY: help book pdf test test-all lint exercises notebooks grade serve lock clean announce-test announce-test-all
 

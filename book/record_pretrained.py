@@ -20,6 +20,7 @@ from recording import in_half_precision
 
 from course_lib.corpora import Corpus, load_corpus
 from course_lib.corpora.registry import CORPORA
+from course_lib.corpora.subwords import Pieces
 from course_lib.corpora.tokenization import detokenize, tokenize
 from course_lib.errors import CourseError
 from course_lib.evaluation.score import score_split
@@ -28,7 +29,7 @@ from course_lib.pretrained import FOLDER
 from course_lib.search import translate
 from course_lib.training import Run, load_run, read_result
 from course_lib.training.provenance import git_commit
-from course_lib.training.run_directory import BEST, LAST, METRICS, RESULT
+from course_lib.training.run_directory import BEST, CONFIG, RESULT, VOCABULARY
 
 BEAM = 12
 LARGEST = 20_000_000
@@ -40,7 +41,6 @@ SENTENCES = (
     "A woman in a red dress is dancing on the street while three men watch her.",
 )
 """What the card shows translated."""
-NOT_COPIED = (BEST, LAST, METRICS, RESULT)
 
 
 def publish(source: Path, name: str) -> None:
@@ -49,9 +49,8 @@ def publish(source: Path, name: str) -> None:
     full = read_result(source)
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    for path in source.iterdir():
-        if path.name not in NOT_COPIED and not path.name.startswith("hypotheses."):
-            write_atomically(out / path.name, path.read_bytes())
+    for kept in (CONFIG, VOCABULARY):
+        write_atomically(out / kept, (source / kept).read_bytes())
     halve(source / BEST, out / BEST)
     run = load_run(out, "cpu")
     corpus = load_corpus(run.config.corpus, run.config.pair, **run.config.corpus_options)
@@ -135,7 +134,12 @@ def card(result: dict[str, Any], run: Run, corpus: Corpus) -> str:
     train = corpus.splits["train"]
     longest = max(map(len, train.source))
     sides = {"source": run.source_vocabulary, "target": run.target_vocabulary}
-    sizes = " and ".join(f"{len(words):,} {side}" for side, words in sides.items())
+    sizes = " and ".join(f"{len(words):,} {side}" for side, words in sides.items()) + " words"
+    unseen = "a word outside it"
+    if isinstance(run.source_vocabulary, Pieces):
+        sizes = f"{len(run.source_vocabulary):,} pieces of words, the same for both languages"
+        unseen = "a character that no piece has"
+    ranked = f"log-probability / length ** {recipe.length_penalty:g}"
     attention = (
         "It attends: every target word is written from a weighted mean of the source's annotations."
         if run.model.config.context != "fixed"
@@ -185,7 +189,7 @@ def card(result: dict[str, Any], run: Run, corpus: Corpus) -> str:
         "",
         "## Scores",
         "",
-        f"Of these weights, in half precision; beam {BEAM}.",
+        f"Of these weights, in half precision; beam {BEAM}, ranked by {ranked}.",
         "",
         "| test set | BLEU, tokenised | BLEU, detokenised | under 10 words | over 20 words |",
         "| --- | ---: | ---: | ---: | ---: |",
@@ -217,7 +221,7 @@ def card(result: dict[str, Any], run: Run, corpus: Corpus) -> str:
         "## Limits",
         "",
         "- It knows captions and nothing else. Expect nonsense for questions, news or speech.",
-        f"- Its vocabulary has {sizes} entries; the rest becomes `<unk>`, as do "
+        f"- Its vocabulary has {sizes}; {unseen} becomes `<unk>`, as do "
         f"{some['unk_rate']:.1%} of the words it writes on {next(iter(result['scores']))}.",
         "- It writes in lower case.",
         f"- No training sentence has more than {longest} words, so longer ones are nothing it has "

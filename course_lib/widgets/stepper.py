@@ -40,7 +40,7 @@ def recorded_steps(run: Run, source: Sequence[str], name: str, k: int = BEAM) ->
     """
     words = run.source_vocabulary.encode(list(source))
     pieces = [run.source_vocabulary.tokens[word] for word in words]
-    found = translate(run.model, [words], k=k)[0]
+    found = translate(run.model, [words], k, run.config.recipe.length_penalty)[0]
     steps = decoding_steps(run.model, words, found.tokens)
     tokens = [html.unescape(word) for word in run.target_vocabulary.tokens]
     return {

@@ -195,7 +195,9 @@ def test_length_penalties_are_compared_by_the_search_that_scores(
 ) -> None:
     sizes = dict.fromkeys(("embedding", "hidden", "alignment", "readout"), 8)
     changes = {**sizes, "corpus.train": 40, "corpus.val": 8, "corpus.test": 8, "precision": "fp32"}
-    config = RunConfig("rnnsearch", "toy", preset="smoke", changes={**changes, "epochs": 3, "learning_rate": 0.02})
+    config = RunConfig(
+        "rnnsearch", "toy", preset="smoke", changes={**changes, "epochs": 3, "learning_rate": 0.02}
+    )
     corpus = load_corpus("toy", "en-de", **config.corpus_options)
     train(config, corpus, tmp_path / "run", quiet=True)
     monkeypatch.setattr(importlib.import_module("recording"), "RESULTS", tmp_path)

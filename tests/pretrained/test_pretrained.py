@@ -14,6 +14,7 @@ import yaml
 from safetensors import safe_open
 
 from course_lib.corpora.registry import CORPORA
+from course_lib.corpora.subwords import START
 from course_lib.corpora.tokenization import detokenize, tokenize
 from course_lib.files import sha256_of
 from course_lib.models import count_parameters
@@ -98,7 +99,8 @@ def test_it_translates_the_cards_sentences_as_the_card_says(
     run: Run, result: dict[str, Any], card: str
 ) -> None:
     sources = [tokenize(row["source"], "en") for row in result["examples"]]
-    found = translate(run.model, [run.source_vocabulary.encode(words) for words in sources], k=12)
+    encoded = [run.source_vocabulary.encode(words) for words in sources]
+    found = translate(run.model, encoded, 12, run.config.recipe.length_penalty)
     for row, hypothesis in zip(result["examples"], found, strict=True):
         answer = detokenize(run.target_vocabulary.decode(hypothesis.tokens), "de")
         assert answer == row["translation"]
@@ -130,7 +132,10 @@ def test_a_name_that_nobody_published_lists_those_that_are(
 def test_a_figure_is_made_from_its_name() -> None:
     figure = AttentionStepper("multi30k-en-de", "a man is riding a bicycle .")
     [model] = figure.sentences[0]["models"]
-    answer = detokenize([html.escape(word) for word in model["target"][:-1]], "de")
+    written = "".join(
+        word if START in "".join(model["target"]) else f" {word}" for word in model["target"][:-1]
+    )
+    answer = detokenize([html.escape(word) for word in written.replace(START, " ").split()], "de")
     [first, *_] = json.loads((FOLDER / NAMES[0] / "result.json").read_text())["examples"]
     assert answer == first["translation"]
 
