@@ -69,19 +69,27 @@ class Box:
         self._first: int | None = None
         self._exceeded: str | None = None
         handles = ("--info-fd", str(tell), "--block-fd", str(wait))
-        self.process = subprocess.Popen(
-            [walls[0], *handles, *walls[1:], *(command[inner:] if server is None else ["cat"])],
-            stdin=subprocess.DEVNULL if server is None else subprocess.PIPE,
-            stdout=subprocess.DEVNULL if server is None else subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            pass_fds=(tell, wait),
-            start_new_session=True,
-            # bubblewrap stays inside as the first process, where its environment can be read
-            executable=shutil.which(walls[0]),
-            env=sandbox.environment(),
-        )
-        os.close(tell)
-        os.close(wait)
+        try:
+            self.process = subprocess.Popen(
+                [walls[0], *handles, *walls[1:], *(command[inner:] if server is None else ["cat"])],
+                stdin=subprocess.DEVNULL if server is None else subprocess.PIPE,
+                stdout=subprocess.DEVNULL if server is None else subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(tell, wait),
+                start_new_session=True,
+                # bubblewrap stays inside as the first process, where its environment can be read
+                executable=shutil.which(walls[0]),
+                env=sandbox.environment(),
+            )
+        except BaseException:
+            os.close(told)
+            os.close(go)
+            if self._group is not None:
+                self._group.remove()
+            raise
+        finally:
+            os.close(tell)
+            os.close(wait)
         try:
             with open(told, encoding="utf-8") as stream:
                 said = stream.read()

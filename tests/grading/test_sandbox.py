@@ -11,6 +11,7 @@ from course_lib.errors import CourseError
 from course_lib.grading import boxes, sandbox
 from course_lib.grading.boxes import Box
 from course_lib.grading.forkserver import ForkServer, connect
+from course_lib.grading.limits import DEFAULT, Group
 from course_lib.grading.project import project_root
 
 ROOT = project_root(Path(__file__).parent)
@@ -254,6 +255,23 @@ def test_without_a_fork_server_kernels_are_started_plainly(
     box.end()
     assert (sockets / "said").read_text() == "here"
     assert boxes.fork_server() is None
+
+
+def test_a_box_that_cannot_be_started_leaves_nothing_open(
+    sockets: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = sandbox.command(sockets, {})
+    removed: list[Group] = []
+    remove = Group.remove
+    monkeypatch.setattr(Group, "remove", lambda group: (removed.append(group), remove(group)))
+    made = Group.create(DEFAULT)
+    if made is not None:
+        remove(made)
+    before = psutil.Process().num_fds()
+    with pytest.raises(FileNotFoundError):
+        Box([str(sockets / "not-installed"), *command[1:]], None)
+    assert psutil.Process().num_fds() == before
+    assert len(removed) == (made is not None)
 
 
 def test_a_server_can_be_asked_by_other_processes_until_its_owner_ends_it(
