@@ -1,6 +1,6 @@
-"""Record what a trained run scores on the validation set with each length penalty.
+"""Record what trained runs of one corpus score on the validation set with each length penalty.
 
-    python book/record_length_penalty.py RUN
+    python book/record_length_penalty.py RUN...
 
 Writes book/results/CORPUS-PAIR-length-penalty.json: tokenised BLEU of the search that scores runs,
 its hypotheses ranked in several ways, and how long the translations are beside the references. A
@@ -8,7 +8,9 @@ preset's `length_penalty` is settled by it; no test score is among the numbers.
 """
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from record_search import rankings, words_of
 from recording import write
@@ -24,8 +26,8 @@ BEAM = 12
 PENALTIES = (0.0, 0.4, 0.8, 1.0, 1.2, 1.4, 1.6)
 
 
-def record(path: Path) -> None:
-    """Search once, rank in every way, write."""
+def ranked(path: Path) -> tuple[str, dict[str, Any]]:
+    """A run's corpus and pair, and what its validation set scores; each sentence is searched once."""
     run = load_run(path, "cpu")
     config = run.config
     part = load_corpus(config.corpus, config.pair, **config.corpus_options).splits[SPLIT]
@@ -41,16 +43,17 @@ def record(path: Path) -> None:
                 "length_ratio": sum(map(len, written)) / length,
             }
         )
-    content = {
-        "run": path.name,
-        "git_commit": known_at_start(path)["git_commit"],
-        "searched_by": git_commit(),
-        "split": SPLIT,
-        "beam": BEAM,
-        "rows": rows,
-    }
-    write(f"{config.corpus}-{config.pair}-length-penalty.json", content)
+    known = {"run": path.name, "git_commit": known_at_start(path)["git_commit"]}
+    return f"{config.corpus}-{config.pair}", {**known, "rows": rows}
+
+
+def record(paths: Sequence[Path]) -> None:
+    """Search with every run, write."""
+    found = [ranked(path) for path in paths]
+    [corpus] = {name for name, _ in found}
+    how = {"searched_by": git_commit(), "split": SPLIT, "beam": BEAM}
+    write(f"{corpus}-length-penalty.json", {**how, "runs": [run for _, run in found]})
 
 
 if __name__ == "__main__":
-    record(Path(sys.argv[1]))
+    record([Path(path) for path in sys.argv[1:]])

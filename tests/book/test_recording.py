@@ -201,10 +201,11 @@ def test_length_penalties_are_compared_by_the_search_that_scores(
     corpus = load_corpus("toy", "en-de", **config.corpus_options)
     train(config, corpus, tmp_path / "run", quiet=True)
     monkeypatch.setattr(importlib.import_module("recording"), "RESULTS", tmp_path)
-    recorder("length_penalty").record(tmp_path / "run")
+    recorder("length_penalty").record([tmp_path / "run"])
     written = json.loads((tmp_path / "toy-en-de-length-penalty.json").read_text())
     run, part = load_run(tmp_path / "run"), corpus.splits["val"]
-    for row in written["rows"]:
+    [rows] = [run["rows"] for run in written["runs"]]
+    for row in rows:
         scores, found = score_split(
             run.model,
             run.source_vocabulary,
@@ -216,5 +217,5 @@ def test_length_penalties_are_compared_by_the_search_that_scores(
         )
         assert row["bleu_tok"] == scores["bleu_tok"]
         assert row["length_ratio"] == sum(map(len, found)) / sum(map(len, part.target))
-    assert 1.0 in [row["length_penalty"] for row in written["rows"]]
-    assert len({row["length_ratio"] for row in written["rows"]}) > 1  # they are told apart
+    assert 1.0 in [row["length_penalty"] for row in rows]
+    assert len({row["length_ratio"] for row in rows}) > 1  # they are told apart
