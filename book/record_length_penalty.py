@@ -27,7 +27,7 @@ PENALTIES = (0.0, 0.4, 0.8, 1.0, 1.2, 1.4, 1.6)
 
 
 def ranked(path: Path) -> tuple[str, dict[str, Any]]:
-    """A run's corpus and pair, and what its validation set scores; each sentence is searched once."""
+    """A run's corpus and pair, and what its validation set scores, from one search a sentence."""
     run = load_run(path, "cpu")
     config = run.config
     part = load_corpus(config.corpus, config.pair, **config.corpus_options).splits[SPLIT]
