@@ -228,7 +228,7 @@ SIZES: dict[str, dict[str, Any]] = {
         "dropout": 0.1,
     },
     "laptop": {**_TIED, "dropout": 0.2},
-    "best": {**_TIED, "dropout": 0.3},
+    "best": {**_TIED, "hidden": 384, "dropout": 0.3},
     "paper": {
         "embedding": 620,
         "hidden": 1000,

@@ -97,7 +97,7 @@ RECIPES: dict[str, Recipe] = {
     "gpu": Recipe(epochs=25, batch_size=128, warmup=400),
     "quick": replace(PIECES, epochs=3, warmup=200, averaging=0.995),
     "laptop": replace(PIECES, epochs=7),
-    "best": replace(PIECES, epochs=14),
+    "best": replace(PIECES, epochs=15, learning_rate=3e-3),
     "paper": Recipe(
         epochs=5,
         batch_size=80,
