@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from course_lib.models import count_parameters
 from course_lib.pretrained import FOLDER, published, published_path
 from course_lib.search import translate
 from course_lib.training import Run, load_run
-from course_lib.widgets.stepper import AttentionStepper
+from course_lib.widgets.stepper import AttentionStepper, recorded_steps
 from tests.cli.test_runs import course
 
 ROOT = Path(__file__).parents[2]
@@ -138,6 +139,18 @@ def test_a_figure_is_made_from_its_name() -> None:
     answer = detokenize([html.escape(word) for word in written.replace(START, " ").split()], "de")
     [first, *_] = json.loads((FOLDER / NAMES[0] / "result.json").read_text())["examples"]
     assert answer == first["translation"]
+
+
+def test_a_figure_ranks_as_its_run_was_scored() -> None:
+    run = load_run("multi30k-en-de", "cpu")
+    words = tokenize("A woman in a red dress is dancing while three men watch her.", "en")
+    written = []
+    for penalty in (0.0, 4.0):
+        other = replace(run, config=replace(run.config, changes={"length_penalty": penalty}))
+        [best] = translate(run.model, [run.source_vocabulary.encode(words)], 5, penalty)
+        written.append([run.target_vocabulary.tokens[token] for token in best.tokens])
+        assert recorded_steps(other, words, "")["target"][:-1] == written[-1]
+    assert written[0] != written[1]
 
 
 @pytest.mark.slow
