@@ -1,13 +1,15 @@
 """What a training reads: every epoch's minibatches, from any of them on."""
 
-import math
-from collections.abc import Iterator
+import random
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 from course_lib.corpora.batches import EncodedPair, bucketed_batches
 from course_lib.corpora.corpus import Corpus, Split
 from course_lib.corpora.streaming import StreamedBatches
+from course_lib.corpora.subwords import BPEDropout, Pieces
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.training.run_config import RunConfig
@@ -38,27 +40,27 @@ class Minibatches(Protocol):
 
 @dataclass(frozen=True)
 class BucketedMinibatches:
-    """All pairs in memory, `batch_size` of similar length at a time, in a seeded order."""
+    """All pairs in memory, `batch_size` of similar length at a time, in a seeded order.
 
-    pairs: list[EncodedPair]
+    `pairs` gives them as they are in an epoch, by its number.
+    """
+
+    pairs: Callable[[int], list[EncodedPair]]
     seed: int
     batch_size: int
     batch_tokens: int | None = None
 
-    @property
+    @cached_property
     def per_epoch(self) -> int:
         """See `Minibatches.per_epoch`; where tokens are counted, as many as epoch 0 has."""
-        if self.batch_tokens is None:
-            return math.ceil(len(self.pairs) / self.batch_size)
-        return len(self._epoch(0))
+        return sum(1 for _ in self.epoch(0))
 
     def epoch(self, epoch: int, start: int = 0) -> Iterator[Minibatch]:
         """See `Minibatches.epoch`."""
-        for index in self._epoch(epoch)[start:]:
-            yield [self.pairs[i] for i in index]
-
-    def _epoch(self, epoch: int) -> list[list[int]]:
-        return bucketed_batches(self.pairs, self.batch_size, self.seed, epoch, self.batch_tokens)
+        pairs = self.pairs(epoch)
+        size = self.batch_size, self.seed, epoch, self.batch_tokens
+        for index in bucketed_batches(pairs, *size)[start:]:
+            yield [pairs[i] for i in index]
 
 
 def make_minibatches(
@@ -78,8 +80,7 @@ def make_minibatches(
             corpus.stream, (source, target), words, config.seed, recipe.max_length, *size
         )
     else:
-        pairs = encode_pairs(corpus.splits["train"], words, recipe.max_length)
-        minibatches = BucketedMinibatches(pairs, config.seed, *size)
+        minibatches = BucketedMinibatches(pairs_by_epoch(config, corpus, words), config.seed, *size)
     if not minibatches.per_epoch or not len(corpus.splits["val"]):
         raise CourseError(
             f"{corpus.name} has no sentence to train on or none to validate with. "
@@ -88,8 +89,34 @@ def make_minibatches(
     return minibatches
 
 
+def pairs_by_epoch(
+    config: RunConfig, corpus: Corpus, words: tuple[Vocabulary, Vocabulary]
+) -> Callable[[int], list[EncodedPair]]:
+    """The training split in an epoch: always the same, or with BPE-dropout cut anew each time."""
+    train, recipe = corpus.splits["train"], config.recipe
+    pieces, _ = words
+    if not recipe.bpe_dropout:
+        pairs = encode_pairs(train, words, recipe.max_length)
+        return lambda epoch: pairs
+    assert isinstance(pieces, Pieces)
+
+    def cut_anew(epoch: int) -> list[EncodedPair]:
+        draw = random.Random(f"{config.seed}-{epoch}-pieces")
+        sides = BPEDropout(pieces, recipe.bpe_dropout, draw)
+        return encode_pairs(train, (sides, sides), recipe.max_length)
+
+    return cut_anew
+
+
+class Encoder(Protocol):
+    """What makes numbers of a sentence: a vocabulary, or pieces with dropout."""
+
+    def encode(self, tokens: Iterable[str]) -> list[int]:
+        """The sentence's numbers."""
+
+
 def encode_pairs(
-    split: Split, words: tuple[Vocabulary, Vocabulary], max_length: int | None = None
+    split: Split, words: tuple[Encoder, Encoder], max_length: int | None = None
 ) -> list[EncodedPair]:
     """A split as word numbers, without pairs longer than `max_length` words on either side."""
     source, target = words

@@ -32,6 +32,8 @@ class Recipe:
     min_frequency: int = 2  # rarer words become the unknown word
     max_words: int | None = None  # a side's vocabulary is cut to this many words
     subwords: int | None = None  # pieces of words, so many for both sides together; null: words
+    # The share of merges left out where pieces are made, anew every epoch: BPE-dropout.
+    bpe_dropout: float = 0.0
     max_length: int = 100  # longer training pairs are left out
     optimiser: str = "adam"
     learning_rate: float = 2e-3
@@ -69,8 +71,14 @@ class Recipe:
             raise CourseError("learning_rate and clip must be above 0, warmup 0 or more.")
         if not 0 <= self.label_smoothing < 1:
             raise CourseError("label_smoothing must be at least 0 and below 1.")
-        if not 0 <= self.averaging < 1:
-            raise CourseError("averaging must be at least 0 and below 1.")
+        for name in ("averaging", "bpe_dropout"):
+            if not 0 <= getattr(self, name) < 1:
+                raise CourseError(f"{name} must be at least 0 and below 1.")
+        if self.bpe_dropout and self.subwords is None:
+            raise CourseError(
+                "bpe_dropout leaves out merges of pieces of words, and subwords is not set. "
+                "Set subwords=... with it."
+            )
         if self.subwords is not None and self.max_words is not None:
             raise CourseError(
                 "subwords and max_words both say how large the vocabulary is. Set one."
