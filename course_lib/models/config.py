@@ -27,7 +27,8 @@ class ModelConfig:
     context: str = "additive"  # additive | concat | general | dot | scaled-dot | fixed | initial
     scope: str = "global"  # global | local-m | local-p: the source words a step may look at
     window: int = 10  # D: a local scope reaches D words to either side
-    order: str = "before"  # attention before the update, with s_{i-1} | after: with s_i
+    # attention before the update, with s_{i-1} | after: with s_i | between two updates, a unit each
+    order: str = "before"
     input_feeding: bool = False  # the unit also reads t_{i-1}; only where attention comes after
     # t_i from the state, y_{i-1} and c_i; attentional: from state and c_i alone.
     output: str = "maxout"  # maxout | tanh | linear | attentional
@@ -74,10 +75,15 @@ class ModelConfig:
                 f"scope={self.scope} narrows what attention looks at, and context={self.context} "
                 f"does not look. Set the context to one of {', '.join(SCORES)}."
             )
-        if self.input_feeding and self.order == "before":
+        if self.order == "between" and self.context == "initial":
             raise CourseError(
-                "input_feeding=true is Luong's: the unit reads t_{i-1} where order=before gives it "
-                "c_i. Set order=after with it."
+                "order=between looks back between two updates, and context=initial does not look. "
+                "Choose another context, or order=before."
+            )
+        if self.input_feeding and self.order != "after":
+            raise CourseError(
+                "input_feeding=true is Luong's: the unit reads t_{i-1} where "
+                f"order={self.order} gives it c_i. Set order=after with it."
             )
         if self.output == "attentional" and self.reads == "previous":
             raise CourseError(
@@ -168,7 +174,7 @@ SCORES = ("additive", "concat", "general", "dot", "scaled-dot")
 CHOICES = {
     "context": (*SCORES, "fixed", "initial"),
     "scope": ("global", "local-m", "local-p"),
-    "order": ("before", "after"),
+    "order": ("before", "after", "between"),
     "output": ("maxout", "tanh", "linear", "attentional"),
     "reads": ("previous", "current"),
     "start": ("summary", "zero"),

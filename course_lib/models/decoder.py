@@ -54,7 +54,9 @@ class ReadoutInputs(NamedTuple):
 class Decoder(nn.Module):
     """The paper's decoder (Appendix A.2.2): attend with s_{i-1}, read out from s_{i-1}, update.
 
-    With `order="after"` it is Luong's (2015, Section 3): update, then attend with s_i.
+    With `order="after"` it is Luong's (2015, Section 3): update, then attend with s_i. With
+    "between" it is the conditional unit of Sennrich et al. (2017, Section 2): a first unit makes
+    s'_i of y_{i-1}, attention looks back with s'_i, a second unit makes s_i of c_i.
 
     Three things are computed outside the loop over target words because they do not depend on the
     state: the keys (in the context's `prepare`), the input products W E y, and the readout with its
@@ -74,6 +76,8 @@ class Decoder(nn.Module):
         self.state_size = config.layers * self.unit.state_size
         if config.start == "summary":
             self.W_s = nn.Linear(config.summary_size, self.state_size)
+        if config.order == "between":
+            self.second = unit(self.context.size, n)
         if config.order == "before":
             self.C = matrix(self.context.size, self.unit.W.out_features)
         if config.input_feeding:
@@ -115,9 +119,14 @@ class Decoder(nn.Module):
         if self.config.order == "before":
             c, alpha = self.context(self.top(s_prev), memory, step)
             s = self.update(product + self.C(c), s_prev)
-        else:
+        elif self.config.order == "after":
             s = self.update(product if fed is None else product + self.F(fed), s_prev)
             c, alpha = self.context(self.top(s), memory, step)
+        else:
+            lowest, upper = self.lowest(s_prev)
+            lowest = self.unit(product, lowest)
+            c, alpha = self.context(self.top(lowest), memory, step)
+            s = self.climb(self.second(self.second.project(c), lowest), upper)
         read = s_prev if self.config.reads == "previous" else s
         inputs = ReadoutInputs(self.top(read), embedded, c)
         if fed is not None:
@@ -125,15 +134,23 @@ class Decoder(nn.Module):
         return inputs, alpha, DecoderState(s, memory, step + 1, fed)
 
     def update(self, product: Tensor, s_prev: Tensor) -> Tensor:
-        """All layers' next states, (B, S): each layer above the first reads the one below it."""
+        """All layers' next states, (B, S), from what the lowest layer's unit reads."""
+        lowest, upper = self.lowest(s_prev)
+        return self.climb(self.unit(product, lowest), upper)
+
+    def lowest(self, s: Tensor) -> tuple[Tensor, Tensor]:
+        """The states of all layers as that of the lowest one and those above it."""
+        return s[..., : self.unit.state_size], s[..., self.unit.state_size :]
+
+    def climb(self, s: Tensor, upper: Tensor) -> Tensor:
+        """All layers' next states from that of the lowest one: each other reads the one below."""
         if not self.upper:
-            return self.unit(product, s_prev)
-        lowest, *others = s_prev.split(self.unit.state_size, dim=-1)
-        states = [self.unit(product, lowest)]
-        for unit, s in zip(self.upper, others, strict=True):
+            return s
+        states = [s]
+        for unit, s_prev in zip(self.upper, upper.split(self.unit.state_size, dim=-1), strict=True):
             assert isinstance(unit, Unit)
             below = self.dropout(self.top(states[-1]))
-            states.append(unit(unit.project(below), s))
+            states.append(unit(unit.project(below), s_prev))
         return torch.cat(states, dim=-1)
 
     def top(self, s: Tensor) -> Tensor:

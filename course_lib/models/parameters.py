@@ -9,6 +9,7 @@ PARTS = {
     "decoder.context.": "alignment model W_a, U_a, v_a",
     "decoder.W_s.": "initial state W_s",
     "decoder.unit.": "decoder unit W, U",
+    "decoder.second.": "decoder unit after the look back",
     "decoder.upper.": "decoder units of the upper layers",
     "decoder.C.": "context into the unit C",
     "decoder.F.": "input feeding into the unit F",

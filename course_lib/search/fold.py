@@ -20,10 +20,10 @@ Module = TypeVar("Module", bound=nn.Module)
 def fold(decoder: Decoder, memory: Memory) -> tuple[Decoder, Memory]:
     """A decoder and memory that give the same steps with fewer products.
 
-    C c_i = sum_j alpha_ij C h_j, and likewise for C_o: the returned memory's values are the
-    products [C h_j; C_o h_j], made once a sentence, and the returned decoder takes its products of
-    the context from there. It also expects V_o E y where it had E y (see `NextWords`). Weights are
-    shared with the decoder given, which stays as it is.
+    C c_i = sum_j alpha_ij C h_j, and likewise for C_o and the second unit's W: the returned
+    memory's values are the products [C_o h_j; C h_j], made once a sentence, and the returned
+    decoder takes its products of the context from there. It also expects V_o E y where it had E y
+    (see `NextWords`). Weights are shared with the decoder given, which stays as it is.
     """
     changed: dict[str, nn.Module] = {}
     if decoder.config.output != "attentional":
@@ -31,12 +31,16 @@ def fold(decoder: Decoder, memory: Memory) -> tuple[Decoder, Memory]:
     context = decoder.context
     # Exactly these: another context, a reader's own, need not be a weighted sum of the values.
     if type(context) in (FixedContext, AttentionContext):
-        names = ["C", "C_o"] if decoder.config.order == "before" else ["C_o"]
-        products = [getattr(decoder, name)(memory.values) for name in names]
-        start = 0
-        for name, product in zip(names, products, strict=True):
-            changed[name] = Columns(start, start + product.shape[-1])
-            start += product.shape[-1]
+        products = [decoder.C_o(memory.values)]
+        width = products[0].shape[-1]
+        changed["C_o"] = Columns(0, width)
+        if decoder.config.order == "before":
+            products.append(decoder.C(memory.values))
+            changed["C"] = Columns(width)
+        elif decoder.config.order == "between":
+            W = decoder.second.W
+            products.append(nn.functional.linear(memory.values, W.weight))
+            changed["second"] = with_modules(decoder.second, W=Columns(width, bias=W.bias))
         memory = memory._replace(values=torch.cat(products, dim=-1))
     if isinstance(context, AttentionContext) and memory.keys is not None:
         score = context.score
@@ -48,15 +52,16 @@ def fold(decoder: Decoder, memory: Memory) -> tuple[Decoder, Memory]:
 
 
 class Columns(nn.Module):
-    """A product that is made already and lies in some columns of what is given."""
+    """A product that is made already, but for its bias, and lies in some columns of the input."""
 
-    def __init__(self, start: int, stop: int) -> None:
+    def __init__(self, start: int, stop: int | None = None, bias: Tensor | None = None) -> None:
         super().__init__()
-        self.start, self.stop = start, stop
+        self.columns, self.bias = slice(start, stop), bias
 
     def forward(self, products: Tensor) -> Tensor:
-        """(..., all products) to (..., stop - start)."""
-        return products[..., self.start : self.stop]
+        """(..., all products) to those of the columns."""
+        product = products[..., self.columns]
+        return product if self.bias is None else product + self.bias
 
 
 class LogisticScore(nn.Module):
