@@ -122,10 +122,10 @@ class BPEDropout:
     draw: random.Random
 
     def encode(self, tokens: Iterable[str]) -> list[int]:
-        """Numbers of the words' pieces; with rate 0 those of `Pieces.encode`."""
+        """Numbers of the words' pieces; with rate 0 those of `Pieces.encode`, but for U+2581."""
         numbers: list[int] = []
         for token in tokens:
-            for part in self._cut(list(START + token.replace(" ", START))):
+            for part in self._cut(list(START + token)):
                 number = self._numbers.get(part, UNK)
                 if number != UNK or numbers[-1:] != [UNK]:
                     numbers.append(number)

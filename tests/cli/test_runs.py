@@ -121,6 +121,8 @@ def test_compare_prints_the_models_side_by_side(
                 ("dropout=abc", "a number"),
                 ("label_smoothing=3", "below 1"),
                 ("patience=-1", "at least 1"),
+                ("bpe_dropout=1", "below 1"),
+                ("bpe_dropout=0.1", "subwords"),
                 ("context=fixed", "rnnencdec"),
                 ("context=cosine", "additive"),
                 ("context=dot", "general"),

@@ -204,6 +204,7 @@ def test_with_two_positions_a_permutation_swaps_or_stays() -> None:
         {"scope": "local-m", "window": 2},
         {"scope": "local-p", "window": 2},
         {"order": "after", "output": "attentional", "reads": "current", "input_feeding": True},
+        {"order": "between", "reads": "current"},
         {"encoder": "self-attention", "context": "general"},
         {"unit": "lstm", "layers": 2, "reverse_source": True},
     ],

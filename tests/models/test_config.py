@@ -32,7 +32,9 @@ def impossible(settings: dict[str, Any]) -> set[str]:
     without_attention = settings["context"] in ("fixed", "initial")
     if settings["scope"] != "global" and without_attention:
         found |= {"scope", "context"}  # nothing to narrow
-    if settings["input_feeding"] and settings["order"] == "before":
+    if settings["context"] == "initial" and settings["order"] == "between":
+        found |= {"context", "order"}  # nothing between the two units
+    if settings["input_feeding"] and settings["order"] != "after":
         found |= {"input_feeding", "order"}  # t_i waits for nothing but the look after the update
     if settings["context"] == "fixed" and settings["encoder"] == "self-attention":
         found |= {"context", "encoder"}  # no last forward state

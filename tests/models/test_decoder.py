@@ -117,10 +117,10 @@ def test_before_the_update_the_weights_do_not_know_the_word(choices: Choices) ->
 
 @pytest.mark.parametrize(
     ("order", "feeding", "first_difference"),
-    [("before", False, 1), ("after", False, None), ("after", True, 2)],
+    [("before", False, 1), ("between", False, 1), ("after", False, None), ("after", True, 2)],
 )
 def test_where_the_context_enters_the_unit(order, feeding, first_difference) -> None:
-    """Before: s_1 knows c_1. After: the state never does, unless t_{i-1} is fed to the next one."""
+    """Before and between: s_1 knows c_1. After: the state never does, unless the next reads t_1."""
     model = tiny_model(Choices(order=order, input_feeding=feeding, reads="current"))
     state = started(model, batch_of(PAIRS[:1]))
     other = state._replace(memory=state.memory._replace(values=state.memory.values + 1))

@@ -61,6 +61,16 @@ def test_upper_layers_and_input_feeding_have_lines_of_their_own() -> None:
     assert "context into the unit C" not in table
 
 
+def test_the_unit_after_the_look_back_has_a_line_of_its_own() -> None:
+    n, m = 5, 3
+    config = ModelConfig(9, 9, embedding=m, hidden=n, alignment=4, readout=2, order="between")
+    with torch.device("meta"):
+        table = parameter_table(EncoderDecoder(config))
+    assert table["decoder unit W, U"] == 3 * n * m + 3 * n * n + 6 * n
+    assert table["decoder unit after the look back"] == 3 * n * 2 * n + 3 * n * n + 6 * n
+    assert "context into the unit C" not in table
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_every_named_model_can_be_counted_at_the_papers_size(name: str) -> None:
     with torch.device("meta"):

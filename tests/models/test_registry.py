@@ -37,6 +37,7 @@ def registry() -> dict[str, dict[str, Any]]:
     settings += [
         {"context": context, "order": order}
         for context, order in product(("fixed", "initial"), CHOICES["order"])
+        if (context, order) != ("initial", "between")
     ]
     settings += [
         {"unit": unit, "encoder": encoder, "layers": 2, "reverse_source": True}

@@ -50,6 +50,9 @@ def random_parameters(choices: Choices, seed: int = 0) -> dict[str, np.ndarray]:
                     shapes |= {f"dec.C{gate}": (n, c), f"dec.F{gate}": (n, l2 // 2)}
             if choices.unit == "torch":
                 shapes[f"{name}.b_U"] = (n,)
+    for gate in GATES[choices.unit]:
+        shapes |= {f"second.W{gate}": (n, c), f"second.U{gate}": (n, n), f"second.b{gate}": (n,)}
+    shapes["second.b_U"] = (n,)
     rng = np.random.default_rng(seed)
     return {name: rng.normal(0, 0.7, shape) for name, shape in shapes.items()}
 

@@ -46,7 +46,7 @@ def encoder_for(context: str) -> str:
 
 
 def every_context() -> list[Choices]:
-    """Every context in every scope that it can have, before the update and after it."""
+    """Every context in every scope that it can have, before, after and between updates."""
     looks = [*product(SCORES, ("global", "local-m", "local-p"))]
     return [
         Choices(
@@ -54,12 +54,13 @@ def every_context() -> list[Choices]:
             scope=scope,
             window=2,
             order=order,
-            reads="current" if order == "after" else "previous",
+            reads="previous" if order == "before" else "current",
             encoder=encoder_for(context),
             unit="torch",
         )
-        for order in ("before", "after")
+        for order in ("before", "after", "between")
         for context, scope in [*looks, ("fixed", "global"), ("initial", "global")]
+        if (context, order) != ("initial", "between")
     ]
 
 
@@ -83,7 +84,7 @@ def every_readout() -> list[Choices]:
         for output, reads, (order, feeding) in product(
             ("maxout", "tanh", "linear", "attentional"),
             ("previous", "current"),
-            (("before", False), ("after", False), ("after", True)),
+            (("before", False), ("after", False), ("after", True), ("between", False)),
         )
         if (output, reads) != ("attentional", "previous")
     ]

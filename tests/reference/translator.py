@@ -30,7 +30,8 @@ class Choices:
     context: str = "additive"  # a score; or fixed: the last forward state; or initial: none
     scope: str = "global"
     window: int = 10
-    order: str = "before"  # attention before the update, with s_{i-1}, or after it, with s_i
+    # Attention before the update, with s_{i-1}; after it, with s_i; between two, with s'_i.
+    order: str = "before"
     input_feeding: bool = False
     output: str = "maxout"
     reads: str = "previous"  # the readout takes s_{i-1}, or (current) s_i
@@ -104,10 +105,17 @@ def start(p: Parameters, encoded: Encoded, choices: Choices) -> list[State]:
     return states
 
 
-def update(p: Parameters, choices: Choices, inputs: list[tuple[str, Array]], states: list[State]):
-    """All layers' next states: the first reads `inputs`, each other the new h of the one below."""
+def update(
+    p: Parameters,
+    choices: Choices,
+    inputs: list[tuple[str, Array]],
+    states: list[State],
+    first: int = 1,
+) -> list[State]:
+    """The next states of layer `first` and those above: it reads `inputs`, each other the new h
+    of the one below."""
     new: list[State] = []
-    for number, state in enumerate(states, start=1):
+    for number, state in enumerate(states, start=first):
         new.append(cell_step(p, layer_name("dec", number), choices.unit, inputs, state))
         inputs = [("W", new[-1].h)]
     return new
@@ -158,6 +166,12 @@ def decode_step(
         if context is not None:
             inputs.append(("C", context))
         states = update(p, choices, inputs, states)
+    elif choices.order == "between":
+        middle = cell_step(p, "dec", choices.unit, inputs, states[0])
+        context, alpha = look_back(middle.h)
+        lowest = cell_step(p, "second", choices.unit, [("W", context)], middle)
+        above = update(p, choices, [("W", lowest.h)], states[1:], first=2)
+        states = [lowest, *above]
     else:
         if choices.input_feeding:
             inputs.append(("F", t_prev))

@@ -27,6 +27,7 @@ KINDS = {
         encoder="forward",
         reverse_source=True,
     ),
+    "conditional": Choices(order="between", reads="current", unit="torch", layers=2),
     "monotonic": Choices(context="concat", scope="local-m", window=1, order="after", unit="tanh"),
 }
 NAMES = list(KINDS)
