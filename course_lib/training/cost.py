@@ -61,6 +61,7 @@ def matrices(config: ModelConfig) -> list[Matrix]:
     c = h if attends else n  # of the context
     # nn.GRU and TorchUnit have a bias on the recurrent side as well, PaperUnit has not.
     both = 3 * n if config.unit == "torch" else 0
+    twice = config.order == "between"
     table = [
         Matrix("source embeddings", config.source_vocabulary, m, 0, NEVER),
         *[
@@ -72,7 +73,8 @@ def matrices(config: ModelConfig) -> list[Matrix]:
         Matrix("initial state", n, n, n, SENTENCE),
         Matrix("decoder unit", 3 * n, m, 3 * n, TARGET),
         Matrix("decoder unit", 3 * n, n, both, TARGET),
-        Matrix("decoder unit", 3 * n, c, 0, TARGET),
+        Matrix("decoder unit", 3 * n, c, 3 * n if twice else 0, TARGET),
+        *[Matrix("decoder unit", 3 * n, n, both, TARGET)] * twice,
         Matrix("readout", wide, n, 0, TARGET),
         Matrix("readout", wide, m, wide, TARGET),
         Matrix("readout", wide, c, 0, TARGET),
@@ -95,7 +97,7 @@ def matrices(config: ModelConfig) -> list[Matrix]:
     if sum(matrix.parameters for matrix in table) != counted(config):
         raise CourseError(
             "The cost model knows RNNsearch and RNNencdec with one layer, additive or fixed "
-            "context and maxout, as the presets have them. Leave out what changes the model's "
+            "context before or between updates and maxout, as the presets have them. Leave out what changes the model's "
             "parts."
         )
     return table
@@ -152,10 +154,12 @@ KEPT_ENCODER = {
 }
 """Vectors of n numbers that a source position keeps for the backward pass."""
 KEPT_DECODER = {
-    ("torch", "additive"): 12,
-    ("paper", "additive"): 10,
-    ("torch", "fixed"): 9,
-    ("paper", "fixed"): 7,
+    ("torch", "additive", "before"): 12,
+    ("paper", "additive", "before"): 10,
+    ("torch", "fixed", "before"): 9,
+    ("paper", "fixed", "before"): 7,
+    ("torch", "additive", "between"): 19,
+    ("torch", "fixed", "between"): 16,
 }
 """The same for a target position."""
 
@@ -171,7 +175,7 @@ def kept(config: ModelConfig, batch: int, source_length: int, target_length: int
     attends = config.context == "additive"
     try:
         of_source = m + KEPT_ENCODER[config.unit, config.encoder] * n
-        of_target = 2 * m + KEPT_DECODER[config.unit, config.context] * n + 3 * readout
+        of_target = 2 * m + KEPT_DECODER[config.unit, config.context, config.order] * n + 3 * readout
     except KeyError as error:
         raise CourseError(
             "The memory of this unit, encoder and context has not been counted. "

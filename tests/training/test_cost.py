@@ -108,6 +108,7 @@ def test_activations_are_those_that_autograd_keeps(
         {"dropout": 0.0, "dropout_annotations": 0.2},
         {"dropout_words": 0.1, "dropout_states": 0.1},
         {"tying": "output", "reads": "current"},
+        {"order": "between", "unit": "torch"},
     ],
 )
 def test_masks_are_counted_where_something_is_dropped(changes: dict[str, Any]) -> None:
