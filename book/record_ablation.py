@@ -24,13 +24,13 @@ PRESET = "laptop"
 BEAM = 12
 ROWS: dict[str, dict[str, Any]] = {
     "all": {},
+    "one-unit": {"order": "before"},
     "words": {"subwords": None, "tying": "output"},
     "no-tying": {"tying": "none"},
     "no-averaging": {"averaging": 0.0},
     "no-dropout": {"dropout": 0.0},
     "previous-state": {"reads": "previous"},
     "no-smoothing": {"label_smoothing": 0.0},
-    "states-dropped": {"dropout_states": 0.1},
 }
 """What each row sets against the preset; `words` cannot share its tables over both sides."""
 

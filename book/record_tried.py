@@ -9,20 +9,26 @@ numbers are those of the validation split, and no test score is among them.
 
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import yaml
 from recording import write
 
+from course_lib.models import ModelConfig
+from course_lib.training import Recipe
 from course_lib.training.run_directory import CONFIG, read_metrics
+
+DEFAULTS = {**ModelConfig(4, 4).to_dict(), **asdict(Recipe())}
+"""What a run had of settings that are younger than it is."""
 
 
 def tried(directory: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each run's corpus and pair, and what is known of it."""
     for path in sorted(directory.glob(f"*/{CONFIG}")):
         config = yaml.safe_load(path.read_text())
-        settings = {**config["model_config"], **config["recipe"]}
+        settings = {**DEFAULTS, **config["model_config"], **config["recipe"]}
         keep = ("model", "seed", "git_commit")
         run = {"run": path.parent.name, **{key: config[key] for key in keep}}
         run |= {"settings": settings, "metrics": read_metrics(path.parent)}

@@ -217,6 +217,7 @@ _TIED: dict[str, Any] = {
     "hidden": 256,
     "alignment": 256,
     "readout": 256,
+    "order": "between",
     "reads": "current",
     "tying": "all",
 }

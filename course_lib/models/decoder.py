@@ -123,10 +123,9 @@ class Decoder(nn.Module):
             s = self.update(product if fed is None else product + self.F(fed), s_prev)
             c, alpha = self.context(self.top(s), memory, step)
         else:
-            lowest, upper = self.lowest(s_prev)
-            lowest = self.unit(product, lowest)
-            c, alpha = self.context(self.top(lowest), memory, step)
-            s = self.climb(self.second(self.second.project(c), lowest), upper)
+            s = self.unit(product, self.bottom(s_prev))
+            c, alpha = self.context(self.top(s), memory, step)
+            s = self.climb(self.second(self.second.project(c), s), s_prev)
         read = s_prev if self.config.reads == "previous" else s
         inputs = ReadoutInputs(self.top(read), embedded, c)
         if fed is not None:
@@ -135,23 +134,23 @@ class Decoder(nn.Module):
 
     def update(self, product: Tensor, s_prev: Tensor) -> Tensor:
         """All layers' next states, (B, S), from what the lowest layer's unit reads."""
-        lowest, upper = self.lowest(s_prev)
-        return self.climb(self.unit(product, lowest), upper)
+        return self.climb(self.unit(product, self.bottom(s_prev)), s_prev)
 
-    def lowest(self, s: Tensor) -> tuple[Tensor, Tensor]:
-        """The states of all layers as that of the lowest one and those above it."""
-        return s[..., : self.unit.state_size], s[..., self.unit.state_size :]
-
-    def climb(self, s: Tensor, upper: Tensor) -> Tensor:
-        """All layers' next states from that of the lowest one: each other reads the one below."""
+    def climb(self, s: Tensor, s_prev: Tensor) -> Tensor:
+        """All layers' next states from the lowest one's: each other layer reads the one below."""
         if not self.upper:
             return s
         states = [s]
-        for unit, s_prev in zip(self.upper, upper.split(self.unit.state_size, dim=-1), strict=True):
+        _, *others = s_prev.split(self.unit.state_size, dim=-1)
+        for unit, previous in zip(self.upper, others, strict=True):
             assert isinstance(unit, Unit)
             below = self.dropout(self.top(states[-1]))
-            states.append(unit(unit.project(below), s_prev))
+            states.append(unit(unit.project(below), previous))
         return torch.cat(states, dim=-1)
+
+    def bottom(self, s: Tensor) -> Tensor:
+        """The lowest layer's state, its cell included."""
+        return s[..., : self.unit.state_size] if self.upper else s
 
     def top(self, s: Tensor) -> Tensor:
         """What is seen of the states: the top layer's, without its cell; (B, S) to (B, n)."""

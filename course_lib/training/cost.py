@@ -97,8 +97,8 @@ def matrices(config: ModelConfig) -> list[Matrix]:
     if sum(matrix.parameters for matrix in table) != counted(config):
         raise CourseError(
             "The cost model knows RNNsearch and RNNencdec with one layer, additive or fixed "
-            "context before or between updates and maxout, as the presets have them. Leave out what changes the model's "
-            "parts."
+            "context before or between updates and maxout, as the presets have them. Leave out "
+            "what changes the model's parts."
         )
     return table
 
@@ -175,7 +175,8 @@ def kept(config: ModelConfig, batch: int, source_length: int, target_length: int
     attends = config.context == "additive"
     try:
         of_source = m + KEPT_ENCODER[config.unit, config.encoder] * n
-        of_target = 2 * m + KEPT_DECODER[config.unit, config.context, config.order] * n + 3 * readout
+        of_state = KEPT_DECODER[config.unit, config.context, config.order]
+        of_target = 2 * m + of_state * n + 3 * readout
     except KeyError as error:
         raise CourseError(
             "The memory of this unit, encoder and context has not been counted. "

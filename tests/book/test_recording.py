@@ -180,12 +180,17 @@ def test_what_was_tried_is_told_apart_by_its_settings(
         run = tmp_path / "runs" / f"run-{seed}"
         run.mkdir(parents=True)
         settings = {"model_config": {"hidden": 4, "dropout": dropout}, "recipe": {"epochs": 2}}
+        if seed:  # the older run's recipe does not know it
+            settings["recipe"]["bpe_dropout"] = 0.1
         (run / "config.yaml").write_text(json.dumps({**head, "seed": seed, **settings}))
         (run / "metrics.jsonl").write_text(json.dumps({"epoch": 1, "val_bleu": 9.5}) + "\n")
     monkeypatch.setattr(importlib.import_module("recording"), "RESULTS", tmp_path)
     tried.record(tmp_path / "runs")
     written = json.loads((tmp_path / "multi30k-en-de-tried.json").read_text())
-    assert [run["settings"] for run in written["runs"]] == [{"dropout": 0.2}, {"dropout": 0.3}]
+    assert [run["settings"] for run in written["runs"]] == [
+        {"dropout": 0.2, "bpe_dropout": 0.0},
+        {"dropout": 0.3, "bpe_dropout": 0.1},
+    ]
     assert [run["run"] for run in written["runs"]] == ["run-0", "run-1"]
     assert all(run["metrics"] == [{"epoch": 1, "val_bleu": 9.5}] for run in written["runs"])
 
