@@ -27,6 +27,7 @@ SETTINGS: dict[str, Any] = {**TOY, "corpus.val": 500, "batch_size": 128, "epochs
 VARIANTS: dict[str, dict[str, Any]] = {
     "base": {},
     "after": {"order": "after", "reads": "current"},
+    "between": {"order": "between", "reads": "current"},
 }
 
 
