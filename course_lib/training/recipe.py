@@ -104,8 +104,8 @@ RECIPES: dict[str, Recipe] = {
     "cpu": Recipe(),
     "gpu": Recipe(epochs=25, batch_size=128, warmup=400),
     "quick": replace(PIECES, epochs=3, warmup=200, averaging=0.995),
-    "laptop": replace(PIECES, epochs=7),
-    "best": replace(PIECES, epochs=15, learning_rate=3e-3),
+    "laptop": replace(PIECES, epochs=6, learning_rate=4e-3),
+    "best": replace(PIECES, epochs=14, learning_rate=3e-3),
     "paper": Recipe(
         epochs=5,
         batch_size=80,
