@@ -103,7 +103,7 @@ RECIPES: dict[str, Recipe] = {
     "smoke": Recipe(epochs=2, batch_size=32, warmup=20, checkpoint_steps=10),
     "cpu": Recipe(),
     "gpu": Recipe(epochs=25, batch_size=128, warmup=400),
-    "quick": replace(PIECES, epochs=3, warmup=200, averaging=0.995),
+    "quick": replace(PIECES, epochs=2, batch_size=48, warmup=200, averaging=0.995),
     "laptop": replace(PIECES, epochs=6, learning_rate=4e-3),
     "best": replace(PIECES, epochs=14, learning_rate=3e-3),
     "paper": Recipe(
