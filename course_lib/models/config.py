@@ -226,14 +226,7 @@ SIZES: dict[str, dict[str, Any]] = {
     "smoke": {"embedding": 32, "hidden": 32, "alignment": 32, "readout": 32},
     "cpu": {"embedding": 256, "hidden": 256, "alignment": 256, "readout": 256, "dropout": 0.3},
     "gpu": {"embedding": 256, "hidden": 512, "alignment": 512, "readout": 256, "dropout": 0.4},
-    "quick": {
-        **_TIED,
-        "embedding": 224,
-        "hidden": 224,
-        "alignment": 224,
-        "readout": 224,
-        "dropout": 0.1,
-    },
+    "quick": {**_TIED, "dropout": 0.1},
     "laptop": {**_TIED, "dropout": 0.2},
     "best": {**_TIED, "hidden": 384, "dropout": 0.3},
     "paper": {
