@@ -15,16 +15,17 @@ from course_lib.corpora.batches import EncodedPair
 from course_lib.models import EncoderDecoder
 from course_lib.search import translate
 from course_lib.training.averaging import Average
-from course_lib.training.group import gather
-from course_lib.training.minibatches import Minibatches, target_words
+from course_lib.training.group import anywhere, gather
+from course_lib.training.minibatches import Minibatch, Minibatches, target_words
 from course_lib.training.progress import Progress
 from course_lib.training.recipe import Recipe, make_optimiser
 from course_lib.training.update import Updater
 from course_lib.training.validation import mean_loss
 
 PROBES = 8
+SECONDS = 6.0  # of timed updates, where eight do not take longer
 VALIDATED = 64  # pairs
-SAMPLE = 1000  # minibatches of which the probes are chosen and the lengths are taken
+SAMPLE = 1000  # minibatches of which the lengths are taken
 
 
 @dataclass(frozen=True)
@@ -56,36 +57,45 @@ def estimate(
 ) -> Forecast:
     """What is left of a training and how long it will take. Leaves no trace on the training.
 
-    A copy of the model is trained on a few real minibatches, from short to long, in as many parts
-    and by as many processes as the training itself, and translates a few sentences of the
-    validation split; the random generator is put back afterwards. Others warm up, since none that
-    training meets is computed twice.
+    A copy of the model is trained on real minibatches, in as many parts and by as many processes as
+    the training itself, and translates a few sentences of the validation split; the random
+    generator is put back afterwards. A few minibatches from short to long warm up; others are timed
+    for some seconds, in the order in which training will meet them.
     Where memory runs out already here, `progress.parts` is raised.
     """
     sample = list(islice(minibatches.epoch(0), SAMPLE))
     by_length = sorted(sample, key=lambda minibatch: max(len(y) for _, y in minibatch))
     places = [(2 * i + 1) * len(sample) // (2 * PROBES) for i in range(PROBES)]
-    chosen = [by_length[place] for place in places]
-    others = [by_length[max(0, place - 1)] for place in places]
+    warming = [by_length[place] for place in places]
+    timed = [minibatch for minibatch in sample if minibatch not in warming] or sample
     probe = accelerator.prepare_model(copy.deepcopy(model).train(), evaluation_mode=True)
     optimiser = make_optimiser(probe.parameters(), recipe)
     update = Updater(accelerator, probe, optimiser, recipe, total_steps=3)
     average = Average(model, recipe.averaging) if recipe.averaging else None
     half_way = Progress(step=1, parts=progress.parts)
+
+    def move(minibatch: Minibatch) -> None:
+        update.gradient(minibatch, half_way)
+        accelerator.clip_grad_norm_(probe.parameters(), recipe.clip)
+        optimiser.step()
+        optimiser.zero_grad()
+        if average is not None:
+            average.update(probe, 1)
+
     with torch.random.fork_rng():
-        for probes in (others, chosen):
-            started = time.monotonic()
-            for minibatch in probes:
-                update.gradient(minibatch, half_way)
-                accelerator.clip_grad_norm_(probe.parameters(), recipe.clip)
-                optimiser.step()
-                optimiser.zero_grad()
-                if average is not None:
-                    average.update(probe, 1)
-            seconds = max(gather(accelerator, time.monotonic() - started))
+        for minibatch in warming:
+            move(minibatch)
+        started, words = time.monotonic(), 0
+        for number, minibatch in enumerate(timed, start=1):
+            move(minibatch)
+            words += target_words(minibatch)
+            long_enough = time.monotonic() - started > SECONDS
+            if number >= PROBES and anywhere(accelerator, long_enough):
+                break
+        seconds = max(gather(accelerator, time.monotonic() - started))
     accelerator.free_memory()
     progress.parts = half_way.parts
-    rate = sum(map(target_words, chosen)) / seconds
+    rate = words / seconds
     left = recipe.epochs * minibatches.per_epoch - progress.step
     time_left = left * sum(map(target_words, sample)) / len(sample) / rate
     rounds = recipe.epochs - progress.epoch
