@@ -1,9 +1,9 @@
 """What a training reads: every epoch's minibatches, from any of them on."""
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Protocol
 
 from course_lib.corpora.batches import EncodedPair, bucketed_batches
@@ -100,6 +100,7 @@ def pairs_by_epoch(
         return lambda epoch: pairs
     assert isinstance(pieces, Pieces)
 
+    @lru_cache(maxsize=1)  # epoch 0 is also asked for its length and by the forecast
     def cut_anew(epoch: int) -> list[EncodedPair]:
         draw = random.Random(f"{config.seed}-{epoch}-pieces")
         sides = BPEDropout(pieces, recipe.bpe_dropout, draw)
@@ -108,15 +109,10 @@ def pairs_by_epoch(
     return cut_anew
 
 
-class Encoder(Protocol):
-    """What makes numbers of a sentence: a vocabulary, or pieces with dropout."""
-
-    def encode(self, tokens: Iterable[str]) -> list[int]:
-        """The sentence's numbers."""
-
-
 def encode_pairs(
-    split: Split, words: tuple[Encoder, Encoder], max_length: int | None = None
+    split: Split,
+    words: tuple[Vocabulary | BPEDropout, Vocabulary | BPEDropout],
+    max_length: int | None = None,
 ) -> list[EncodedPair]:
     """A split as word numbers, without pairs longer than `max_length` words on either side."""
     source, target = words

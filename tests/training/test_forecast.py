@@ -1,5 +1,6 @@
 """How long a training is said to take, on a clock that only the work moves on, and what is kept."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -176,3 +177,7 @@ def test_no_minibatch_is_timed_a_second_time(
     )
     probed = [str(minibatch) for minibatch in met[: 2 * estimate.PROBES]]
     assert len(set(probed)) == len(probed)
+    # Those that are timed come in the order of training, whose first epoch ends the list.
+    trained = [str(minibatch) for minibatch in met[-math.ceil(150 / 2) :]]
+    warming, timed = probed[: estimate.PROBES], probed[estimate.PROBES :]
+    assert timed == [one for one in trained if one not in warming][: estimate.PROBES]
