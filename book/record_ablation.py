@@ -2,7 +2,7 @@
 
     python book/record_ablation.py runs/ablation                  # every row, seed 0
     python book/record_ablation.py runs/ablation words no-tying   # these rows alone
-    python book/record_ablation.py runs/ablation --seeds 0,1,2 all no-averaging
+    python book/record_ablation.py runs/ablation --seeds 0,1,2 one-unit
 
 Each run has its directory runs/ablation/ROW-seedN and is written to
 book/results/multi30k-en-de-rnnsearch-laptop-ablation-ROW-seedN.json. Runs that are done are not
@@ -23,7 +23,6 @@ from course_lib.training import RunConfig, finish_run, read_result, recorded_nam
 PRESET = "laptop"
 BEAM = 12
 ROWS: dict[str, dict[str, Any]] = {
-    "all": {},
     "one-unit": {"order": "before"},
     "words": {"subwords": None, "tying": "output"},
     "no-tying": {"tying": "none"},
@@ -32,7 +31,10 @@ ROWS: dict[str, dict[str, Any]] = {
     "previous-state": {"reads": "previous"},
     "no-smoothing": {"label_smoothing": 0.0},
 }
-"""What each row sets against the preset; `words` cannot share its tables over both sides."""
+"""What each row sets against the preset; `words` cannot share its tables over both sides.
+
+The row that all are compared with is the preset's own runs (record.py).
+"""
 
 
 def config_of(row: str, seed: int) -> RunConfig:
