@@ -105,7 +105,7 @@ RECIPES: dict[str, Recipe] = {
     "gpu": Recipe(epochs=25, batch_size=128, warmup=400),
     "quick": replace(PIECES, epochs=2, batch_size=48, warmup=200, averaging=0.995),
     "laptop": replace(PIECES, epochs=6, learning_rate=4e-3),
-    "best": replace(PIECES, epochs=14, learning_rate=3e-3),
+    "best": replace(PIECES, subwords=10_000, epochs=12, learning_rate=3e-3),
     "paper": Recipe(
         epochs=5,
         batch_size=80,
