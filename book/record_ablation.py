@@ -25,10 +25,10 @@ BEAM = 12
 ROWS: dict[str, dict[str, Any]] = {
     "one-unit": {"order": "before"},
     "words": {"subwords": None, "tying": "output"},
+    "more-pieces": {"subwords": 10_000},
     "no-tying": {"tying": "none"},
     "no-averaging": {"averaging": 0.0},
     "no-dropout": {"dropout": 0.0},
-    "previous-state": {"reads": "previous"},
     "no-smoothing": {"label_smoothing": 0.0},
 }
 """What each row sets against the preset; `words` cannot share its tables over both sides.

@@ -3,18 +3,20 @@
     python book/record_tried.py runs/explore
 
 Writes book/results/CORPUS-PAIR-tried.json for each pair: of every run below the directory, finished
-or given up, its settings where the runs differ, its learning curve, and where it was started. These
-numbers are those of the validation split, and no test score is among them.
+or given up, its settings, its learning curve, and where it was started. What was written down
+before stays, for a record lasts longer than a directory. These numbers are those of the validation
+split, and no test score is among them.
 """
 
+import json
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import recording
 import yaml
-from recording import write
 
 from course_lib.models import ModelConfig
 from course_lib.training import Recipe
@@ -36,18 +38,16 @@ def tried(directory: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def record(directory: Path) -> None:
-    """Write down the runs of each pair, with the settings in which they differ."""
-    pairs: dict[str, list[dict[str, Any]]] = {}
+    """Write down each pair's runs beside those that are written down already."""
+    pairs: dict[str, dict[str, dict[str, Any]]] = {}
     for pair, run in tried(directory):
-        pairs.setdefault(pair, []).append(run)
+        pairs.setdefault(pair, {})[run["run"]] = run
     for pair, runs in pairs.items():
-        first = runs[0]["settings"]
-        differing = [
-            key for key in first if any(run["settings"][key] != first[key] for run in runs)
-        ]
-        for run in runs:
-            run["settings"] = {key: run["settings"][key] for key in differing}
-        write(f"{pair}-tried.json", {"split": "val", "search": "greedy", "runs": runs})
+        path = recording.RESULTS / f"{pair}-tried.json"
+        before = json.loads(path.read_text(encoding="utf-8"))["runs"] if path.exists() else []
+        every = {run["run"]: run for run in before} | runs
+        kept = [every[name] for name in sorted(every)]
+        recording.write(path.name, {"split": "val", "search": "greedy", "runs": kept})
 
 
 if __name__ == "__main__":

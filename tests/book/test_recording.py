@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -151,7 +152,7 @@ def test_the_runs_with_uniform_weights_have_the_scripts_settings(recorder: Recor
     assert [set(pair["seeds"]) for pair in seeds["agreement"]] == [{0, 1}, {0, 2}, {1, 2}]
 
 
-def test_each_row_of_the_ablation_leaves_out_one_thing(recorder: Recorder) -> None:
+def test_each_row_of_the_ablation_changes_one_thing(recorder: Recorder) -> None:
     rows = recorder("ablation")
     assert len(rows.ROWS) < 8  # and the preset itself
     whole = RunConfig("rnnsearch", "multi30k", "en-de", rows.PRESET)
@@ -170,10 +171,11 @@ def test_each_row_of_the_ablation_leaves_out_one_thing(recorder: Recorder) -> No
                 assert (result["seed"], result["preset"]) == (seed, rows.PRESET)
 
 
-def test_what_was_tried_is_told_apart_by_its_settings(
+def test_what_was_tried_is_written_beside_what_was_tried_before(
     recorder: Recorder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried = recorder("tried")
+    monkeypatch.setattr(importlib.import_module("recording"), "RESULTS", tmp_path)
     head = {"corpus": "multi30k", "pair": "en-de", "model": "rnnsearch", "git_commit": "0" * 40}
     for seed, dropout in enumerate((0.2, 0.3)):
         run = tmp_path / "runs" / f"run-{seed}"
@@ -183,13 +185,14 @@ def test_what_was_tried_is_told_apart_by_its_settings(
             settings["recipe"]["bpe_dropout"] = 0.1
         (run / "config.yaml").write_text(json.dumps({**head, "seed": seed, **settings}))
         (run / "metrics.jsonl").write_text(json.dumps({"epoch": 1, "val_bleu": 9.5}) + "\n")
-    monkeypatch.setattr(importlib.import_module("recording"), "RESULTS", tmp_path)
-    tried.record(tmp_path / "runs")
+        tried.record(tmp_path / "runs")
+        shutil.rmtree(run)
     written = json.loads((tmp_path / "multi30k-en-de-tried.json").read_text())
-    assert [run["settings"] for run in written["runs"]] == [
-        {"dropout": 0.2, "bpe_dropout": 0.0},
-        {"dropout": 0.3, "bpe_dropout": 0.1},
+    found = [
+        (run["settings"]["dropout"], run["settings"]["bpe_dropout"]) for run in written["runs"]
     ]
+    assert found == [(0.2, 0.0), (0.3, 0.1)]
+    assert all(run["settings"]["unit"] == "torch" for run in written["runs"])
     assert [run["run"] for run in written["runs"]] == ["run-0", "run-1"]
     assert all(run["metrics"] == [{"epoch": 1, "val_bleu": 9.5}] for run in written["runs"])
 
