@@ -5,8 +5,10 @@
     python book/record_ablation.py runs/ablation --seeds 0,1,2 one-unit
 
 Each run has its directory runs/ablation/ROW-seedN and is written to
-book/results/multi30k-en-de-rnnsearch-laptop-ablation-ROW-seedN.json. Runs that are done are not
-trained again, and one that was stopped goes on, so the command may be given as often as you like.
+book/results/multi30k-en-de-rnnsearch-laptop-ablation-ROW-seedN.json. The validation set is scored
+with the same beam as the test set: greedy search ranks the rows in another order. Runs that are
+done are not trained again, and one that was stopped goes on, so the command may be given as often
+as you like.
 """
 
 import argparse
@@ -18,7 +20,15 @@ from recording import write
 
 from course_lib.corpora import load_corpus
 from course_lib.errors import CourseError
-from course_lib.training import RunConfig, finish_run, read_result, recorded_name, train
+from course_lib.training import (
+    RunConfig,
+    finish_run,
+    load_run,
+    read_result,
+    recorded_name,
+    score_run,
+    train,
+)
 
 PRESET = "laptop"
 BEAM = 12
@@ -53,6 +63,8 @@ def record(runs: Path, rows: Sequence[str], seeds: Sequence[int]) -> None:
             train(config_of(row, seed), corpus, directory, resume=True)
             if not (directory / "result.json").exists():
                 finish_run(directory, corpus, BEAM)
+            if "val" not in read_result(directory)["scores"]:
+                score_run(load_run(directory), corpus, "val", BEAM)
             result = read_result(directory)
             write(recorded_name(result, f"ablation-{row}"), result)
 
