@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -163,69 +163,72 @@ TRAIN_SCRIPT = """
 import json, sys
 from course_lib.corpora import load_corpus
 from course_lib.training import RunConfig, train
+from course_lib.training.update import Updater
+
+update = Updater.__call__
+
+def announced(self, minibatch, progress):
+    print(progress.step, flush=True)
+    update(self, minibatch, progress)
+
+Updater.__call__ = announced
 config = RunConfig(**json.loads(sys.argv[1]))
 corpus = load_corpus("copy", "tokens", **config.corpus_options)
-print("ready", flush=True)
 train(config, corpus, sys.argv[2], resume=True, quiet=True)
 """
 
 
-def train_and_kill(out: Path, seconds: float | None) -> float | None:
-    """Train in a process of its own, killed after `seconds`; how long it took to its end, if so.
-
-    Both are counted from where the training begins, behind the imports.
-    """
-    config = json.dumps(
-        {
-            "model": "rnnsearch",
-            "corpus": "copy",
-            "pair": "tokens",
-            "preset": "smoke",
-            "changes": TINY,
-        }
-    )
+def training_process(config: RunConfig, out: Path) -> "subprocess.Popen[bytes]":
+    """A process of its own that trains, or goes on with a training, and says each update."""
     threads = str(torch.get_num_threads())
-    process = subprocess.Popen(
-        [sys.executable, "-c", TRAIN_SCRIPT, config, str(out)],
+    return subprocess.Popen(
+        [sys.executable, "-c", TRAIN_SCRIPT, json.dumps(asdict(config)), str(out)],
         stdout=subprocess.PIPE,
         # Dask leaves MKL_NUM_THREADS behind; another number of threads adds up in another order.
         env={**os.environ, "OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads},
     )
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"ready\n"
-    started = time.monotonic()
-    try:
-        assert process.wait(seconds) == 0
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        return None
-    finally:
-        process.stdout.close()
-    return time.monotonic() - started
 
 
-def killed_until_done(out: Path, kills: int, seed: int) -> int:
-    """Kill the training at random moments, then let it finish; how many kills hit it."""
+def killed_at(config: RunConfig, out: Path, kills: int, seed: int) -> list[int]:
+    """Kill the training at random moments, then let it finish; the updates that were cut short.
+
+    A moment is a few updates after the training goes on, and up to 30 ms: in an update, in a
+    validation, or while a checkpoint is written.
+    """
     draw = random.Random(seed)
-    whole = train_and_kill(out.with_name("timing"), None)
-    assert whole is not None
-    hit = sum(train_and_kill(out, draw.uniform(0, whole / 2)) is None for _ in range(kills))
-    assert train_and_kill(out, None) is not None
-    return hit
+    cut = []
+    for _ in range(kills):
+        with training_process(config, out) as process:
+            assert process.stdout is not None
+            for _ in range(draw.randint(1, 5)):
+                began = process.stdout.readline()
+            time.sleep(draw.uniform(0, 0.03))
+            process.kill()
+        assert process.returncode == -signal.SIGKILL  # it was not at its end yet
+        cut.append(int(began))
+    with training_process(config, out) as process:
+        process.communicate()
+    assert process.returncode == 0
+    return cut
 
 
 def test_killed_at_random_moments_it_ends_with_the_same_numbers(
     tmp_path: Path, undisturbed: Path
 ) -> None:
-    assert killed_until_done(tmp_path / "run", kills=3, seed=0) > 0
+    cut = killed_at(CONFIG, tmp_path / "run", kills=3, seed=0)
+    assert len(set(cut)) > 1
     assert outcome(tmp_path / "run") == outcome(undisturbed)
 
 
 @pytest.mark.slow
-def test_killed_twenty_times(tmp_path: Path, undisturbed: Path) -> None:
-    assert killed_until_done(tmp_path / "run", kills=20, seed=1) > 0
-    assert outcome(tmp_path / "run") == outcome(undisturbed)
+def test_killed_twenty_times(tmp_path: Path, corpus: Corpus) -> None:
+    longer = {**TINY, "epochs": 20}
+    config = replace(CONFIG, changes=longer)
+    train(config, corpus, tmp_path / "undisturbed", quiet=True)
+    often = replace(CONFIG, changes={**longer, "checkpoint_steps": 1})
+    cut = killed_at(often, tmp_path / "run", kills=20, seed=1)
+    assert len(set(cut)) > 10
+    assert outcome(tmp_path / "run") == outcome(tmp_path / "undisturbed")
 
 
 def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_checkpoint(
