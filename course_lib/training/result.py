@@ -3,6 +3,7 @@
 import json
 import platform
 from collections.abc import Mapping
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,15 @@ from course_lib.training.run_directory import (
     read_result,
 )
 
-PACKAGES = ("torch", "sacrebleu", "sacremoses", "accelerate", "safetensors")
+PACKAGES = (
+    "torch",
+    "numpy",
+    "tokenizers",
+    "sacremoses",
+    "sacrebleu",
+    "accelerate",
+    "safetensors",
+)
 
 
 def finish_run(path: Path | str, corpus: Corpus, beam: int = 12) -> dict[str, Any]:
@@ -44,6 +53,7 @@ def finish_run(path: Path | str, corpus: Corpus, beam: int = 12) -> dict[str, An
         "seed": run.config.seed,
         "changes": dict(run.config.changes),
         "model_config": run.model.config.to_dict(),
+        "recipe": asdict(run.config.recipe),
         "parameters": count_parameters(run.model),
         "train_seconds": metrics[-1]["seconds"],
         **start,

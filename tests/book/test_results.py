@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from course_lib.models import EncoderDecoder, ModelConfig, count_parameters
-from course_lib.training import recorded_name
+from course_lib.training import Recipe, recorded_name
 
 RESULTS = Path(__file__).parents[2] / "book" / "results"
 RECORDED = sorted(RESULTS.glob("*seed[0-9].json"))
@@ -39,6 +39,10 @@ def test_a_recorded_run_is_complete_and_bears_its_name(path: Path) -> None:
     assert {"python", "torch", "sacrebleu"} <= result["versions"].keys()
     model = EncoderDecoder(ModelConfig(**result["model_config"]))
     assert count_parameters(model) == result["parameters"]
+    if "-dirty" not in result["git_commit"]:  # two early runs, whose recipe no commit holds
+        recipe = Recipe(**result["recipe"])
+        assert recipe.epochs >= result["epochs"]
+        assert recipe.precision in ("auto", result["precision"])
     assert [record["epoch"] for record in result["metrics"]] == list(range(1, result["epochs"] + 1))
 
 
@@ -53,6 +57,30 @@ def test_the_comparison_was_scored_as_published(path: Path) -> None:
     assert sum(row["sentences"] for row in scores["by_length"]) == scores["sentences"] == 1000
     assert scores["by_length"][0]["bleu_tok"] == scores["short"]["bleu_tok"]
     assert scores["by_length"][-1]["bleu_tok"] == scores["long"]["bleu_tok"]
+
+
+@pytest.mark.parametrize("path", RUNS, ids=lambda path: path.stem)
+def test_no_compared_run_is_larger_than_ten_million_parameters(path: Path) -> None:
+    assert json.loads(path.read_text())["parameters"] <= 10_000_000
+
+
+@pytest.mark.parametrize(
+    ("pair", "preset", "least"),
+    [
+        ("en-de", "quick", 36.0),
+        ("en-de", "laptop", 38.0),
+        ("en-de", "best", 39.0),
+        ("en-fr", "best", 59.0),
+    ],
+)
+def test_every_seed_of_a_preset_reaches_what_it_is_for(
+    pair: str, preset: str, least: float
+) -> None:
+    paths = list(RESULTS.glob(f"multi30k-{pair}-rnnsearch-{preset}-seed[0-9].json"))
+    assert paths
+    for path in paths:
+        scores = json.loads(path.read_text())["scores"]["test_2016_flickr"]
+        assert scores["bleu_tok"] >= least, path.name
 
 
 @pytest.mark.parametrize("path", FULL_SIZE, ids=lambda path: path.stem)

@@ -83,6 +83,7 @@ def test_a_run_learns_and_can_be_read_back(undisturbed: Path, corpus: Corpus) ->
     assert losses[-1] < losses[0]
     result = finish_run(undisturbed, corpus, beam=3)
     assert result == read_result(undisturbed)
+    assert Recipe(**result["recipe"]) == CONFIG.recipe
     assert result["best_val_loss"] == min(losses)
     assert result["scores"]["test"]["sentences"] == 20
     commit = yaml.safe_load((undisturbed / "config.yaml").read_text())["git_commit"]
