@@ -13,6 +13,9 @@ from typing import Any
 from tqdm import tqdm
 
 from benchmarks.machine import about
+from course_lib.files import sha256_of
+from course_lib.pretrained import FOLDER
+from course_lib.training.run_directory import BEST
 
 SENTENCE = "a man is riding a bicycle ."
 COURSE = "from course_lib.cli import main; main()"
@@ -55,6 +58,7 @@ def measure_start(name: str = "multi30k-en-de", rounds: int = 5) -> dict[str, An
     return {
         "what": "start",
         "name": name,
+        "model_sha256": sha256_of(FOLDER / name / BEST),
         "source": SENTENCE,
         "translation": answer.rstrip("\n"),
         "threads": 1,

@@ -4,6 +4,7 @@ import json
 
 from benchmarks.record import RESULTS
 from benchmarks.starting import measure_start
+from course_lib.files import sha256_of
 from course_lib.pretrained import FOLDER
 
 
@@ -22,4 +23,6 @@ def test_the_recorded_answer_came_within_two_seconds_of_importing_torch() -> Non
     assert result["beyond"] <= 2
     assert result["processor_beyond"] <= 2
     assert result["name"] == "multi30k-en-de"
+    published = FOLDER / "multi30k-en-de" / "model.safetensors"
+    assert result["model_sha256"] == sha256_of(published)  # measured anew after every change
     assert result["translation"].startswith("ein mann")

@@ -13,7 +13,13 @@ from course_lib.corpora.registry import CORPORA, inconsistencies, load_corpus
 from course_lib.corpora.token_files import Row, TokenFiles, prepare
 from course_lib.corpora.tokenization import tokenize
 from course_lib.errors import CourseError
-from course_lib.training import RunConfig, finish_run, read_metrics, train
+from course_lib.training import (
+    RunConfig,
+    finish_run,
+    read_metrics,
+    train,
+    train_in_processes,
+)
 
 TRAIN = 130
 
@@ -219,6 +225,21 @@ def test_a_run_trains_from_the_stream_and_resumes_to_the_same_numbers(
     assert list(result["scores"]) == ["test"]
     assert result["model_config"]["target_vocabulary"] == 44
     assert result["corpus_sha256"].keys() == {"train", "val", "test"}
+
+
+def test_two_processes_share_what_one_streams(
+    published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "theirs"))  # theirs is not patched
+    changes = {**SMALL, "batch_tokens": 300}
+    config = RunConfig("rnnsearch", "wmt14", "en-fr", "paper", changes=changes)
+    train(config, load_corpus("wmt14", "en-fr"), tmp_path / "one", quiet=True)
+    train_in_processes(2, config, tmp_path / "two", quiet=True)
+    one, two = (read_metrics(tmp_path / name) for name in ("one", "two"))
+    assert one[-1]["step"] == two[-1]["step"] > 10
+    for name in ("train_loss", "val_loss"):
+        losses = [record[name] for record in two]
+        assert losses == pytest.approx([record[name] for record in one], abs=1e-4)
 
 
 class StopAfter:
