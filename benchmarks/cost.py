@@ -48,6 +48,9 @@ POINTS = (
 OTHERS = (
     Point("rnnsearch", "cpu", 16_000, 128, 20),
     Point("rnnencdec", "gpu", 8_000, 32, 40),
+    Point("rnnsearch", "laptop", 4_000, 64, 16),
+    Point("rnnencdec", "laptop", 4_000, 128, 30),
+    Point("rnnsearch", "best", 10_000, 64, 16),
 )
 """What they have to hold for."""
 

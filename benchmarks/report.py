@@ -209,14 +209,8 @@ def grading(result: Result) -> Table:
 
 
 def pipeline(result: Result) -> Table:
-    """Every stage at every size, and tokenising."""
+    """Every stage at every size."""
     header = ["stage", "sentence pairs", "target words a second", "peak memory, MiB"]
-    tokenise = [
-        "tokenise, one process",
-        f"{result['tokenised_lines']:,}",
-        f"{result['tokenised_a_second']:,.0f}",
-        "",
-    ]
     rows = [
         [
             row["stage"],
@@ -226,7 +220,7 @@ def pipeline(result: Result) -> Table:
         ]
         for row in sorted(result["rows"], key=lambda row: list(STAGES.values()).index(row["stage"]))
     ]
-    return Table(header, [tokenise, *rows])
+    return Table(header, rows)
 
 
 def cost(result: Result) -> Table:

@@ -137,14 +137,15 @@ def card(result: dict[str, Any], run: Run, corpus: Corpus) -> str:
     sizes = " and ".join(f"{len(words):,} {side}" for side, words in sides.items()) + " words"
     unseen = "a word outside it"
     if isinstance(run.source_vocabulary, Pieces):
-        sizes = f"{len(run.source_vocabulary):,} pieces of words, the same for both languages"
-        unseen = "a character that no piece has"
+        sizes = f"{len(run.source_vocabulary):,} subwords, the same for both languages"
+        unseen = "a character that none of them has"
     ranked = f"log-probability / length ** {recipe.length_penalty:g}"
     attention = (
         "It attends: every target word is written from a weighted mean of the source's annotations."
         if run.model.config.context != "fixed"
         else "It does not attend: every target word is written from the same one vector, the "
-        "encoder's last forward state. It is here to be compared with."
+        "encoder's last forward state; the decoder starts from its last backward one, as in "
+        "RNNsearch. It is here to be compared with."
     )
     settings = ", ".join(f"{name}={value}" for name, value in result["changes"].items())
     lines = [
