@@ -39,6 +39,7 @@ def record(directory: Path) -> None:
         **{key: result[key] for key in kept},
         "scored_by": git_commit(),
         "split": split,
+        "shortest_in_training": min(lengths),
         "longest_in_training": max(lengths),
         "over_30_words_in_training": sum(length > 30 for length in lengths),
     }
