@@ -38,20 +38,34 @@ class EncoderDecoder(nn.Module):
         return self.decoder.step(y_prev, state)
 
     def forward(
-        self, batch: Batch, label_smoothing: float = 0.0, given: float | None = None
+        self,
+        batch: Batch,
+        label_smoothing: float = 0.0,
+        given: float | None = None,
+        r_drop: float = 0.0,
     ) -> tuple[Tensor, Tensor]:
         """What training calls: `loss`, through whatever precision wraps the model."""
-        return self.loss(batch, label_smoothing, given)
+        return self.loss(batch, label_smoothing, given, r_drop)
 
     def loss(
-        self, batch: Batch, label_smoothing: float = 0.0, given: float | None = None
+        self,
+        batch: Batch,
+        label_smoothing: float = 0.0,
+        given: float | None = None,
+        r_drop: float = 0.0,
     ) -> tuple[Tensor, Tensor]:
         """Summed cross-entropy in nats over the real target positions, and their number.
 
         Padded positions are dropped before the readout, so no product over the vocabulary is spent
         on them. `given` is the share of true words among those the decoder is given, the rest being
         its own (see `Decoder.unroll_sampled`); None is teacher forcing by the fast path.
+
+        With `r_drop` above 0 every pair is read twice, each time under dropout of its own: the loss
+        is the mean of both, and `r_drop` times their `disagreement` (Liang et al. 2021).
         """
+        words = batch.target_mask.sum()
+        if r_drop:
+            batch = batch.twice()
         start = self.start(batch.source, batch.source_lengths, batch.source_mask)
         if given is None:
             inputs, _ = self.decoder.unroll(batch.target_in, start)
@@ -60,14 +74,17 @@ class EncoderDecoder(nn.Module):
         logits = self.decoder.readout(
             ReadoutInputs(*(values[batch.target_mask] for values in inputs))
         )
+        # In half precision the sum over the vocabulary would lose the small probabilities.
+        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
         loss = functional.cross_entropy(
-            # In half precision the sum over the vocabulary would lose the small probabilities.
-            logits.to(torch.promote_types(logits.dtype, torch.float32)),
+            logits,
             batch.target_out[batch.target_mask],
             label_smoothing=label_smoothing,
             reduction="sum",
         )
-        return loss, batch.target_mask.sum()
+        if r_drop:
+            loss = loss / 2 + r_drop * disagreement(*logits.chunk(2))
+        return loss, words
 
     @torch.no_grad()
     def sentence_log_probs(self, batch: Batch) -> Tensor:
@@ -90,6 +107,16 @@ class EncoderDecoder(nn.Module):
         start = self.start(batch.source, batch.source_lengths, batch.source_mask)
         _, alpha = self.decoder.unroll(batch.target_in, start)
         return None if alpha is None else alpha * batch.target_mask[..., None]
+
+
+def disagreement(one: Tensor, other: Tensor) -> Tensor:
+    """(KL(p || q) + KL(q || p)) / 4 in nats, summed over positions: how far two readings differ.
+
+    p and q are the distributions of two (positions, K_y) tables of logits. It is half of the
+    regulariser of Liang et al. (2021, Equation 2), as the loss it is added to is half of theirs.
+    """
+    p, q = one.log_softmax(dim=-1), other.log_softmax(dim=-1)
+    return ((p.exp() - q.exp()) * (p - q)).sum() / 4
 
 
 TIED = {

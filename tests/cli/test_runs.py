@@ -123,6 +123,7 @@ def test_compare_prints_the_models_side_by_side(
                 ("patience=-1", "at least 1"),
                 ("bpe_dropout=1", "below 1"),
                 ("bpe_dropout=0.1", "subwords"),
+                ("r_drop=-1", "0 or more"),
                 ("context=fixed", "rnnencdec"),
                 ("context=cosine", "additive"),
                 ("context=dot", "general"),
