@@ -1,6 +1,7 @@
 """`course cost`: what a training would cost, before anybody pays for it."""
 
 import json
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -79,8 +80,9 @@ def predicted(
     if source <= 0 or target <= 0:
         raise CourseError("An average pair has more than 0 words on each side.")
     work = formulas.Workload(updates, recipe.batch_size, source, target)
+    read = replace(work, batch=2 * recipe.batch_size) if recipe.r_drop else work
     longest = recipe.max_length + 1
-    memory = formulas.memory(model_config, recipe.batch_size, longest, longest)
+    memory = formulas.memory(model_config, read.batch, longest, longest)
     found: dict[str, Any] = {
         "model": model,
         "preset": preset,
@@ -88,8 +90,8 @@ def predicted(
         "updates": updates,
         "batch": recipe.batch_size,
         "target_words": work.words,
-        "flops": work.flops(model_config),
-        "flops_a_word": work.flops(model_config) / work.words,
+        "flops": read.flops(model_config),
+        "flops_a_word": read.flops(model_config) / work.words,
         "longest": recipe.max_length,
         "memory_bytes": sum(memory.values()),
         "memory": memory,
@@ -98,7 +100,7 @@ def predicted(
     }
     if tflops is not None or words_per_second is not None:
         rate = None if tflops is None else tflops * 1e12
-        found["hours"] = formulas.seconds(model_config, work, rate, words_per_second) / 3600
+        found["hours"] = formulas.seconds(model_config, read, rate, words_per_second) / 3600
         found["price"] = None if price is None else price * found["hours"]
     elif price is not None:
         raise CourseError(

@@ -177,6 +177,14 @@ def test_the_command_gives_hours_and_money(
     assert found["parameters"] == count_parameters(build_model(tied))
     assert course("--preset", "best", "--vocabulary", "100", "--json") == 0
     assert json.loads(capsys.readouterr().out)["parameters"] < found["parameters"]
+    assert course("--preset", "best", "--tflops", "3", "--json") == 0
+    once = json.loads(capsys.readouterr().out)
+    assert course("--preset", "best", "--tflops", "3", "--json", "--set", "r_drop=3") == 0
+    twice = json.loads(capsys.readouterr().out)  # every pair is read two times
+    assert twice["hours"] == pytest.approx(2 * once["hours"])
+    assert twice["target_words"] == once["target_words"]
+    for part in ("activations", "passing"):
+        assert twice["memory"][part] == 2 * once["memory"][part]
     assert course("--tflops", "3", "--set", "batch_size=40") == 0
     text = capsys.readouterr().out
     assert "288,000 updates of 40 pairs" in text
