@@ -44,28 +44,18 @@ class EncoderDecoder(nn.Module):
         given: float | None = None,
         r_drop: float = 0.0,
     ) -> tuple[Tensor, Tensor]:
-        """What training calls: `loss`, through whatever precision wraps the model."""
-        return self.loss(batch, label_smoothing, given, r_drop)
+        """What training calls, through whatever precision wraps the model."""
+        if r_drop:
+            return self.loss_of_two(batch, label_smoothing, given, r_drop)
+        return self.loss(batch, label_smoothing, given)
 
-    def loss(
-        self,
-        batch: Batch,
-        label_smoothing: float = 0.0,
-        given: float | None = None,
-        r_drop: float = 0.0,
-    ) -> tuple[Tensor, Tensor]:
-        """Summed cross-entropy in nats over the real target positions, and their number.
+    def logits(self, batch: Batch, given: float | None = None) -> Tensor:
+        """What the softmax is taken of at every real target position, (positions, K_y).
 
         Padded positions are dropped before the readout, so no product over the vocabulary is spent
         on them. `given` is the share of true words among those the decoder is given, the rest being
         its own (see `Decoder.unroll_sampled`); None is teacher forcing by the fast path.
-
-        With `r_drop` above 0 every pair is read twice, each time under dropout of its own: the loss
-        is the mean of both, and `r_drop` times their `disagreement` (Liang et al. 2021).
         """
-        words = batch.target_mask.sum()
-        if r_drop:
-            batch = batch.twice()
         start = self.start(batch.source, batch.source_lengths, batch.source_mask)
         if given is None:
             inputs, _ = self.decoder.unroll(batch.target_in, start)
@@ -75,16 +65,36 @@ class EncoderDecoder(nn.Module):
             ReadoutInputs(*(values[batch.target_mask] for values in inputs))
         )
         # In half precision the sum over the vocabulary would lose the small probabilities.
-        logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+        return logits.to(torch.promote_types(logits.dtype, torch.float32))
+
+    def loss(
+        self, batch: Batch, label_smoothing: float = 0.0, given: float | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Summed cross-entropy in nats over the real target positions, and their number.
+
+        `given` is as for `logits`.
+        """
         loss = functional.cross_entropy(
-            logits,
+            self.logits(batch, given),
             batch.target_out[batch.target_mask],
             label_smoothing=label_smoothing,
             reduction="sum",
         )
-        if r_drop:
-            loss = loss / 2 + r_drop * disagreement(*logits.chunk(2))
-        return loss, words
+        return loss, batch.target_mask.sum()
+
+    def loss_of_two(
+        self, batch: Batch, label_smoothing: float, given: float | None, r_drop: float
+    ) -> tuple[Tensor, Tensor]:
+        """R-Drop (Liang et al. 2021): every pair is read twice, each time under its own dropout.
+
+        The loss is the mean of both, and `r_drop` times their `disagreement`.
+        """
+        logits = self.logits(batch.twice(), given)
+        words = batch.target_out[batch.target_mask]
+        loss = functional.cross_entropy(
+            logits, words.repeat(2), label_smoothing=label_smoothing, reduction="sum"
+        )
+        return loss / 2 + r_drop * disagreement(*logits.chunk(2)), batch.target_mask.sum()
 
     @torch.no_grad()
     def sentence_log_probs(self, batch: Batch) -> Tensor:

@@ -27,7 +27,7 @@ def kl(p: np.ndarray, q: np.ndarray) -> float:
 def test_the_loss_is_the_mean_of_two_readings_and_their_disagreement(smoothing: float) -> None:
     model, seen = model_with(0.3), []
     hook = model.decoder.W_o.register_forward_hook(lambda *call: seen.append(call[2]))
-    loss, words = model.loss(BATCH, smoothing, r_drop=2.5)
+    loss, words = model(BATCH, smoothing, r_drop=2.5)
     hook.remove()
     logits = seen[0].detach().numpy()
     log_probs = logits - np.logaddexp.reduce(logits, axis=-1, keepdims=True)
@@ -44,7 +44,7 @@ def test_the_loss_is_the_mean_of_two_readings_and_their_disagreement(smoothing: 
 
 def test_without_dropout_two_readings_agree() -> None:
     model = model_with(0.0)
-    (twice, _), (once, _) = model.loss(BATCH, r_drop=5.0), model.loss(BATCH)
+    (twice, _), (once, _) = model(BATCH, r_drop=5.0), model.loss(BATCH)
     torch.testing.assert_close(twice, once, atol=1e-12, rtol=0)
 
 
