@@ -326,7 +326,10 @@ def in_use(folder: Path) -> bool:
 @pytest.mark.slow
 def test_ctrl_c_keeps_what_is_done_and_says_so(tmp_path: Path) -> None:
     folder = course(tmp_path)
+    # Tests that a script started in the background ignore Ctrl-C, and so would the command.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = start(folder)
+    signal.signal(signal.SIGINT, before)
     while finished(folder) < 1 and process.poll() is None:
         time.sleep(0.005)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to everyone
