@@ -46,7 +46,7 @@ class EncoderDecoder(nn.Module):
     ) -> tuple[Tensor, Tensor]:
         """What training calls, through whatever precision wraps the model."""
         if r_drop:
-            return self.loss_of_two(batch, label_smoothing, given, r_drop)
+            return self.r_drop_loss(batch, label_smoothing, given, r_drop)
         return self.loss(batch, label_smoothing, given)
 
     def logits(self, batch: Batch, given: float | None = None) -> Tensor:
@@ -82,7 +82,7 @@ class EncoderDecoder(nn.Module):
         )
         return loss, batch.target_mask.sum()
 
-    def loss_of_two(
+    def r_drop_loss(
         self, batch: Batch, label_smoothing: float, given: float | None, r_drop: float
     ) -> tuple[Tensor, Tensor]:
         """R-Drop (Liang et al. 2021): every pair is read twice, each time under its own dropout.
