@@ -35,15 +35,16 @@ BEAM = 12
 ROWS: dict[str, dict[str, Any]] = {
     "one-unit": {"order": "before"},
     "words": {"subwords": None, "tying": "output"},
-    "more-pieces": {"subwords": 10_000},
     "no-tying": {"tying": "none"},
+    "previous-state": {"reads": "previous"},
     "no-averaging": {"averaging": 0.0},
     "no-dropout": {"dropout": 0.0},
     "no-smoothing": {"label_smoothing": 0.0},
+    "constant-rate": {"schedule": "constant"},
 }
 """What each row sets against the preset; `words` cannot share its tables over both sides.
 
-The row that all are compared with is the preset's own runs (record.py).
+All are compared with the preset's own runs (record.py).
 """
 
 
