@@ -55,12 +55,12 @@ def train(
     data = load_corpus(corpus, pair, **config.corpus_options)
     try:
         train_by(processes, config, data, out, resume)
+        if not is_main_process():
+            return
+        result = finish_run(out, data, beam)
     except KeyboardInterrupt:
         typer.echo(f"\nStopped, nothing lost: add --resume to go on with {out}.", err=True)
         raise
-    if not is_main_process():
-        return
-    result = finish_run(out, data, beam)
     typer.echo(f"{model} has {time_taken(result)}.")
     for split, scores in result["scores"].items():
         typer.echo(_summary(split, scores))

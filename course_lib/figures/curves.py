@@ -28,7 +28,8 @@ def learning_curves(
     """Loss (above) and validation BLEU (below) of each run, labelled at the end of its lines.
 
     runs: by model name, the records of its `metrics.jsonl`, which have `epoch`, `seconds` (training
-    time from the start), `train_loss` and `val_loss` (nats a target word) and `val_bleu`.
+    time from the start), `train_loss` and `val_loss` (nats a target word) and `val_bleu`. Means
+    over seeds may have `val_loss_range` and `val_bleu_range` too, least and greatest: a band.
     x: "seconds" compares under the same budget of time, "epoch" under the same budget of data.
     """
     if not any(runs.values()):
@@ -74,6 +75,11 @@ def learning_curves(
         loss.plot(at, train, ".-", color=style.color, lw=1.1, ms=3, alpha=0.6, gid=f"train-{model}")
         loss.plot(at, val, gid=f"val-{model}", **line_style(style))
         bleu.plot(at, score, gid=f"bleu-{model}", **line_style(style))
+        for axes, key in ((loss, "val_loss_range"), (bleu, "val_bleu_range")):
+            if all(key in record for record in records):
+                low, high = zip(*(record[key] for record in records), strict=True)
+                shade = axes.fill_between(at, low, high, color=style.color, alpha=0.25, lw=0)
+                shade.set_gid(f"{key}-{model}")
         loss_ends.append((at[-1], val[-1], style.label, style))
         bleu_ends.append((at[-1], score[-1], f"{style.label} {score[-1]:.1f}", style))
 

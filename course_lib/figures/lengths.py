@@ -39,6 +39,7 @@ def score_by_length(
 
     results: by model name, what `evaluation.bleu.bleu_by_length` returns: ranges with `lower` and
     `upper` (both inside), `sentences` and the score under `key`. All models have the same ranges.
+    Means over seeds may have `{key}_range` too, the least and the greatest: a box.
     training_lengths: shortest and longest source in training; what lies outside is shaded.
     key, label: the score to draw and what its axis is called.
     """
@@ -71,6 +72,11 @@ def score_by_length(
         scores = [float(row[key]) for row in rows]
         axes.plot(middles, scores, gid=f"score-{model}", zorder=3, **line_style(style))
         ends.append((middles[-1], scores[-1], style.label, style))
+        for middle, row in zip(middles, rows, strict=True):
+            if extent := row.get(f"{key}_range"):
+                axes.vlines(
+                    middle, *extent, color=style.color, lw=16, alpha=0.3, gid=f"range-{model}"
+                )
     axes.set_xlim(low, high)
     highest = max(float(row[key]) for rows in results.values() for row in rows)
     axes.set_ylim(0, highest * 1.08 if highest > 0 else 1)

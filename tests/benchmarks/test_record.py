@@ -61,6 +61,11 @@ def test_what_is_promised_of_the_input_pipeline_is_recorded() -> None:
     assert result["ours"] / record.fastest_training(RESULTS) >= 10
     # A hundred times as many pairs in the same memory; the smallest corpus fills no whole buffer.
     assert result["memory_growth"] < 1.15
+    by_stage: dict[str, dict[int, float]] = {}
+    for row in result["rows"]:
+        by_stage.setdefault(row["stage"], {})[row["pairs"]] = row["peak_mib"]
+    for stage, peaks in by_stage.items():  # counting keeps two million different words at most
+        assert max(peaks.values()) < (1.6 if stage == "count words" else 1.15) * min(peaks.values())
 
 
 def test_what_is_promised_of_the_moving_figures_is_recorded() -> None:

@@ -83,6 +83,29 @@ def test_every_seed_of_a_preset_reaches_what_it_is_for(
         assert scores["bleu_tok"] >= least, path.name
 
 
+@pytest.mark.parametrize(("preset", "minutes"), [("quick", 6), ("laptop", 18)])
+def test_two_cores_train_in_the_minutes_that_a_preset_is_for(preset: str, minutes: int) -> None:
+    runs = [
+        json.loads(path.read_text())
+        for path in RESULTS.glob(f"multi30k-en-de-rnnsearch-{preset}-seed[0-9].json")
+    ]
+    two_cores = [run["train_seconds"] for run in runs if run["threads"] == 2]
+    assert two_cores
+    assert max(two_cores) <= minutes * 60
+
+
+@pytest.mark.parametrize(("preset", "seeds"), [("laptop", 3), ("best", 1)])
+def test_the_compared_models_differ_in_the_context_alone(preset: str, seeds: int) -> None:
+    for seed in range(seeds):
+        fixed, looking = (
+            json.loads((RESULTS / f"multi30k-en-de-{model}-{preset}-seed{seed}.json").read_text())
+            for model in ("rnnencdec", "rnnsearch")
+        )
+        assert fixed["model_config"] == {**looking["model_config"], "context": "fixed"}
+        same = ("recipe", "corpus_sha256", "precision")
+        assert [fixed[key] for key in same] == [looking[key] for key in same]
+
+
 @pytest.mark.parametrize("path", FULL_SIZE, ids=lambda path: path.stem)
 def test_the_full_size_runs_reach_their_scores(path: Path) -> None:
     result = json.loads(path.read_text())

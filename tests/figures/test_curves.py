@@ -80,6 +80,25 @@ def test_a_run_without_records_is_left_out() -> None:
         learning_curves({"rnnencdec": []})
 
 
+def test_a_band_reaches_from_the_least_seed_to_the_greatest() -> None:
+    apart = {"rnnsearch": [1.0, 0.5, 2.0], "rnnencdec": [3.0, 1.0, 0.25]}
+    runs = {
+        model: [
+            {**record, "val_bleu_range": (record["val_bleu"] - wide, record["val_bleu"] + wide)}
+            for record, wide in zip(run(3, 30.0), widths, strict=True)
+        ]
+        for model, widths in apart.items()
+    }
+    loss, bleu = learning_curves(runs, x="epoch").axes
+    assert not loss.collections
+    bands = {band.get_gid(): band for band in bleu.collections}
+    for model, records in runs.items():
+        [path] = bands[f"val_bleu_range-{model}"].get_paths()
+        corners = {tuple(corner) for corner in path.vertices}
+        for record in records:
+            assert {(record["epoch"], edge) for edge in record["val_bleu_range"]} <= corners
+
+
 def test_alt_text_tells_ends_and_best() -> None:
     records = run(3, 40.0)
     records[1]["val_bleu"] = 33.3

@@ -45,6 +45,16 @@ def test_points_stand_in_the_middle_of_their_range() -> None:
     assert figure.axes[1].get_ylim()[0] == 0  # a gap is as large as it looks
 
 
+def test_a_box_reaches_from_the_least_seed_to_the_greatest() -> None:
+    results = both(MULTI30K)
+    for row in results["rnnsearch"]:
+        row["bleu_tok_range"] = (row["bleu_tok"] - 1, row["bleu_tok"] + row["lower"])
+    boxes = score_by_length(results).axes[1].collections
+    assert {box.get_gid() for box in boxes} == {"range-rnnsearch"}
+    drawn = [box.get_segments()[0][:, 1].tolist() for box in boxes]
+    assert drawn == [list(row["bleu_tok_range"]) for row in results["rnnsearch"]]
+
+
 def test_sentence_counts_are_written() -> None:
     figure = score_by_length(both(MULTI30K))
     counts = [text.get_text() for text in figure.axes[0].texts if text.get_gid() == "count"]

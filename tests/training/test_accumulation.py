@@ -45,7 +45,7 @@ def update(small: RunConfig, small_corpus: Corpus) -> Updater:
 @pytest.fixture
 def minibatch(small: RunConfig, small_corpus: Corpus) -> Minibatch:
     words = make_vocabularies(small, small_corpus)
-    return next(make_minibatches(small, small_corpus, words).epoch(0))
+    return max(make_minibatches(small, small_corpus, words).epoch(0), key=len)
 
 
 @contextmanager
@@ -78,7 +78,7 @@ def test_parts_keep_less_for_the_way_back(update: Updater, minibatch: Minibatch)
 def test_any_number_of_parts_gives_the_same_gradient(update: Updater, minibatch: Minibatch) -> None:
     """More parts than pairs are as many as pairs; the gradient is that of the mean over words."""
     gradients, losses = [], []
-    for parts in (1, 2, 16, 99):
+    for parts in (1, 2, 15, 99):
         losses.append(update.gradient(minibatch, Progress(parts=parts)))
         gradients.append([p.grad.clone() for p in update.trainer.parameters()])
         update.trainer.zero_grad()

@@ -37,13 +37,13 @@ def outcome(run: Path) -> tuple[bytes, list[dict[str, float]]]:
 def stopped(
     small: RunConfig, small_corpus: Corpus, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """A run that Ctrl-C stopped at update 23, behind the checkpoint of update 21."""
+    """A run that Ctrl-C stopped at update 26, behind the checkpoint of update 24."""
     out = tmp_path_factory.mktemp("stopped") / "run"
     update = Updater.__call__
 
     def interrupted(self: Updater, minibatch: Minibatch, progress: Progress) -> None:
         update(self, minibatch, progress)
-        if progress.step == 23:
+        if progress.step == 26:
             signal.raise_signal(signal.SIGINT)
 
     with pytest.MonkeyPatch.context() as monkeypatch:
@@ -114,7 +114,7 @@ def test_a_damaged_checkpoint_costs_no_more_than_the_time_since_the_one_before(
         assert said == ""
     else:
         assert said.count("\n") == 1
-        assert "at update 21" in said
+        assert "at update 24" in said
     assert not (out / "previous.safetensors").exists()
 
 
@@ -174,38 +174,62 @@ config = RunConfig("rnnsearch", "copy", "tokens", "smoke", changes=changes)
 corpus = load_corpus("copy", "tokens", **config.corpus_options)
 for place in places:
     try:
-        train(config, corpus, place, quiet=True)
+        train(config, corpus, place, resume=True, quiet=True)
     except CourseError as error:
         print(error, file=sys.stderr)
 """
 
 
-def test_a_full_disk_and_a_folder_that_cannot_be_written_are_said_and_lose_nothing(
+def in_a_sandbox(options: list[object], argument: str, then: str) -> list[str]:
+    """Train where the sandbox has made these file systems, do something; what the training said."""
+    sandbox = ["--bind", "/", "/", "--dev-bind", "/dev", "/dev", *map(str, options)]
+    shell = ["sh", "-c", f'"$0" -c "$@" && {then}', sys.executable, TRAIN, argument]
+    done = subprocess.run(["bwrap", *sandbox, *shell], capture_output=True, text=True, check=True)
+    assert ".half" not in done.stdout  # nothing half-written takes the room that is left
+    return done.stderr.splitlines()
+
+
+def test_a_full_disk_is_said_and_loses_nothing(
     small: RunConfig, small_corpus: Corpus, small_run: Path, tmp_path: Path
 ) -> None:
-    """Two real ones: a file system that holds two checkpoints and a half, and a read-only one."""
-    kept, closed, full = (tmp_path / name for name in ("kept", "closed", "full"))
-    for folder in (kept, closed, full):
-        folder.mkdir()
-    room = int(2.5 * (small_run / "last.safetensors").stat().st_size)
-    sandbox = ["--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--ro-bind", closed, closed]
-    sandbox += ["--size", str(room), "--tmpfs", full]
-    argument = json.dumps([small.changes, f"{closed}/run", f"{full}/run"])
-    then = f"ls -A '{full}/run' && cp -r '{full}/run' '{kept}'"
-    done = subprocess.run(
-        ["bwrap", *sandbox, "sh", "-c", f'"$0" -c "$@" && {then}', sys.executable, TRAIN, argument],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    read_only, no_room = done.stderr.splitlines()
-    assert read_only.startswith(f"{closed}/run: Read-only file system.")
-    assert no_room.startswith(f"{full}/run/last.safetensors: No space left on device.")
-    assert "Make room" in no_room
-    assert "--resume" in no_room
-    assert ".half" not in done.stdout  # nothing half-written takes the room that is left
-    train(small, small_corpus, kept / "run", resume=True, quiet=True)
-    assert outcome(kept / "run") == outcome(small_run)
+    """Real file systems, each with room for so many checkpoints: weights are a third of one."""
+    config = replace(small, changes={**small.changes, "checkpoint_steps": 100})
+    size = (small_run / "last.safetensors").stat().st_size
+    weights, state = "model.safetensors", "last.safetensors"
+    files = {0.01: "config.yaml", 0.2: weights, 1.1: state, 1.5: weights, 2.2: state, 3.0: state}
+    options, places = [], []
+    for room in files:
+        full, kept = (tmp_path / name / str(room) for name in ("full", "kept"))
+        full.mkdir(parents=True)
+        kept.mkdir(parents=True)
+        options += ["--size", int(room * size), "--tmpfs", full]
+        places.append(f"{full}/run")
+    then = f"find '{tmp_path}/full' -name '*.half*' && cp -r '{tmp_path}/full/.' '{tmp_path}/kept'"
+    lines = in_a_sandbox(options, json.dumps([config.changes, *places]), then)
+    for line, place, name in zip(lines, places, files.values(), strict=True):
+        assert line.startswith(f"{place}/{name}: No space left on device.")
+        assert "Make room" in line
+        assert "--resume" in line
+    for room in files:
+        out = tmp_path / "kept" / str(room) / "run"
+        train(config, small_corpus, out, resume=True, quiet=True)
+        assert outcome(out) == outcome(small_run)
+
+
+def test_a_folder_that_cannot_be_written_is_said_and_loses_nothing(
+    stopped: Path, small: RunConfig, small_corpus: Corpus, small_run: Path, tmp_path: Path
+) -> None:
+    """A file system that is read-only, from the first update on or since the run was stopped."""
+    closed = tmp_path / "closed"
+    shutil.copytree(stopped, closed / "stopped")
+    argument = json.dumps([small.changes, f"{closed}/new", f"{closed}/stopped"])
+    lines = in_a_sandbox(["--ro-bind", closed, closed], argument, f"ls -A '{closed}/stopped'")
+    for line, name in zip(lines, ("new", "stopped"), strict=True):
+        assert line.startswith(f"{closed}/{name}")
+        assert "Read-only file system." in line
+        assert "permissions" in line
+    train(small, small_corpus, closed / "stopped", resume=True, quiet=True)
+    assert outcome(closed / "stopped") == outcome(small_run)
 
 
 def test_what_fp16_scales_gradients_by_is_part_of_a_checkpoint(tmp_path: Path) -> None:

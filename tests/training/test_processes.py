@@ -98,6 +98,54 @@ def test_two_processes_give_the_loss_curve_and_the_averaged_weights_of_one(
         assert not torch.equal(value, states[1][f"model.{name}"])
 
 
+SCARCE = """
+import os
+import torch
+from course_lib.models import EncoderDecoder
+from course_lib.training import launch
+
+def work(told, config, out, resume, quiet):
+    '''What each process does; the second has memory for four pairs at a time.'''
+    loss = EncoderDecoder.loss
+    def limited(self, batch, *arguments):
+        if len(batch.source) > 4 and os.environ["RANK"] == "1" and self.training:
+            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
+        return loss(self, batch, *arguments)
+    EncoderDecoder.loss = limited
+    launch._work(told, config, out, resume, quiet)
+"""
+
+
+@pytest.mark.slow
+def test_one_of_two_processes_runs_out_of_memory_and_the_curve_is_the_same(
+    small: RunConfig,
+    small_run: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "scarce.py").write_text(SCARCE)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(launch, "_work", importlib.import_module("scarce").work)
+    train_in_processes(2, small, tmp_path / "run", quiet=True)
+    assert capfd.readouterr().err.count("Memory ran out at update") == 1
+    assert_same_curve(tmp_path / "run", small_run)
+
+
+@pytest.mark.slow
+def test_torchrun_trains_to_the_numbers_of_one_process(
+    small: RunConfig, small_run: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    torchrun = ("-m", "torch.distributed.run", "--nproc-per-node=2", "-m", "course_lib")
+    world = {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
+    process = start(small, out, python=torchrun, **world)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    assert known_at_start(out)["processes"] == 2
+    assert_same_curve(out, small_run)
+
+
 def start(
     config: RunConfig, out: Path, *words: str, python: tuple[str, ...] = ("-m", "course_lib"), **env
 ) -> subprocess.Popen[str]:

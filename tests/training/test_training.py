@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from itertools import pairwise
 from pathlib import Path
@@ -160,6 +161,29 @@ def test_ctrl_c_and_a_cluster_s_notice_lose_nothing(
     assert outcome(out) == outcome(undisturbed)
 
 
+def test_in_bf16_a_stopped_run_ends_with_the_same_numbers_too(
+    tmp_path: Path, corpus: Corpus, undisturbed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = replace(CONFIG, changes={**TINY, "precision": "bf16"})
+    train(config, corpus, tmp_path / "free", quiet=True)
+    update = Updater.__call__
+
+    def interrupted(self: Updater, minibatch: Minibatch, progress: Progress) -> None:
+        update(self, minibatch, progress)
+        if progress.step == 11:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Updater, "__call__", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        train(config, corpus, tmp_path / "run", quiet=True)
+    monkeypatch.undo()
+    train(config, corpus, tmp_path / "run", resume=True, quiet=True)
+    assert outcome(tmp_path / "run") == outcome(tmp_path / "free")
+    [free, whole] = (read_metrics(run)[-1]["val_loss"] for run in (tmp_path / "free", undisturbed))
+    assert free != whole
+    assert free == pytest.approx(whole, rel=0.02)
+
+
 TRAIN_SCRIPT = """
 import json, sys
 from course_lib.corpora import load_corpus
@@ -190,23 +214,22 @@ def training_process(config: RunConfig, out: Path) -> "subprocess.Popen[bytes]":
     )
 
 
-def killed_at(config: RunConfig, out: Path, kills: int, seed: int) -> list[int]:
-    """Kill the training at random moments, then let it finish; the updates that were cut short.
+def killed_at(config: RunConfig, out: Path, moments: Sequence[int], seed: int) -> list[int]:
+    """Kill the training in or after these updates, let it finish; the updates that were cut short.
 
-    A moment is a few updates after the training goes on, and up to 30 ms: in an update, in a
-    validation, or while a checkpoint is written.
+    Up to 30 ms after an update begins: in it, in a later one, in a validation, or while a
+    checkpoint is written.
     """
     draw = random.Random(seed)
     cut = []
-    for _ in range(kills):
+    for moment in sorted(moments):
         with training_process(config, out) as process:
             assert process.stdout is not None
-            for _ in range(draw.randint(1, 5)):
-                began = process.stdout.readline()
+            began = next(step for line in process.stdout if (step := int(line)) >= moment)
             time.sleep(draw.uniform(0, 0.03))
             process.kill()
         assert process.returncode == -signal.SIGKILL  # it was not at its end yet
-        cut.append(int(began))
+        cut.append(began)
     with training_process(config, out) as process:
         process.communicate()
     assert process.returncode == 0
@@ -216,40 +239,50 @@ def killed_at(config: RunConfig, out: Path, kills: int, seed: int) -> list[int]:
 def test_killed_at_random_moments_it_ends_with_the_same_numbers(
     tmp_path: Path, undisturbed: Path
 ) -> None:
-    cut = killed_at(CONFIG, tmp_path / "run", kills=3, seed=0)
+    cut = killed_at(CONFIG, tmp_path / "run", (4, 15, 27), seed=0)
     assert len(set(cut)) > 1
     assert outcome(tmp_path / "run") == outcome(undisturbed)
 
 
 @pytest.mark.slow
 def test_killed_twenty_times(tmp_path: Path, corpus: Corpus) -> None:
-    longer = {**TINY, "epochs": 20}
-    config = replace(CONFIG, changes=longer)
-    train(config, corpus, tmp_path / "undisturbed", quiet=True)
-    often = replace(CONFIG, changes={**longer, "checkpoint_steps": 1})
-    cut = killed_at(often, tmp_path / "run", kills=20, seed=1)
-    assert len(set(cut)) > 10
-    assert outcome(tmp_path / "run") == outcome(tmp_path / "undisturbed")
+    """At moments drawn from the whole training; each time it falls back by up to three updates."""
+    config = replace(CONFIG, changes={**TINY, "epochs": 20})
+    free, disturbed = tmp_path / "undisturbed", tmp_path / "run"
+    updates = train(config, corpus, free, quiet=True).step
+    moments = random.Random(1).sample(range(updates - 1), 20)
+    cut = killed_at(config, disturbed, moments, seed=1)
+    assert len(cut) == 20
+    assert min(cut) < updates / 10
+    assert max(cut) > updates * 9 / 10
+    assert outcome(disturbed) == outcome(free)
+    for run in (disturbed, free):
+        finish_run(run, corpus, beam=3)
+    found, expected = (run / "hypotheses.test.txt" for run in (disturbed, free))
+    assert found.read_text() == expected.read_text()
 
 
-def test_a_loss_that_is_no_number_stops_and_keeps_the_last_good_checkpoint(
-    tmp_path: Path, corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("what", ["weight", "gradient"])
+def test_what_is_no_number_stops_a_training_and_the_last_good_checkpoint_is_kept(
+    what: str, tmp_path: Path, corpus: Corpus, undisturbed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    update = Updater.__call__
+    gradient = Updater.gradient
 
-    def spoiled(self: Updater, minibatch: Minibatch, progress: Progress) -> None:
-        if progress.step == 8:
-            with torch.no_grad():
-                self.trainer.decoder.W_o.bias.fill_(torch.nan)
-        update(self, minibatch, progress)
+    def spoiled(self: Updater, minibatch: Minibatch, progress: Progress) -> float:
+        bias = self.trainer.decoder.W_o.bias
+        if progress.step == 8 and what == "weight":
+            bias.data.fill_(torch.nan)
+        loss = gradient(self, minibatch, progress)
+        if progress.step == 8 and what == "gradient":
+            bias.grad.fill_(torch.inf)
+        return loss
 
-    monkeypatch.setattr(Updater, "__call__", spoiled)
+    monkeypatch.setattr(Updater, "gradient", spoiled)
     with pytest.raises(CourseError, match=r"update 9.*learning_rate"):
         train(CONFIG, corpus, tmp_path / "run", quiet=True)
     monkeypatch.undo()
-    progress = train(CONFIG, corpus, tmp_path / "run", resume=True, quiet=True)
-    assert progress.finished
-    assert all(record["val_loss"] < 100 for record in progress.metrics)
+    train(CONFIG, corpus, tmp_path / "run", resume=True, quiet=True)
+    assert outcome(tmp_path / "run") == outcome(undisturbed)
 
 
 def test_a_second_training_never_writes_over_a_first(undisturbed: Path, corpus: Corpus) -> None:
