@@ -2,6 +2,7 @@
 
 import json
 import random
+import tempfile
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
@@ -13,10 +14,11 @@ from benchmarks.machine import about
 from benchmarks.pipeline import MIB, alone
 from benchmarks.rounds import peak_memory
 from benchmarks.training import update
+from course_lib.corpora import load_corpus
 from course_lib.corpora.batches import EncodedPair, make_batch
 from course_lib.errors import CourseError
 from course_lib.models import ModelConfig, build_model, model_config
-from course_lib.training import cost
+from course_lib.training import RunConfig, cost, load_run, train
 from course_lib.training.memory import keep_freed_memory
 from course_lib.training.recipe import RECIPES, make_optimiser
 
@@ -55,15 +57,28 @@ OTHERS = (
 """What they have to hold for."""
 
 
+WHOLE = tuple(
+    RunConfig(
+        model, "multi30k", "en-de", "cpu", changes={**sizes, "epochs": 1, "precision": "bf16"}
+    )
+    for model in ("rnnencdec", "rnnsearch")
+    for sizes in ({}, dict.fromkeys(("embedding", "hidden", "alignment", "readout"), 128))
+)
+"""Trainings of one pass, with the preset's sizes and with half of them."""
+
+
 def measure_cost(
-    points: tuple[Point, ...] = POINTS, others: tuple[Point, ...] = OTHERS
+    points: tuple[Point, ...] = POINTS,
+    others: tuple[Point, ...] = OTHERS,
+    whole: tuple[RunConfig, ...] = WHOLE,
 ) -> dict[str, Any]:
-    """Predictions beside measurements: memory now, time from what `benchmarks/results` has."""
+    """Predictions beside measurements: memory and whole trainings now, the rest from records."""
     rows = [
         *memory_rows(points),
         *memory_rows(others, "peak memory, MiB, other sizes"),
         *update_rows(),
-        *training_rows(),
+        *whole_rows(whole),
+        *recorded_rows(),
     ]
     return {"what": "cost", "rows": rows, "errors": errors_of(rows), **about()}
 
@@ -153,14 +168,35 @@ def update_rows() -> list[dict[str, Any]]:
     ]
 
 
-def training_rows() -> list[dict[str, Any]]:
-    """Minutes of the recorded one-thread trainings on Multi30k, from the rate of `course bench`.
+def whole_rows(configs: tuple[RunConfig, ...]) -> list[dict[str, Any]]:
+    """Minutes of whole trainings that have the machine to themselves."""
+    rows = []
+    for config in configs:
+        model, updates, seconds = alone(trained, config)
+        rows.append(
+            {
+                "quantity": "time of a training alone, minutes",
+                "what": f"{config.model}, n = {model.hidden}, {updates} updates",
+                "predicted": minutes(model, updates, config.recipe.batch_size),
+                "measured": seconds / 60,
+            }
+        )
+    return rows
 
-    The rate is bf16's at the course's size, in operations; the models recorded are smaller.
-    """
-    bench = json.loads((RESULTS / "train-1-threads-batch-64.json").read_text())
-    words, pairs = bench["target_tokens"], bench["pairs"]
-    rate = bench["ours_bf16"] * bench["mflop_a_token"] * 1e6
+
+def trained(config: RunConfig) -> tuple[ModelConfig, int, float]:
+    """The model that `course train` makes, its updates, and their seconds on one thread."""
+    torch.set_num_threads(1)
+    keep_freed_memory()
+    corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
+    with tempfile.TemporaryDirectory() as name:
+        out = Path(name) / "run"
+        last = train(config, corpus, out, quiet=True).metrics[-1]
+        return load_run(out).model.config, last["step"], last["seconds"]
+
+
+def recorded_rows() -> list[dict[str, Any]]:
+    """Minutes of the recorded one-thread trainings on Multi30k, whatever else the machine did."""
     found = []
     for path in sorted(RECORDED.glob("multi30k-en-de-*.json")):
         run = json.loads(path.read_text())
@@ -168,22 +204,27 @@ def training_rows() -> list[dict[str, Any]]:
             continue
         if run["threads"] != 1 or run["precision"] != "bf16" or not known(run):
             continue
-        config = ModelConfig(**run["model_config"])
-        work = cost.Workload(
-            run["metrics"][-1]["step"],
-            RECIPES[run["preset"]].batch_size,
-            words / pairs - 1,
-            words / pairs - 1,
-        )
+        model, updates = ModelConfig(**run["model_config"]), run["metrics"][-1]["step"]
         found.append(
             {
-                "quantity": "time of a training, minutes",
+                "quantity": "time of a training beside others, minutes",
                 "what": path.stem,
-                "predicted": cost.seconds(config, work, flops=rate) / 60,
+                "predicted": minutes(model, updates, RECIPES[run["preset"]].batch_size),
                 "measured": run["train_seconds"] / 60,
             }
         )
     return found
+
+
+def minutes(config: ModelConfig, updates: int, pairs: int) -> float:
+    """What so many updates on Multi30k should take on one thread in bf16.
+
+    From the rate of `course bench train` at the preset's size, in operations a second.
+    """
+    bench = json.loads((RESULTS / "train-1-threads-batch-64.json").read_text())
+    words = bench["target_tokens"] / bench["pairs"] - 1
+    rate = bench["ours_bf16"] * bench["mflop_a_token"] * 1e6
+    return cost.seconds(config, cost.Workload(updates, pairs, words, words), flops=rate) / 60
 
 
 def known(run: dict[str, Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from benchmarks import cost, record, report
 from benchmarks.cost import Point
+from course_lib.training import RunConfig
 
 
 def test_memory_is_measured_in_a_process_of_its_own() -> None:
@@ -27,11 +28,25 @@ def test_time_is_compared_with_every_recorded_update_but_the_one_it_is_taken_fro
 
 
 def test_recorded_trainings_are_compared_by_their_own_sizes() -> None:
-    rows = cost.training_rows()
+    rows = cost.recorded_rows()
     assert rows
     searching = [row["predicted"] for row in rows if "rnnsearch-cpu-n128" in row["what"]]
     fixed = [row["predicted"] for row in rows if "rnnencdec-cpu-n128" in row["what"]]
     assert min(searching) > max(fixed)
+
+
+def test_whole_trainings_are_measured_and_predicted_by_their_size() -> None:
+    small = {"corpus.train": 200, "corpus.val": 8, "corpus.test": 8, "epochs": 1}
+    sizes = [dict.fromkeys(("embedding", "hidden", "alignment", "readout"), n) for n in (8, 128)]
+    configs = tuple(
+        RunConfig("rnnsearch", "toy", preset="smoke", changes={**small, **each}) for each in sizes
+    )
+    little, much = cost.whole_rows(configs)
+    assert [row["what"] for row in (little, much)] == [
+        f"rnnsearch, n = {n}, 7 updates" for n in (8, 128)
+    ]
+    assert 0 < little["predicted"] < much["predicted"]
+    assert 0 < little["measured"] < much["measured"]
 
 
 def test_the_errors_are_those_of_the_rows() -> None:
