@@ -68,6 +68,14 @@ def test_what_is_promised_of_the_input_pipeline_is_recorded() -> None:
         assert max(peaks.values()) < (1.6 if stage == "count words" else 1.15) * min(peaks.values())
 
 
+def test_what_is_promised_of_the_cost_model_is_recorded() -> None:
+    errors = RESULTS["cost"]["errors"]
+    for quantity in ("peak memory, MiB", "peak memory, MiB, other sizes"):
+        assert abs(errors[quantity]["worst"]) < 0.1
+    assert errors["time of an update, ms"]["median"] < 0.1
+    assert abs(errors["time of a training alone, minutes"]["worst"]) < 0.5
+
+
 def test_what_is_promised_of_the_moving_figures_is_recorded() -> None:
     result = RESULTS["figures"]
     assert {row["figure"] for row in result["rows"]} == set(FIGURES)
