@@ -219,7 +219,7 @@ def test_a_full_disk_is_said_and_loses_nothing(
 def test_a_folder_that_cannot_be_written_is_said_and_loses_nothing(
     stopped: Path, small: RunConfig, small_corpus: Corpus, small_run: Path, tmp_path: Path
 ) -> None:
-    """A file system that is read-only, from the first update on or since the run was stopped."""
+    """A file system that is read-only, from the beginning or since the run was stopped."""
     closed = tmp_path / "closed"
     shutil.copytree(stopped, closed / "stopped")
     argument = json.dumps([small.changes, f"{closed}/new", f"{closed}/stopped"])

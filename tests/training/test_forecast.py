@@ -102,7 +102,7 @@ def test_the_forecast_is_the_work_and_stands_beside_what_it_took(
     assert took == read_metrics(out)[-1]["seconds"] > 3 * UPDATE * trained
     assert result["forecast_seconds"] == pytest.approx(took, rel=1 / 3)
     said = capsys.readouterr().out
-    assert said.startswith("rnnsearch on copy tokens: 30 updates of 16 pairs at about 0 target")
+    assert said.startswith("rnnsearch on copy tokens: 33 updates of 15 pairs at about 0 target")
     assert f"about {estimate.duration(expected)} of training here, 3 validations included" in said
     assert time_taken(result).endswith(f", {estimate.duration(expected)} said beforehand")
 
@@ -132,7 +132,7 @@ def test_a_resumed_run_keeps_what_was_said_at_its_start(
     clock.factor = 10.0
     assert "3 validations" in capsys.readouterr().out
     train(small, small_corpus, tmp_path / "run", resume=True)
-    assert "updates of 16 pairs" in capsys.readouterr().out  # of what was left
+    assert "24 updates of 15 pairs" in capsys.readouterr().out  # of what was left
     result = finish_run(tmp_path / "run", small_corpus, beam=1)
     assert result["forecast_seconds"] == first > 0
     assert result["train_seconds"] > 2 * first
@@ -178,6 +178,7 @@ def test_no_minibatch_is_timed_a_second_time(
     probed = [str(minibatch) for minibatch in met[: 2 * estimate.PROBES]]
     assert len(set(probed)) == len(probed)
     # Those that are timed come in the order of training, whose first epoch ends the list.
-    trained = [str(minibatch) for minibatch in met[-math.ceil(150 / 2) :]]
+    updates = math.ceil(len(small_corpus.splits["train"].source) / 2)
+    trained = [str(minibatch) for minibatch in met[-updates:]]
     warming, timed = probed[: estimate.PROBES], probed[estimate.PROBES :]
     assert timed == [one for one in trained if one not in warming][: estimate.PROBES]

@@ -103,7 +103,7 @@ def test_what_was_drawn_before_memory_ran_out_is_drawn_again(
     scarce(8)
     found = train(drop, small_corpus, tmp_path / "found", quiet=True)
     assert found.parts == 2
-    assert capfd.readouterr().err.count("Memory ran out at update 1") == 1
+    assert capfd.readouterr().err.count("Memory ran out at update") == 1
     told_weights, found_weights = (
         (tmp_path / name / "model.safetensors").read_bytes() for name in ("told", "found")
     )
