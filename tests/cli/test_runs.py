@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from course_lib import pretrained
+from course_lib import pretrained, training
 from course_lib.cli import main
 
 SETTINGS = [
@@ -160,3 +160,21 @@ def test_a_second_training_is_told_how_to_go_on(
     assert course(monkeypatch, *words) == 2
     assert "--resume" in capsys.readouterr().err
     assert course(monkeypatch, *words, "--resume") == 0
+
+
+def test_ctrl_c_while_the_test_set_is_translated_costs_that_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    out = tmp_path / "run"
+    words = ["train", "--model", "rnnsearch", *COPY, "--out", out, "--beam", 2]
+    with monkeypatch.context() as patched:
+        patched.setattr(training, "finish_run", interrupted)
+        assert course(monkeypatch, *words) == 130
+    assert f"add --resume to go on with {out}." in capsys.readouterr().err
+    weights = (out / "model.safetensors").read_bytes()
+    assert course(monkeypatch, *words, "--resume") == 0
+    assert "test: BLEU" in capsys.readouterr().out
+    assert (out / "model.safetensors").read_bytes() == weights

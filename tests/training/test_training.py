@@ -133,18 +133,10 @@ def test_enough_training_masters_a_task(tmp_path: Path, corpus: Corpus) -> None:
     assert finish_run(tmp_path / "run", data, beam=1)["scores"]["test"]["bleu_tok"] > 50
 
 
-@pytest.mark.parametrize(
-    ("stop_at", "how"), [(4, signal.SIGINT), (11, signal.SIGTERM), (25, signal.SIGINT)]
-)
-def test_ctrl_c_and_a_cluster_s_notice_lose_nothing(
-    stop_at: int,
-    how: signal.Signals,
-    tmp_path: Path,
-    corpus: Corpus,
-    undisturbed: Path,
-    monkeypatch: pytest.MonkeyPatch,
+def stop_and_resume(
+    config: RunConfig, corpus: Corpus, out: Path, stop_at: int, how: signal.Signals
 ) -> None:
-    out = tmp_path / "run"
+    """Send a signal to the training after so many updates, then let it finish."""
     update = Updater.__call__
 
     def interrupted(self: Updater, minibatch: Minibatch, progress: Progress) -> None:
@@ -152,36 +144,34 @@ def test_ctrl_c_and_a_cluster_s_notice_lose_nothing(
         if progress.step == stop_at:
             signal.raise_signal(how)
 
-    monkeypatch.setattr(Updater, "__call__", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        train(CONFIG, corpus, out, quiet=True)
-    monkeypatch.undo()
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(Updater, "__call__", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            train(config, corpus, out, quiet=True)
     torch.manual_seed(99)  # whatever happens in between
-    train(CONFIG, corpus, out, resume=True, quiet=True)
-    assert outcome(out) == outcome(undisturbed)
+    train(config, corpus, out, resume=True, quiet=True)
+
+
+@pytest.mark.parametrize(
+    ("stop_at", "how"), [(4, signal.SIGINT), (11, signal.SIGTERM), (25, signal.SIGINT)]
+)
+def test_ctrl_c_and_a_cluster_s_notice_lose_nothing(
+    stop_at: int, how: signal.Signals, tmp_path: Path, corpus: Corpus, undisturbed: Path
+) -> None:
+    stop_and_resume(CONFIG, corpus, tmp_path / "run", stop_at, how)
+    assert outcome(tmp_path / "run") == outcome(undisturbed)
 
 
 def test_in_bf16_a_stopped_run_ends_with_the_same_numbers_too(
-    tmp_path: Path, corpus: Corpus, undisturbed: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, corpus: Corpus, undisturbed: Path
 ) -> None:
     config = replace(CONFIG, changes={**TINY, "precision": "bf16"})
     train(config, corpus, tmp_path / "free", quiet=True)
-    update = Updater.__call__
-
-    def interrupted(self: Updater, minibatch: Minibatch, progress: Progress) -> None:
-        update(self, minibatch, progress)
-        if progress.step == 11:
-            signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(Updater, "__call__", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        train(config, corpus, tmp_path / "run", quiet=True)
-    monkeypatch.undo()
-    train(config, corpus, tmp_path / "run", resume=True, quiet=True)
+    stop_and_resume(config, corpus, tmp_path / "run", 11, signal.SIGINT)
     assert outcome(tmp_path / "run") == outcome(tmp_path / "free")
-    [free, whole] = (read_metrics(run)[-1]["val_loss"] for run in (tmp_path / "free", undisturbed))
-    assert free != whole
-    assert free == pytest.approx(whole, rel=0.02)
+    bf16, fp32 = (read_metrics(run)[-1]["val_loss"] for run in (tmp_path / "free", undisturbed))
+    assert bf16 != fp32
+    assert bf16 == pytest.approx(fp32, rel=0.02)
 
 
 TRAIN_SCRIPT = """
