@@ -18,7 +18,6 @@ from typing import Any
 from benchmarks import report
 from benchmarks.attention import measure_attention
 from benchmarks.cost import measure_cost
-from benchmarks.experiments import measure_experiments
 from benchmarks.grading import measure_grading
 from benchmarks.growth import measure_growth
 from benchmarks.moving import measure_moving
@@ -52,7 +51,6 @@ MEASURES: dict[str, Callable[[], dict[str, Any]]] = {
     "growth": measure_growth,
     "update": measure_update,
     "products": measure_products,
-    "experiments": measure_experiments,
     "cost": measure_cost,
     # What the pipeline has to keep up with is what a training was measured to consume.
     "pipeline": lambda: measure_pipeline(training_rate=fastest_training(read_results())),

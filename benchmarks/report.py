@@ -147,21 +147,6 @@ def products(result: Result) -> Table:
     return Table(["", "first way, ms", "second way, ms", "times as fast"], rows)
 
 
-def experiments(result: Result) -> Table:
-    """What was tried, and the speed with it as a share of the library's."""
-    header = ["tried", "in the library", "speed with it", "measured in"]
-    rows = [
-        [
-            row["what"],
-            "no, its opposite is" if row["in_library"] else "no",
-            f"{row['share']:.2f}",
-            row["against"],
-        ]
-        for row in sorted(result["rows"], key=lambda row: -row["share"])
-    ]
-    return Table(header, rows)
-
-
 def precision(result: Result) -> Table:
     """BLEU of the same trainings in both precisions."""
     runs = {(run["precision"], run["seed"]): run for run in result["runs"]}
@@ -275,7 +260,6 @@ TABLES: dict[str, Callable[[Result], Table]] = {
     "growth": growth,
     "update": update,
     "products": products,
-    "experiments": experiments,
     "precision": precision,
     "pipeline": pipeline,
     "cost": cost,

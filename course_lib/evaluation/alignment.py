@@ -119,18 +119,6 @@ def diagonal_links(source_words: int, target_words: int) -> frozenset[Link]:
     )
 
 
-def merge_links(
-    links: Alignment, source_words: Sequence[int], target_words: Sequence[int]
-) -> frozenset[Link]:
-    """Links between pieces of words as links between words.
-
-    Two words are linked if any of their pieces are. `source_words` and `target_words` hold the
-    number of each piece's word. To merge the weights first, which lets the pieces of a word add up,
-    use `weights.merge_pieces`.
-    """
-    return frozenset((source_words[i], target_words[j]) for i, j in links)
-
-
 def transposed(links: Alignment) -> frozenset[Link]:
     """The same alignment read in the other direction: source and target exchanged."""
     return frozenset((j, i) for i, j in links)

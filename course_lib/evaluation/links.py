@@ -7,13 +7,12 @@ links that an alignment may have and need not, as inside idioms and free transla
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from course_lib.corpora.corpus import Link
 from course_lib.errors import CourseError
-from course_lib.files import write_atomically
 
 PATTERN = re.compile(r"(\d+)([-p?])(\d+)", re.ASCII)
 
@@ -53,15 +52,6 @@ def parse_links(line: str, first: int = 0) -> GoldLinks:
     return GoldLinks(frozenset(sure), frozenset(possible))
 
 
-def format_links(links: GoldLinks | Iterable[Link], first: int = 0) -> str:
-    """One line: the links in order, possible ones with a p; plain links are sure ones."""
-    gold = links if isinstance(links, GoldLinks) else GoldLinks(frozenset(links))
-    return " ".join(
-        f"{i + first}{'-' if (i, j) in gold.sure else 'p'}{j + first}"
-        for i, j in sorted(gold.possible)
-    )
-
-
 def read_links(path: Path | str, first: int = 0) -> list[GoldLinks]:
     """A file of links, one entry a line; see `parse_links`. Errors name the file and the line."""
     try:
@@ -77,13 +67,6 @@ def read_links(path: Path | str, first: int = 0) -> list[GoldLinks]:
         except CourseError as error:
             raise CourseError(f"{path} line {number}: {error}") from error
     return found
-
-
-def write_links(
-    path: Path | str, sentences: Iterable[GoldLinks | Iterable[Link]], first: int = 0
-) -> None:
-    """Write one line a sentence, in the format that `read_links` reads."""
-    write_atomically(path, "".join(format_links(links, first) + "\n" for links in sentences))
 
 
 def check_links(

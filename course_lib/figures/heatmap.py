@@ -34,7 +34,7 @@ END = MARKS[EOS]
 VALUES_UP_TO = 8  # rows and columns: with more, the numbers would be too small to read
 
 
-def checked(
+def _checked(
     alpha: Any, source: Sequence[str], target: Sequence[str]
 ) -> tuple[NDArray[np.float64], list[str], list[str]]:
     """Weights as an array (Ty, Tx) with a label for each row and column.
@@ -76,7 +76,8 @@ def heatmap(
 ) -> Figure:
     """Attention weights of one sentence, a row for each target word, a column for each source word.
 
-    alpha: (Ty, Tx) weights; see `checked` for the end marks.
+    alpha: (Ty, Tx) weights, a list, an array or a tensor. One row or column more than there are
+        words is the end mark's, and is labelled so.
     links: gold alignment as (source position, target position) from 0, drawn as outlined squares.
     links_name: what the legend calls them where they are not gold.
 
@@ -86,7 +87,7 @@ def heatmap(
     White is 0 and dark brown is 1 in every heatmap, so two of them can be compared. The figure is
     as large as its words need; the squares are written into up to 8 words a side.
     """
-    weights, columns, rows = checked(alpha, source, target)
+    weights, columns, rows = _checked(alpha, source, target)
     (columns, wide), (rows, high) = joined(columns), joined(rows)
     n_rows, n_columns = weights.shape
     gold = sorted(links) if links is not None else None

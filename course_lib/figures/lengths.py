@@ -43,7 +43,7 @@ def score_by_length(
     training_lengths: shortest and longest source in training; what lies outside is shaded.
     key, label: the score to draw and what its axis is called.
     """
-    ranges = checked(results)
+    ranges = _checked(results)
     styles = styles_for(results)
     middles = [(row["lower"] + row["upper"]) / 2 for row in ranges]
     widths = _bar_widths(ranges, middles)
@@ -90,7 +90,7 @@ def score_by_length(
     return figure
 
 
-def checked(results: Mapping[str, Ranges]) -> Ranges:
+def _checked(results: Mapping[str, Ranges]) -> Ranges:
     """The ranges that all models share."""
     if not results or not all(results.values()):
         raise CourseError("There are no scores by length to draw. Score a split first.")

@@ -39,7 +39,7 @@ def saturation_curves(results: Mapping[str, Rows]) -> Figure:
     results: what `evaluation.saturation.saturation` returns. The grey line of the first panel is
     the theory, sqrt(d).
     """
-    dimensions = checked_saturation(results)
+    dimensions = _checked(results)
     room = label_room([style.label for style in STYLES.values()])
     panel, left, gap, bottom, top, tall = 3.3, 0.5, 0.8, 0.5, 0.35, 1.3
     width = left + panel + room
@@ -94,7 +94,7 @@ def saturation_curves(results: Mapping[str, Rows]) -> Figure:
     return figure
 
 
-def checked_saturation(results: Mapping[str, Rows]) -> list[float]:
+def _checked(results: Mapping[str, Rows]) -> list[float]:
     """The dimensions that both rows of results share."""
     if set(results) != set(STYLES) or len(results["dot"]) < 2:
         raise CourseError(

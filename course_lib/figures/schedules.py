@@ -23,7 +23,7 @@ def schedule_curves(shares: Mapping[str, Sequence[float]]) -> Figure:
     shares: by schedule, what `training.schedules.given_share` says at every update from 0 to the
     last; the same updates for all.
     """
-    last = checked_shares(shares)
+    last = _checked(shares)
     styles = styles_for(shares)
     left, panel, bottom, tall, top = 0.75, 4.2, 0.55, 2.4, 0.2
     width = left + panel + label_room(shares)
@@ -53,7 +53,7 @@ def schedule_curves(shares: Mapping[str, Sequence[float]]) -> Figure:
     return figure
 
 
-def checked_shares(shares: Mapping[str, Sequence[float]]) -> int:
+def _checked(shares: Mapping[str, Sequence[float]]) -> int:
     """The last update, which all schedules share."""
     lengths = {len(values) for values in shares.values()}
     inside = all(0 <= value <= 1 for values in shares.values() for value in values)

@@ -227,14 +227,14 @@ def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, ModelStyle]])
     axes.set(xlim=(left, right), ylim=(low, high))
 
 
-def logarithmic(axes: Axes, values: Sequence[float], lowest: int = -300) -> None:
-    """Give the y axis whole powers of ten around all positive values, but none below 10^lowest.
+def logarithmic(axes: Axes, values: Sequence[float]) -> None:
+    """Give the y axis whole powers of ten around all positive values.
 
     Every first, second, third ... power from 1 is labelled, so that there are at most 9. A marker's
     height is left free at both ends.
     """
     exponents = [math.log10(value) for value in values if value > 0]
-    below = max(math.floor(min(exponents, default=-1.0) - 0.05), lowest)
+    below = math.floor(min(exponents, default=-1.0) - 0.05)
     above = max(math.ceil(max(exponents, default=0.0) + 0.05), below + 1)
     every = (above - below) // 9 + 1
     axes.set_yscale("log")

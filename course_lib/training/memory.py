@@ -16,9 +16,8 @@ def keep_freed_memory() -> None:
     """Tell the C library not to return large blocks to the system; where it is not glibc, nothing.
 
     The logits of a minibatch, tens of megabytes, are made and freed at every update. By default
-    glibc maps such a block anew each time, and the system clears it page by page: 5 to 15 percent
-    of a training on the CPU (`benchmarks/README.md`). The price is that the process stays as large
-    as it once was.
+    glibc maps such a block anew each time, and the system clears it page by page, while the update
+    waits. The price is that the process stays as large as it once was.
     """
     try:
         mallopt = ctypes.CDLL("libc.so.6").mallopt

@@ -13,7 +13,6 @@ from course_lib.evaluation.alignment import (
     alignment_error_rate,
     argmax_links,
     diagonal_links,
-    merge_links,
     threshold_links,
     transposed,
 )
@@ -185,9 +184,7 @@ def test_the_diagonal_links_every_target_word_inside_the_source(source: int, tar
 
 
 def test_pieces_of_words() -> None:
-    """Links: any piece is enough. Weights: the pieces of a source word add up before that."""
+    """The pieces of a source word add up before the largest weight is looked for."""
     source_words, target_words = [0, 0, 1], [0, 1]
     alpha = [[0.3, 0.3, 0.4, 0.0], [0.0, 0.1, 0.9, 0.0], [0.0, 0.0, 0.0, 1.0]]
-    assert merge_links(argmax_links(alpha), source_words, target_words) == {(1, 0), (1, 1)}
     assert argmax_links(merge_pieces(alpha, source_words, target_words)) == {(0, 0), (1, 1)}
-    assert merge_links({(0, 0), (1, 0)}, source_words, target_words) == {(0, 0)}

@@ -4,7 +4,6 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from course_lib.errors import CourseError
-from course_lib.figures.alt import describe_curves
 from course_lib.figures.curves import learning_curves
 from course_lib.figures.style import RNNENCDEC, RNNSEARCH
 from tests.figures.boxes import assert_legible, drawn_texts
@@ -97,13 +96,3 @@ def test_a_band_reaches_from_the_least_seed_to_the_greatest() -> None:
         corners = {tuple(corner) for corner in path.vertices}
         for record in records:
             assert {(record["epoch"], edge) for edge in record["val_bleu_range"]} <= corners
-
-
-def test_alt_text_tells_ends_and_best() -> None:
-    records = run(3, 40.0)
-    records[1]["val_bleu"] = 33.3
-    text = describe_curves({"rnnencdec": run(10, 28.0), "rnnsearch": records}, x="epoch")
-    assert "RNNencdec after 10 epochs: validation loss 2.30 (at first 5.00)" in text
-    assert "validation BLEU 30.0 (at first 20.0, best 33.3 at epoch 2)" in text
-    assert "Highest BLEU at the end: RNNsearch, by 4.5 over RNNencdec." in text
-    assert "after 10 minutes" in describe_curves({"rnnencdec": run(10, 28.0)})

@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from course_lib.errors import CourseError
-from course_lib.figures.alt import describe_heatmap
 from course_lib.figures.heatmap import heatmap
 from course_lib.figures.style import INK, MUTED, WEIGHTS
 from tests.figures.boxes import assert_legible, drawn_texts
@@ -83,11 +82,6 @@ def test_pieces_stay_apart_in_sentences_of_any_length(count: int) -> None:
     assert {piece.removeprefix("▁") for piece in pieces} == {
         label.get_text().removeprefix("·") for label in figure.axes[0].get_xticklabels()
     }
-
-
-def test_alt_text_names_pieces_as_the_figure_does() -> None:
-    text = describe_heatmap(np.eye(2), ["▁in", "dem"], ["▁im", "▁haus"])
-    assert "im on in 1.00; haus on ·dem 1.00" in text
 
 
 def test_long_compounds_and_awkward_tokens_fit() -> None:
@@ -188,32 +182,3 @@ def test_no_figure_is_left_open() -> None:
     """Figures belong to who asked for them; pyplot never hears of them."""
     assert isinstance(heatmap([[1.0]], ["a"], ["b"]), Figure)
     assert not _pylab_helpers.Gcf.figs
-
-
-def test_alt_text_tells_the_real_extremes() -> None:
-    alpha = np.array([[0.1, 0.9, 0.0], [0.97, 0.02, 0.01], [0.3, 0.3, 0.4]])
-    text = describe_heatmap(alpha, ["the", "cat"], ["katze", "die"], links={(1, 0), (0, 0), (0, 1)})
-    assert "3 target words (rows) over 3 source words (columns)" in text
-    assert "largest weight is 0.97, of “die” on “the”" in text
-    assert "katze on cat 0.90; die on the 0.97; </s> on </s> 0.40" in text
-    assert "step back to an earlier source word once" in text
-    assert "Of 3 gold links (outlined), 2 are the largest weight of the row." in text
-
-
-def test_alt_text_of_a_long_sentence_stays_short() -> None:
-    rng = np.random.default_rng(2)
-    alpha = np.eye(40) * 0.9 + 0.1 / 40
-    alpha[17] = 1 / 40
-    target = [f"t{k}" for k in range(40)]
-    text = describe_heatmap(alpha, words(rng, 40), target)
-    assert "most evenly spread row is “t17”, whose largest weight is 0.03" in text
-    assert len(text) < 500
-    ordered = describe_heatmap(np.eye(40), words(rng, 40), target)
-    assert "never step back" in ordered
-
-
-def test_alt_text_of_a_row_without_weight() -> None:
-    text = describe_heatmap([[0.0, 1.0], [0.0, 0.0]], ["a", "b"], ["x", "y"], links={(0, 1)})
-    assert "x on b 1.00; y on nothing" in text
-    assert "never step back" in text
-    assert "Of 1 gold link (outlined), 0 are" in text

@@ -4,7 +4,6 @@ import pytest
 
 from course_lib.errors import CourseError
 from course_lib.evaluation.bleu import bleu_by_length
-from course_lib.figures.alt import describe_lengths
 from course_lib.figures.lengths import score_by_length
 from tests.figures.boxes import assert_legible, drawn_texts
 
@@ -85,16 +84,12 @@ def test_it_draws_what_the_evaluation_returns() -> None:
     lengths = [len(reference) for reference in references]
     results = {"rnnsearch": bleu_by_length(references, references, lengths)}
     assert_legible(score_by_length(results))
-    assert "100.0" in describe_lengths(results)
 
 
 def test_another_score_can_be_drawn() -> None:
     results = {"rnnsearch": [{"lower": 5, "upper": 5, "sentences": 9, "accuracy": 98.0}]}
     figure = score_by_length(results, key="accuracy", label="words right (%)")
     assert figure.axes[1].get_ylabel() == "words right (%)"
-    text = describe_lengths(results, key="accuracy", label="words right (%)")
-    assert "words right (%) against source length" in text
-    assert "RNNsearch: 98.0 at 5 words" in text
 
 
 @pytest.mark.parametrize(
@@ -108,17 +103,3 @@ def test_another_score_can_be_drawn() -> None:
 def test_what_cannot_be_compared_is_refused(results, message: str) -> None:
     with pytest.raises(CourseError, match=message):
         score_by_length(results)
-
-
-def test_alt_text_tells_ends_extremes_and_the_widest_gap() -> None:
-    results = both(MULTI30K)
-    results["rnnsearch"][1]["bleu_tok"] = 49.0
-    text = describe_lengths(results, (2, 24))
-    assert "from 1 to 9 words to 21 to 37 words" in text
-    assert "54 to 339 sentences a point" in text
-    assert "Training sentences had 2 to 24 words" in text
-    assert "RNNencdec: 44.5 at 1 to 9 words, 18.1 at 21 to 37 words." in text
-    assert "highest 49.0 at 10 to 12 words" in text
-    assert "The gap is widest at 21 to 37 words: RNNsearch is ahead by 20.3." in text
-    same = {"rnnencdec": rows(SINGLE, 1), "rnnsearch": rows(SINGLE, 1)}
-    assert "The two do not differ." in describe_lengths(same)

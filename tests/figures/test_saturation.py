@@ -5,7 +5,6 @@ import pytest
 
 from course_lib.errors import CourseError
 from course_lib.evaluation.saturation import saturation
-from course_lib.figures.alt import describe_saturation
 from course_lib.figures.saturation import PANELS, saturation_curves
 from tests.figures.boxes import assert_legible, drawn_texts
 
@@ -46,26 +45,7 @@ def test_labels_never_touch_and_none_is_missing(results) -> None:
     assert labels == ["q·k", "q·k / √d"] * 3
 
 
-def test_alt_text_tells_both_ends_and_the_theory() -> None:
-    made_up = {
-        "dot": [
-            {"dimension": 4, "sd": 2.0, "largest": 0.3512, "gradient": 0.3},
-            {"dimension": 1024, "sd": 33.5, "largest": 0.999, "gradient": 0.00012},
-        ],
-        "scaled-dot": [
-            {"dimension": 4, "sd": 1.0, "largest": 0.2, "gradient": 0.28},
-            {"dimension": 1024, "sd": 1.0, "largest": 0.2, "gradient": 0.28},
-        ],
-    }
-    text = describe_saturation(made_up)
-    assert "q·k from d = 4 to 1024: standard deviation 2 to 34, largest weight 0.35 to 1.00" in text
-    assert "slope 0.3 to 1 · 10^-4." in text
-    assert "q·k / √d from d = 4 to 1024: standard deviation 1 to 1," in text
-    assert "follow the theory, √d, to within 5 percent." in text  # 33.5 / 32 = 1.047
-
-
 @pytest.mark.parametrize("results", [{}, {"dot": RESULTS["dot"]}, saturation([8], draws=5)])
 def test_what_cannot_be_drawn_is_refused(results) -> None:
-    for function in (saturation_curves, describe_saturation):
-        with pytest.raises(CourseError, match="no saturation to draw"):
-            function(results)
+    with pytest.raises(CourseError, match="no saturation to draw"):
+        saturation_curves(results)

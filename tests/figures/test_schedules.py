@@ -1,9 +1,8 @@
-"""The schedules of scheduled sampling: drawn and told as training uses them."""
+"""The schedules of scheduled sampling: drawn as training uses them."""
 
 import pytest
 
 from course_lib.errors import CourseError
-from course_lib.figures.alt import describe_schedules
 from course_lib.figures.schedules import schedule_curves
 from course_lib.training.schedules import given_share
 from tests.figures.boxes import assert_legible, drawn_texts
@@ -32,18 +31,9 @@ def test_labels_never_touch_and_none_is_missing(total: int, end: float) -> None:
     assert labels == list(NAMES)
 
 
-def test_alt_text_tells_the_way_down() -> None:
-    text = describe_schedules(shares(1000, 0.5))
-    assert "updates 0 to 1,000" in text
-    assert "linear: 100% at first, 88% after a quarter, 75% after half" in text
-    assert "exponential: 100% at first, 84% after a quarter, 71% after half" in text
-    assert "59% after three quarters, 50% at the end." in text
-
-
 @pytest.mark.parametrize(
     "wrong", [{}, {"a": [1.0]}, {"a": [1.0, 0.5], "b": [1.0]}, {"a": [1.0, 1.5]}]
 )
 def test_what_is_no_schedule_is_refused(wrong) -> None:
-    for function in (schedule_curves, describe_schedules):
-        with pytest.raises(CourseError, match="no schedules"):
-            function(wrong)
+    with pytest.raises(CourseError, match="no schedules"):
+        schedule_curves(wrong)

@@ -1,0 +1,64 @@
+"""How far the gates of a recurrent unit are open along a sentence."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from course_lib.errors import CourseError
+from course_lib.figures.style import (
+    VALUE,
+    CourseFigure,
+    label_ends,
+    label_room,
+    line_style,
+    styled,
+    styles_for,
+    text_width,
+)
+
+
+@styled()
+def gate_curves(gates: Mapping[str, Sequence[float]], words: Sequence[str]) -> Figure:
+    """How far each gate is open at each word, in reading order.
+
+    gates: by name, the mean over the gate's units at each word, 0 (shut) to 1 (open), as
+    `evaluation.gradients.gates_along` returns it.
+    """
+    if not gates or not words or any(len(values) != len(words) for values in gates.values()):
+        raise CourseError(
+            f"The gates do not fit {len(words)} words. Give one value a word for each gate."
+        )
+    if not all(0 <= value <= 1 for values in gates.values() for value in values):
+        raise CourseError("A gate has a value outside 0 to 1. Give what gates_along returns.")
+    styles = styles_for(gates)
+    # Everything below is in inches: the words stand upright where they would touch.
+    size, step = VALUE, float(np.clip(4.0 / len(words), 0.22, 0.5))
+    widths = [text_width(word, size) for word in words]
+    upright = max(widths) > step - 0.08
+    left, right, tall = 0.6, label_room([style.label for style in styles.values()]), 2.0
+    panel = max(step * len(words), 2.0)
+    bottom, top = 0.35 + (max(widths) if upright else size / 72) + 0.1, 0.2
+    width, height = left + panel + right, bottom + tall + top
+    figure = CourseFigure(figsize=(width, height))
+    axes = figure.add_axes((left / width, bottom / height, panel / width, tall / height))
+    axes.set_xlim(-0.5, len(words) - 0.5)
+    axes.set_ylim(0, 1)
+    axes.set_yticks([0, 0.5, 1], ["0 shut", "0.5", "1 open"])
+    axes.set_xticks(
+        range(len(words)), words, rotation=90 if upright else 0, fontsize=size, parse_math=False
+    )
+    axes.set_xlabel("source words, in reading order")
+    ends = []
+    for name, values in gates.items():
+        axes.plot(
+            range(len(words)),
+            values,
+            gid=f"gate-{name}",
+            clip_on=False,
+            zorder=3,
+            **line_style(styles[name]),
+        )
+        ends.append((len(words) - 1.0, float(values[-1]), styles[name].label, styles[name]))
+    label_ends(axes, ends)
+    return figure
