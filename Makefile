@@ -2,7 +2,8 @@
 #
 # Every target works from a fresh clone: it first makes its own virtual environment from
 # requirements.lock. Settings, given as `make book PYTHON=/opt/python3.12/bin/python3`:
-#   PYTHON   the Python 3.11 or 3.12 that the environment is made from
+#   PYTHON   the Python, 3.11 to 3.14, that the environment is made from
+#   TORCH    cpu (without CUDA), default (what pip brings) or auto: cpu where no NVIDIA card is
 #   PORT     where `make serve` listens (8000)
 #   WORKERS  how many processes run tests (2)
 #   PYTEST   further options for pytest, as in `make test PYTEST="-x -k beam"`
@@ -13,6 +14,7 @@
 
 PORT ?= 8000
 PYTHON ?=
+TORCH ?= auto
 WORKERS ?= 2
 PYTEST ?=
 
@@ -97,5 +99,5 @@ clean: ## remove the built book and the tools' caches, keep the environment
 	find book course_lib tests -name __pycache__ -prune -exec rm -rf {} +
 
 $(STAMP):
-	INSTALL_TIME="$(INSTALL_TIME)" PYTHON="$(PYTHON)" bash .ci/environment $(VENV)
+	INSTALL_TIME="$(INSTALL_TIME)" PYTHON="$(PYTHON)" TORCH="$(TORCH)" bash .ci/environment $(VENV)
 	touch $@

@@ -15,11 +15,11 @@ from typing import Annotated, Any
 import psutil
 import typer
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 
 from course_lib.corpora import multi30k
 
 PROJECT = "looking-back"
-PYTHONS = ((3, 11), (3, 12))
 # What `make` and `course` use each group of packages for; "" is what everything needs.
 GROUPS = {"": "everything", "book": "make book", "classes": "grading", "dev": "make test"}
 SHOWN = ("torch", "numpy", "accelerate", "sacrebleu", "jupyter-book", "nbgrader", "distributed")
@@ -189,11 +189,12 @@ def notes(available: int, free: int) -> list[str]:
 
 
 def missing_python() -> list[Missing]:
-    """The right Python, where this one is neither 3.11 nor 3.12."""
-    if sys.version_info[:2] in PYTHONS:
+    """The right Python, where this one is outside the range that the project asks for."""
+    wanted = SpecifierSet(metadata.metadata(PROJECT)["Requires-Python"])
+    if platform.python_version() in wanted:
         return []
-    remedy = "install Python 3.11 or 3.12, delete .venv, then make book PYTHON=/path/to/python3.12"
-    return [Missing("Python 3.11 or 3.12", GROUPS[""], True, remedy)]
+    remedy = "install one, delete .venv, then make book PYTHON=/path/to/python3.12"
+    return [Missing(f"Python {wanted}", GROUPS[""], True, remedy)]
 
 
 def missing_packages() -> list[Missing]:

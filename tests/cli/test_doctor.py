@@ -90,7 +90,7 @@ def test_a_package_for_another_system_is_not_missing(monkeypatch: pytest.MonkeyP
 
 
 def test_another_python_fails_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(doctor, "PYTHONS", ((2, 7),))
+    monkeypatch.setattr(doctor.platform, "python_version", lambda: "3.10.12")
     [missing] = report(status=1)["missing"]
     assert "PYTHON=" in missing["remedy"]
 
