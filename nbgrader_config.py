@@ -32,12 +32,12 @@ c.LimitOutput.max_traceback = 100
 
 # What handing in late costs, where `course grade --late` says nothing else: for instance
 # "10% a day, none after 5 days". The due date comes from --due or from nbgrader's own pages.
-c.AssignLatePenalties.plugin_class = "course_lib.grading.late.LatePolicy"
+c.AssignLatePenalties.plugin_class = "course_lib.grading.intake.late.LatePolicy"
 c.LatePolicy.rule = "none"
 
 # The page that each student gets. The messages of hidden tests are on it, their code is not.
-c.GenerateFeedback.exporter_class = "course_lib.grading.pages.feedback.FeedbackExporter"
+c.GenerateFeedback.exporter_class = "course_lib.grading.reporting.pages.feedback.FeedbackExporter"
 c.GenerateFeedback.preprocessors = [
-    "course_lib.grading.pages.feedback.Marks",
+    "course_lib.grading.reporting.pages.feedback.Marks",
     "nbgrader.preprocessors.ClearHiddenTests",
 ]

@@ -34,8 +34,8 @@ import nbformat
 from nbgrader.api import Gradebook
 from playwright.sync_api import Page, expect, sync_playwright
 
-from course_lib.grading.demonstration import answered, read_class
-from course_lib.grading.release import source_notebook
+from course_lib.grading.authoring.demonstration import answered, read_class
+from course_lib.grading.sources.release import source_notebook
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "book" / "jupyterhub.md"

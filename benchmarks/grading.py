@@ -16,11 +16,11 @@ from tqdm import tqdm
 
 from benchmarks.machine import about
 from course_lib.errors import CourseError
-from course_lib.grading.demonstration import answered, read_variants
-from course_lib.grading.project import project_root, source_of
-from course_lib.grading.release import generate, source_notebook
-from course_lib.grading.sandbox import require
-from course_lib.grading.worker import db_url
+from course_lib.grading.authoring.demonstration import answered, read_variants
+from course_lib.grading.running.worker import db_url
+from course_lib.grading.sandbox.walls import require
+from course_lib.grading.sources.project import project_root, source_of
+from course_lib.grading.sources.release import generate, source_notebook
 
 JOBS = 2
 STUDENTS = 24

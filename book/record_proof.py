@@ -15,8 +15,8 @@ from typing import Any
 from recording import RESULTS
 
 from course_lib.files import write_atomically
-from course_lib.grading.project import assignment_names, project_root
-from course_lib.grading.proof import table
+from course_lib.grading.authoring.proof import table
+from course_lib.grading.sources.project import assignment_names, project_root
 
 ROOT = project_root(Path(__file__).parent)
 RECORD = RESULTS / "assignments-proof.json"
@@ -24,7 +24,7 @@ RECORD = RESULTS / "assignments-proof.json"
 
 def proved(name: str) -> dict[str, Any]:
     """One assignment's record, made by an interpreter of its own: it forks."""
-    command = [sys.executable, "-m", "course_lib.grading.proof", name]
+    command = [sys.executable, "-m", "course_lib.grading.authoring.proof", name]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
     return table(ROOT, name, json.loads(done.stdout)[name])
 

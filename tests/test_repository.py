@@ -24,7 +24,7 @@ TOP_LEVEL = {
 # A part may use those before it, never one after it.
 LAYERS = (
     *("errors", "files", "pretrained", "corpora", "models", "search", "evaluation", "training"),
-    *("figures", "widgets", "grading", "cli"),
+    *("figures", "widgets", "assignments", "grading", "cli"),
 )
 LONGEST_FILE = 600
 # Patterns with a letter in brackets do not find themselves here.

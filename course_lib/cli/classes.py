@@ -18,12 +18,12 @@ from tqdm import tqdm
 from course_lib.errors import CourseError
 
 if TYPE_CHECKING:
-    from course_lib.grading.classroom import ClassReport
-    from course_lib.grading.demonstration import Student
-    from course_lib.grading.overview import Overview
-    from course_lib.grading.roster import Roster
-    from course_lib.grading.validation import Finding
-    from course_lib.grading.worker import Outcome
+    from course_lib.grading.authoring.demonstration import Student
+    from course_lib.grading.handing_in.validation import Finding
+    from course_lib.grading.intake.roster import Roster
+    from course_lib.grading.reporting.overview import Overview
+    from course_lib.grading.running.classroom import ClassReport
+    from course_lib.grading.running.worker import Outcome
 
 
 class Sandbox(StrEnum):
@@ -46,10 +46,10 @@ def release(
 ) -> None:
     """Make the students' notebooks in exercises/ from the sources in solutions/."""
     _need("nbgrader", "jupytext")
-    from course_lib.grading.leaks import leaks
-    from course_lib.grading.project import project_root
-    from course_lib.grading.release import differences
-    from course_lib.grading.release import release as write
+    from course_lib.grading.authoring.leaks import leaks
+    from course_lib.grading.sources.project import project_root
+    from course_lib.grading.sources.release import differences
+    from course_lib.grading.sources.release import release as write
 
     root = project_root()
     if not check:
@@ -83,7 +83,7 @@ def validate(
 
 def submit(name: Annotated[str, typer.Argument(help="The assignment.")]) -> None:
     """Validate your notebook and pack it into one zip to upload; exit 1 if a test fails."""
-    from course_lib.grading.packing import find_notebook, pack
+    from course_lib.grading.handing_in.packing import find_notebook, pack
 
     notebook = find_notebook(name)
     passed = _validate(notebook)
@@ -113,7 +113,7 @@ def collect(
 ) -> None:
     """Unpack what a class handed in on Canvas or Moodle; nothing is overwritten."""
     _need("nbgrader")
-    from course_lib.grading.project import project_root, source_of
+    from course_lib.grading.sources.project import project_root, source_of
 
     root = project_root()
     source_of(root, name)
@@ -180,12 +180,12 @@ def grade(
     """
     _need("nbgrader", "jupytext", "distributed")
     from course_lib.files import write_atomically
-    from course_lib.grading import exports, formgrader, reports
-    from course_lib.grading import sandbox as box
-    from course_lib.grading.classroom import grade_class
-    from course_lib.grading.overview import overview, under_pseudonyms
-    from course_lib.grading.pages.report import write_report
-    from course_lib.grading.project import project_root
+    from course_lib.grading.reporting import exports, formgrader, reports
+    from course_lib.grading.reporting.overview import overview, under_pseudonyms
+    from course_lib.grading.reporting.pages.report import write_report
+    from course_lib.grading.running.classroom import grade_class
+    from course_lib.grading.sandbox import walls as box
+    from course_lib.grading.sources.project import project_root
 
     if pseudonyms and (export_canvas or export_moodle):
         raise CourseError(
@@ -248,7 +248,7 @@ def grade(
 
 def _roster(given: Path | None, submitted: Path, name: str) -> "Roster":
     """The platform's list: asked for before anything is graded, since it may be missing."""
-    from course_lib.grading.roster import read_roster, remembered
+    from course_lib.grading.intake.roster import read_roster, remembered
 
     path = given or remembered(submitted.parent, name)
     if path is None:
@@ -262,7 +262,7 @@ def _roster(given: Path | None, submitted: Path, name: str) -> "Roster":
 def _export(shown: "Overview", roster: "Roster", canvas: Path | None, moodle: Path | None) -> None:
     """Write the points for the platforms, and say who is missing."""
     from course_lib.files import write_atomically
-    from course_lib.grading import exports
+    from course_lib.grading.reporting import exports
 
     result = shown.result
     if canvas is not None:
@@ -300,7 +300,7 @@ def register(app: typer.Typer) -> None:
 
 def _validate(notebook: Path) -> bool:
     _need("nbgrader")
-    from course_lib.grading.validation import validate as run
+    from course_lib.grading.handing_in.validation import validate as run
 
     typer.echo(f"Running {notebook.name} from the top ...", err=True)
     findings = run(notebook)
@@ -332,10 +332,10 @@ def _collect(
     say: Callable[[str], None] = typer.echo,
 ) -> None:
     """Unpack, enrol, and say what came of it."""
-    from course_lib.grading.collecting import collect as unpack
-    from course_lib.grading.project import load_config
-    from course_lib.grading.roster import enrol, read_roster, remember
-    from course_lib.grading.worker import db_url
+    from course_lib.grading.intake.collecting import collect as unpack
+    from course_lib.grading.intake.roster import enrol, read_roster, remember
+    from course_lib.grading.running.worker import db_url
+    from course_lib.grading.sources.project import load_config
 
     known = read_roster(roster) if roster is not None else None
     collected = unpack(name, archives, submitted, known)
@@ -359,11 +359,11 @@ def _collect(
 
 def _demonstration(name: str) -> tuple[Path, list["Student"]]:
     """The made-up class hands in through Canvas, one of them twice and one late."""
-    from course_lib.grading.canvas_zip import write_canvas_zip
-    from course_lib.grading.demonstration import write_class
-    from course_lib.grading.late import set_policy
-    from course_lib.grading.project import project_root
-    from course_lib.grading.release import generate
+    from course_lib.grading.authoring.canvas_zip import write_canvas_zip
+    from course_lib.grading.authoring.demonstration import write_class
+    from course_lib.grading.intake.late import set_policy
+    from course_lib.grading.sources.project import project_root
+    from course_lib.grading.sources.release import generate
 
     root = project_root()
     place = Path(tempfile.mkdtemp(prefix=f"{name}-demonstration-"))
@@ -385,7 +385,7 @@ def _demonstration(name: str) -> tuple[Path, list["Student"]]:
 
 def _compare(result: "ClassReport", declared: list["Student"]) -> bool:
     """Say whether the made-up class got the marks it is declared to deserve."""
-    from course_lib.grading.demonstration import disagreements
+    from course_lib.grading.authoring.demonstration import disagreements
 
     found = disagreements(result, declared)
     for line in found:

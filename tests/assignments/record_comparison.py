@@ -9,9 +9,9 @@ Takes minutes, and is needed again only when the form of a run directory changes
 import shutil
 from pathlib import Path
 
+from course_lib.assignments import owner
 from course_lib.corpora import load_corpus
-from course_lib.grading import owner
-from course_lib.grading.run_inspection import examine
+from course_lib.grading.runs.comparison import examine
 from course_lib.training import compare, compared_configs
 
 STUDENT = "reference"

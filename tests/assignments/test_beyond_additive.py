@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from course_lib.evaluation.saturation import saturation
-from course_lib.grading.project import project_root, source_of
-from course_lib.grading.release import source_notebook
+from course_lib.grading.sources.project import project_root, source_of
+from course_lib.grading.sources.release import source_notebook
 from course_lib.models import DotScore, masked_softmax
 
 NAME = "beyond_additive"

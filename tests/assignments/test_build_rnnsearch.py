@@ -9,14 +9,14 @@ import pytest
 import torch
 from nbformat import NotebookNode
 
-from course_lib.grading.cells import failed_parts
-from course_lib.grading.demonstration import (
+from course_lib.grading.authoring.cells import failed_parts
+from course_lib.grading.authoring.demonstration import (
     Student,
     answered,
     read_variants,
 )
-from course_lib.grading.project import project_root, source_of
-from course_lib.grading.release import source_notebook
+from course_lib.grading.sources.project import project_root, source_of
+from course_lib.grading.sources.release import source_notebook
 from tests.assignments.record_inputs import FILE, stored_inputs
 
 NAME = "build_rnnsearch"

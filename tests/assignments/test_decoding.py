@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from course_lib.grading import steps
-from course_lib.grading.project import project_root, source_of
-from course_lib.grading.release import source_notebook
+from course_lib.assignments import steps
+from course_lib.grading.sources.project import project_root, source_of
+from course_lib.grading.sources.release import source_notebook
 
 NAME = "decoding"
 ROOT = project_root(Path(__file__).parent)

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.grading.demonstration import automatic_parts
-from course_lib.grading.project import assignment_names, project_root, source_of
-from course_lib.grading.release import source_notebook
+from course_lib.grading.authoring.demonstration import automatic_parts
+from course_lib.grading.sources.project import assignment_names, project_root, source_of
+from course_lib.grading.sources.release import source_notebook
 
 ROOT = project_root(Path(__file__).parent)
 

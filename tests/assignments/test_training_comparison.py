@@ -7,14 +7,22 @@ from pathlib import Path
 
 import pytest
 
+from course_lib.assignments import inspection, owner
 from course_lib.corpora import load_corpus
 from course_lib.errors import CourseError
-from course_lib.grading import inspection, owner, packing
-from course_lib.grading.classroom import grade_class
-from course_lib.grading.demonstration import disagreements, write_class
-from course_lib.grading.packing import pack
-from course_lib.grading.project import load_config, project_root, source_of
-from course_lib.grading.release import HANDED_IN, differences, generate, handed_in, source_notebook
+from course_lib.grading.authoring.demonstration import disagreements, write_class
+from course_lib.grading.handing_in import packing
+from course_lib.grading.handing_in.packing import pack
+from course_lib.grading.running.classroom import grade_class
+from course_lib.grading.runs import boxed_inspection
+from course_lib.grading.sources.project import load_config, project_root, source_of
+from course_lib.grading.sources.release import (
+    HANDED_IN,
+    differences,
+    generate,
+    handed_in,
+    source_notebook,
+)
 from course_lib.training import compared_configs, parse_changes
 
 NAME = "training_comparison"
@@ -163,11 +171,11 @@ def test_the_class_is_prepared_only_where_somebody_used_the_corpus(
     workplace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
-    monkeypatch.setattr(inspection, "load_corpus", lambda name, pair: asked.append(name))
-    inspection.prepare(NAME, [workplace, workplace / "nobody"])
-    inspection.prepare("attention_by_hand", [workplace])
+    monkeypatch.setattr(boxed_inspection, "load_corpus", lambda name, pair: asked.append(name))
+    boxed_inspection.prepare(NAME, [workplace, workplace / "nobody"])
+    boxed_inspection.prepare("attention_by_hand", [workplace])
     assert asked == []
     config = workplace / "comparison/rnnencdec/config.yaml"
     config.write_text(config.read_text().replace("corpus: toy", "corpus: multi30k"))
-    inspection.prepare(NAME, [workplace])
+    boxed_inspection.prepare(NAME, [workplace])
     assert asked == ["multi30k"]

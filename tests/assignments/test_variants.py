@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.grading.classroom import grade_class
-from course_lib.grading.demonstration import (
+from course_lib.assignments.inspection import INSPECTORS
+from course_lib.grading.authoring.demonstration import (
     Student,
     Variants,
     automatic_parts,
@@ -25,11 +25,16 @@ from course_lib.grading.demonstration import (
     hand_in,
     read_variants,
 )
-from course_lib.grading.execution import ContainedExecute
-from course_lib.grading.inspection import INSPECTORS
-from course_lib.grading.project import assignment_names, load_config, project_root, source_of
-from course_lib.grading.proof import belonging, table
-from course_lib.grading.release import source_notebook
+from course_lib.grading.authoring.proof import belonging, table
+from course_lib.grading.running.classroom import grade_class
+from course_lib.grading.running.execution import ContainedExecute
+from course_lib.grading.sources.project import (
+    assignment_names,
+    load_config,
+    project_root,
+    source_of,
+)
+from course_lib.grading.sources.release import source_notebook
 
 ROOT = project_root(Path(__file__).parent)
 NAMES = [
@@ -61,7 +66,7 @@ class Proof:
 def proof_of(name: str) -> Proof:
     """One run an assignment, in an interpreter of its own: it forks."""
     done = subprocess.run(
-        [sys.executable, "-m", "course_lib.grading.proof", name],
+        [sys.executable, "-m", "course_lib.grading.authoring.proof", name],
         cwd=ROOT,
         capture_output=True,
         text=True,

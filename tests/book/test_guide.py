@@ -13,11 +13,11 @@ import typer
 from nbgrader.api import Gradebook
 
 from course_lib.cli import app
-from course_lib.grading.canvas_zip import write_canvas_zip
-from course_lib.grading.demonstration import answered, read_class
-from course_lib.grading.project import nbgrader_messages
-from course_lib.grading.release import source_notebook
-from course_lib.grading.worker import db_url
+from course_lib.grading.authoring.canvas_zip import write_canvas_zip
+from course_lib.grading.authoring.demonstration import answered, read_class
+from course_lib.grading.running.worker import db_url
+from course_lib.grading.sources.project import nbgrader_messages
+from course_lib.grading.sources.release import source_notebook
 from tests.book.guide import MARKS, PAGE, Shell, blocks
 
 NAME = "attention_by_hand"

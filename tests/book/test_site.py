@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from bs4 import BeautifulSoup
 
-from course_lib.grading.leaks import leaks
+from course_lib.grading.authoring.leaks import leaks
 
 ROOT = Path(__file__).resolve().parents[2]
 REGION = re.compile(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from course_lib.cli import main
-from course_lib.grading.project import project_root
+from course_lib.grading.sources.project import project_root
 
 NAME = "attention_by_hand"
 ROOT = project_root(Path(__file__).parent)

@@ -174,7 +174,7 @@ def test_how_notebooks_are_started_and_limited_is_told(
 
 
 def test_looking_for_control_groups_leaves_none() -> None:
-    from course_lib.grading import limits
+    from course_lib.grading.sandbox import limits
 
     doctor.grading()
     places = {place for parents, _ in limits._places() for place in parents.values()}

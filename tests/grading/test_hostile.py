@@ -18,12 +18,12 @@ import psutil
 import pytest
 from nbformat import NotebookNode
 
-from course_lib.grading import examination
-from course_lib.grading.classroom import ClassReport, Report, grade_class
-from course_lib.grading.demonstration import Student, answered, automatic_parts
-from course_lib.grading.outputs import TAKEN_OUT, hidden_lines
-from course_lib.grading.project import project_root, source_of
-from course_lib.grading.release import source_notebook
+from course_lib.grading.authoring.demonstration import Student, answered, automatic_parts
+from course_lib.grading.running import examination
+from course_lib.grading.running.classroom import ClassReport, Report, grade_class
+from course_lib.grading.running.outputs import TAKEN_OUT, hidden_lines
+from course_lib.grading.sources.project import project_root, source_of
+from course_lib.grading.sources.release import source_notebook
 
 NAME = "attention_by_hand"
 ROOT = project_root(Path(__file__).parent)

@@ -9,7 +9,7 @@ import pytest
 import torch
 from playwright.sync_api import Page
 
-from course_lib.grading.instances import three_vectors
+from course_lib.assignments.instances import three_vectors
 from course_lib.models.scores import build_score, masked_softmax
 from course_lib.widgets import AttentionByHand
 from course_lib.widgets.by_hand import START

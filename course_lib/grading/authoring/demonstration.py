@@ -1,0 +1,251 @@
+"""Answers made up for trying the grader out: right, plausibly wrong, unlucky and hostile ones.
+
+They are written down beside the assignment's source: in `demonstration.md` a class, a section for
+each student; in `variants.md` single answers, a section for each way to answer one cell. A section
+has what is done, the cells that are answered so, and the parts that deserve to be lost. Both stay
+out of the package and of the release, like the solutions.
+"""
+
+import re
+import shutil
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import nbformat
+from nbformat import NotebookNode
+
+from course_lib.errors import CourseError
+from course_lib.grading.sources.project import source_of
+from course_lib.grading.sources.release import handed_in, source_notebook
+
+if TYPE_CHECKING:
+    from course_lib.grading.running.classroom import ClassReport
+
+_SECTION = re.compile(
+    r"^## (?P<student>[\w-]+)\n(?P<body>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL
+)
+_LINE = r"^{}: (?P<said>.*?)\.$"
+_CELL = re.compile(r"^```python (?P<cell>\w+)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+_REGION = re.compile(r"^\s*### (BEGIN|END) SOLUTION\s*$")
+OWNER = '"OWNER"'
+"""In a solution or a made-up answer it stands for the id of whoever hands it in."""
+
+
+@dataclass(frozen=True)
+class Student:
+    """One made-up student.
+
+    Attributes:
+        name: the student's id.
+        answers: cell's grade id -> what stands there in place of the instructor's solution.
+        blank: whether nothing else is answered either.
+        loses: the graded parts that deserve no points.
+        files: code that puts files into `folder`, for what is handed in beside the notebook.
+        owner: the id the answers are handed in under, if not the name.
+        about: the answer cell a section belongs to that only brings files.
+    """
+
+    name: str
+    answers: dict[str, str]
+    blank: bool
+    loses: frozenset[str]
+    files: str = ""
+    owner: str = ""
+    about: str = ""
+
+    @property
+    def id(self) -> str:
+        """Who hands it in."""
+        return self.owner or self.name
+
+
+@dataclass(frozen=True)
+class Variants:
+    """Ways to answer single cells of an assignment.
+
+    Attributes:
+        sections: each of them; its `cell_of` says which cell it answers.
+        also: answer cell -> parts further on that hang on it by design.
+    """
+
+    sections: list[Student]
+    also: dict[str, frozenset[str]] = field(default_factory=dict)
+
+
+def read_class(root: Path, name: str) -> list[Student]:
+    """The demonstration class of an assignment.
+
+    Raises:
+        CourseError: it has none, or it names a cell or part the assignment does not have.
+    """
+    source = source_of(root, name)
+    path = source.parent / "demonstration.md"
+    if not path.is_file():
+        raise CourseError(f"{name} has no demonstration class. Write one in {path}.")
+    return _read_sections(path, source_notebook(source))
+
+
+def read_variants(root: Path, name: str) -> Variants:
+    """The variants of an assignment's answers.
+
+    Raises:
+        CourseError: it has none, one answers no cell or several, or one names a cell or part the
+            assignment does not have.
+    """
+    source = source_of(root, name)
+    path = source.parent / "variants.md"
+    if not path.is_file():
+        raise CourseError(f"{name} has no variants of its answers. Write them in {path}.")
+    notebook = source_notebook(source)
+    sections = _read_sections(path, notebook)
+    names = [section.name for section in sections]
+    for section in sections:
+        if len(section.answers) + bool(section.about) != 1:
+            raise CourseError(
+                f"{path}: {section.name} has to answer one cell, in a block ```python CELL. (With"
+                " nothing but files, say which part they are for: 'For: CELL.')"
+            )
+        if names.count(section.name) > 1:
+            raise CourseError(f"{path}: there are two sections {section.name}. Rename one.")
+    top = path.read_text(encoding="utf-8").split("\n## ")[0]
+    pattern = re.compile(_LINE.format(r"Also of (?P<cell>\w+)"), re.MULTILINE | re.DOTALL)
+    also = {found["cell"]: frozenset(_names(found["said"])) for found in pattern.finditer(top)}
+    unknown = (also.keys() - _cells(notebook, "solution").keys()) | (
+        set().union(*also.values()) - automatic_parts(notebook).keys()
+    )
+    if unknown:
+        raise CourseError(f"{path}: {name} does not have {', '.join(sorted(unknown))}.")
+    return Variants(sections, also)
+
+
+def cell_of(variant: Student) -> str:
+    """The answer cell a variant is for."""
+    return variant.about or next(iter(variant.answers))
+
+
+def _read_sections(path: Path, notebook: NotebookNode) -> list[Student]:
+    automatic, answers = automatic_parts(notebook), _cells(notebook, "solution")
+    students = []
+    for section in _SECTION.finditer(path.read_text(encoding="utf-8")):
+        body = section["body"]
+        said = _line("Loses", body)
+        if not said:
+            raise CourseError(f"{path}: {section['student']} has no line 'Loses: parts.'. Add one.")
+        loses = {"nothing": set[str](), "everything": set(automatic)}.get(said, set(_names(said)))
+        cells = {match["cell"]: match["code"].rstrip("\n") for match in _CELL.finditer(body)}
+        files, about = cells.pop("files", ""), _line("For", body)
+        unknown = (loses - set(automatic)) | ({*cells, *filter(None, [about])} - answers.keys())
+        if unknown:
+            raise CourseError(
+                f"{path}: {section['student']} names {', '.join(sorted(unknown))}, which"
+                f" {path.parent.name} does not have. Use the grade ids of its cells."
+            )
+        students.append(
+            Student(
+                section["student"],
+                cells,
+                "\nBlank otherwise.\n" in body,
+                frozenset(loses),
+                files,
+                _line("Owner", body),
+                about,
+            )
+        )
+    return students
+
+
+def _line(key: str, body: str) -> str:
+    """What a line 'KEY: what.' of a section says, on one line; empty if there is none."""
+    prose = re.sub(r"^```.*?^```$", "", body, flags=re.MULTILINE | re.DOTALL)
+    found = re.search(_LINE.format(key), prose, re.MULTILINE | re.DOTALL)
+    return " ".join(found["said"].split()) if found else ""
+
+
+def _names(said: str) -> list[str]:
+    return re.split(r",\s*", " ".join(said.split()))
+
+
+def automatic_parts(notebook: NotebookNode) -> dict[str, float]:
+    """The parts that tests decide, in order: grade id -> points."""
+    return {
+        cell.metadata.nbgrader.grade_id: float(cell.metadata.nbgrader.points)
+        for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("grade") and cell.cell_type == "code"
+    }
+
+
+def answered(student: Student, source: NotebookNode, released: NotebookNode) -> NotebookNode:
+    """The notebook this student hands in: the released one with the answers filled in."""
+    solutions = _cells(source, "solution")
+    notebook = nbformat.from_dict(released)
+    for cell in notebook.cells:
+        metadata = cell.metadata.get("nbgrader", {})
+        if not metadata.get("solution"):
+            continue
+        grade_id = metadata["grade_id"]
+        if grade_id in student.answers:
+            cell.source = student.answers[grade_id]
+        elif not student.blank:
+            cell.source = without_marks(solutions[grade_id])
+        cell.source = cell.source.replace(OWNER, repr(student.id))
+    return notebook
+
+
+def without_marks(solution: str) -> str:
+    """A solution cell as a student would write it."""
+    return "\n".join(line for line in solution.split("\n") if not _REGION.match(line))
+
+
+def write_files(student: Student, folder: Path) -> None:
+    """Put what a made-up student hands in beside the notebook into `folder`."""
+    if student.files:
+        code = student.files.replace(OWNER, repr(student.id))
+        exec(compile(code, f"<files of {student.name}>", "exec"), {"folder": folder})
+
+
+def write_class(root: Path, name: str, released: str, submitted: Path) -> list[Student]:
+    """Let the demonstration class hand in: `submitted`/STUDENT/NAME/NAME.ipynb."""
+    students = read_class(root, name)
+    hand_in(root, name, released, submitted, students)
+    return students
+
+
+def hand_in(root: Path, name: str, released: str, submitted: Path, students: list[Student]) -> None:
+    """What each of these made-up students hands in, into `submitted`/STUDENT/NAME/."""
+    source = source_notebook(source_of(root, name))
+    for student in students:
+        folder = submitted / student.name / name
+        folder.mkdir(parents=True, exist_ok=True)
+        notebook = answered(student, source, nbformat.reads(released, as_version=4))
+        nbformat.write(notebook, folder / f"{name}.ipynb")
+        for beside, path in handed_in(source_of(root, name)).items() if not student.blank else ():
+            (folder / beside).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, folder / beside)
+        write_files(student, folder)
+
+
+def disagreements(result: "ClassReport", declared: list[Student]) -> list[str]:
+    """Where the marks of a graded demonstration class are not the declared ones, a line each."""
+    lines = []
+    reports = {report.student: report for report in result.reports}
+    for student in declared:
+        for mark in reports[student.name].marks:
+            if not mark.automatic:
+                continue
+            deserved = 0.0 if mark.part in student.loses else mark.points
+            if mark.score != deserved:
+                lines.append(
+                    f"{student.name}, {mark.part}: {mark.score} points, deserves {deserved:g}."
+                )
+        if not reports[student.name].marks:
+            lines.append(f"{student.name}: nothing is recorded.")
+    return lines
+
+
+def _cells(notebook: NotebookNode, kind: str) -> dict[str, str]:
+    return {
+        cell.metadata.nbgrader.grade_id: cell.source
+        for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get(kind)
+    }

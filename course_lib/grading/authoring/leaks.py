@@ -1,0 +1,153 @@
+"""Looking for what only instructors may see in what everybody gets.
+
+Secret are the regions of a source that nbgrader takes out (solutions, hidden tests, mark schemes)
+and the made-up answers beside it. They must be neither in a release, nor in the built site, nor in
+the package. A line alone may be anybody's; three in a row are not, if each says something. In a
+release a single line of a region is one too many.
+"""
+
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import course_lib
+from course_lib.grading.sources.project import assignment_names, source_of
+
+_REGION = re.compile(r"### (?P<edge>BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)$")
+_FENCE = re.compile(r"```(python \w+)?$")
+_TEXT = {".css", ".html", ".ipynb", ".js", ".json", ".md", ".mjs", ".py", ".txt", ".xml"}
+_FOREIGN = {"mathjax", "vendor", "fontawesome", "__pycache__"}
+_ROW = 3
+LIBRARY = Path(course_lib.__file__).parent
+_SHORTEST = 13
+"""Characters, without white space. What is shorter (`else:`, `return x`) says nothing."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line that says something: without its white space, and where it stands, as "file:line"."""
+
+    text: str
+    where: str
+
+
+@dataclass(frozen=True)
+class Leak:
+    """Secret text in a public place; both places as "file:line"."""
+
+    found: str
+    secret: str
+
+    def __str__(self) -> str:
+        return f"{self.found} has what stands in {self.secret}"
+
+
+def leaks(root: Path, names: list[str], package: Path = LIBRARY) -> list[Leak]:
+    """Everything secret of these assignments (of all, if none is named) that is not.
+
+    Args:
+        root: the course's folder. The site is looked at if it has been built.
+        names: the assignments.
+        package: the folder of the library.
+    """
+    found: list[Leak] = []
+    secret: dict[str, str] = {}
+    for name in names or assignment_names(root):
+        source = source_of(root, name)
+        regions, shown = _parts(_lines(source, root), _REGION)
+        made_up: list[list[Line]] = []
+        for beside in ("variants.md", "demonstration.md"):
+            path = source.parent / beside
+            if path.is_file():
+                made_up += _parts(_lines(path, root), _FENCE)[0]
+        release = _files([root / "exercises" / name])
+        found += _search(release, root, _rows(regions, 1, but=_rows(shown, 1)), 1)
+        found += _search(release, root, _rows(made_up, _ROW, but=_rows(shown, _ROW)), _ROW)
+        secret |= _rows([*regions, *made_up], _ROW, but=_rows(shown, _ROW))
+    found += _search(_files([package, root / "book" / "_build" / "html"]), root, secret, _ROW)
+    return found
+
+
+def _parts(
+    lines: Iterable[Line], edge: re.Pattern[str]
+) -> tuple[list[list[Line]], list[list[Line]]]:
+    """What stands between the edges, piece by piece, and what stands outside."""
+    inside: list[list[Line]] = []
+    outside: list[list[Line]] = [[]]
+    within = False
+    for line in lines:
+        if edge.match(line.text.strip()):
+            within = not within
+            (inside if within else outside).append([])
+        else:
+            (inside if within else outside)[-1].append(line)
+    return inside, outside
+
+
+def _rows(
+    pieces: Iterable[list[Line]], length: int, but: dict[str, str] | None = None
+) -> dict[str, str]:
+    """So many lines in a row that say something -> where the first of them stands."""
+    rows: dict[str, str] = {}
+    for piece in pieces:
+        telling = [line for line in map(_squeezed, piece) if _says_something(line.text)]
+        for start in range(len(telling) - length + 1):
+            row = telling[start : start + length]
+            rows.setdefault("\n".join(line.text for line in row), row[0].where)
+    return {text: where for text, where in rows.items() if text not in (but or {})}
+
+
+def _search(
+    files: Iterable[Path], root: Path, secret: dict[str, str], length: int
+) -> Iterator[Leak]:
+    for path in files:
+        for text, where in _rows([_lines(path, root)], length).items():
+            if text in secret:
+                yield Leak(where, secret[text])
+
+
+def _files(places: Iterable[Path]) -> list[Path]:
+    return [
+        path
+        for place in places
+        for path in sorted(place.rglob("*"))
+        if path.suffix in _TEXT and path.is_file() and not _FOREIGN & {*path.parts}
+    ]
+
+
+def _lines(path: Path, root: Path) -> list[Line]:
+    """A file's lines as a reader sees them, without the clothes of HTML or of JSON."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    name = path.relative_to(root) if path.is_relative_to(root) else path
+    return [
+        Line(part, f"{name}:{number}")
+        for number, line in enumerate(text.splitlines(), start=1)
+        for part in _undressed(line, path.suffix)
+    ]
+
+
+def _undressed(line: str, suffix: str) -> list[str]:
+    if suffix == ".html":
+        line = html.unescape(re.sub(r"<[^>]*>", "", line))
+    elif suffix in {".ipynb", ".json", ".js", ".mjs"} and '"' in line:
+        texts = re.findall(r'"(?:[^"\\]|\\.)*"', line)
+        return [part for text in texts for part in _unquoted(text).split("\n")]
+    return [line.rstrip()]
+
+
+def _unquoted(text: str) -> str:
+    try:
+        return str(json.loads(text, strict=False))
+    except ValueError:
+        return text
+
+
+def _squeezed(line: Line) -> Line:
+    return Line(re.sub(r"\s+", "", line.text), line.where)
+
+
+def _says_something(text: str) -> bool:
+    return len(text) >= _SHORTEST and not re.match(r"(import|from)[a-z_.]+(import|as|$)", text)

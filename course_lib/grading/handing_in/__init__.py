@@ -1,0 +1,1 @@
+"""What students run themselves: `course validate` and `course submit`."""

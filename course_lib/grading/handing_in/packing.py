@@ -1,0 +1,114 @@
+"""Packing what a student hands in."""
+
+import io
+import re
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+from course_lib.assignments.inspection import INSPECTORS, missing
+from course_lib.errors import CourseError
+from course_lib.files import write_atomically
+from course_lib.grading.intake.staging import LARGEST_DATA
+from course_lib.training.run_directory import BEST, CONFIG, VOCABULARY
+
+_RUN = re.compile(r"""^RUN = (["'])(?P<folder>.+?)\1""", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Package:
+    """A zip ready to be uploaded."""
+
+    path: Path
+    size: int
+    contents: list[str]
+
+
+def find_notebook(name: str) -> Path:
+    """A student's notebook for an assignment: NAME.ipynb here, or in the course's exercises folder.
+
+    Raises:
+        CourseError: it is in neither place.
+    """
+    here = Path(f"{name}.ipynb")
+    if here.is_file():
+        return here
+    folder = Path.cwd()
+    for above in (folder, *folder.parents):
+        # a student's copy of the course has no solutions, so this is not `project_root`
+        released = above / "exercises" / name / f"{name}.ipynb"
+        if released.is_file():
+            return released
+    raise CourseError(
+        f"There is no {name}.ipynb here or in exercises/{name}/. Change into the folder of your"
+        " notebook and try again."
+    )
+
+
+def pack(notebook: Path, name: str) -> Package:
+    """Write NAME.zip into the current folder: the notebook, and the files that belong to it.
+
+    Raises:
+        CourseError: files that the assignment asks for are not beside the notebook, or are more
+            than the grader takes.
+    """
+    files = {f"{name}.ipynb": notebook}
+    if name in INSPECTORS:
+        files |= _wanted(notebook.resolve().parent, name)
+    else:
+        files |= _named_run(notebook)
+    size = sum(path.stat().st_size for path in files.values())
+    if size > LARGEST_DATA:
+        raise CourseError(
+            f"The files have {size / 1024**2:.0f} MB together; {LARGEST_DATA // 1024**2} MB can be"
+            " handed in. Train a smaller model, with the sizes that the notebook gives."
+        )
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for inside, path in files.items():
+            archive.writestr(inside, path.read_bytes())
+    target = Path(f"{name}.zip")
+    write_atomically(target, data.getvalue())
+    return Package(target, len(data.getvalue()), list(files))
+
+
+def _named_run(notebook: Path) -> dict[str, Path]:
+    """The run directory that a notebook names in a cell with `RUN = "..."`, if it does."""
+    try:
+        cells = nbformat.read(notebook, as_version=4).cells
+    except Exception:  # no notebook, and validating it has said so
+        return {}
+    found = [_RUN.search(cell.source) for cell in cells if cell.cell_type == "code"]
+    named = next((match["folder"] for match in found if match), None)
+    if named is None:
+        return {}
+    folder = notebook.resolve().parent / named
+    if folder.parent != notebook.resolve().parent or not (folder / CONFIG).is_file():
+        raise CourseError(
+            f"The notebook names the run {named}, and there is no such run directory beside it."
+            " Copy the run there, and name its folder."
+        )
+    return {
+        f"{named}/{file}": folder / file
+        for file in (CONFIG, VOCABULARY, BEST)
+        if (folder / file).is_file()
+    }
+
+
+def _wanted(folder: Path, name: str) -> dict[str, Path]:
+    """The files of an assignment besides its notebook: name in the zip -> path."""
+    inspector = INSPECTORS[name]
+    if absent := missing(name, folder):
+        more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
+        raise CourseError(
+            f"There is no {absent[0]}{more} in {folder}. {inspector.remedy}, in this folder, and"
+            " pack again; without the files, hand in the notebook alone."
+        )
+    return {
+        path.relative_to(folder).as_posix(): path
+        for pattern in inspector.files
+        for path in sorted((folder / inspector.folder).glob(pattern))
+        if path.is_file()
+    }

@@ -1,0 +1,180 @@
+"""What handing in late costs: a rule in words, applied by nbgrader's own late penalties.
+
+nbgrader compares the time in a submission's timestamp.txt with the assignment's due date and asks
+a plugin what the delay costs. The due date lies in the gradebook, the rule beside it, so that
+grading again next week deducts the same.
+"""
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.plugins import LateSubmissionPlugin
+from nbgrader.preprocessors import AssignLatePenalties
+from nbgrader.utils import parse_utc
+from traitlets import Unicode
+
+from course_lib.errors import CourseError
+from course_lib.files import write_atomically
+from course_lib.grading.sources.project import load_config, nbgrader_messages
+
+RULES = "late.json"
+"""Beside the gradebook: assignment -> rule."""
+
+_FORM = re.compile(
+    r"(?P<amount>\d+(\.\d+)?)\s*(?P<unit>%|points?)\s+(a|per)\s+(?P<period>day|hour)"
+    r"(,\s*none\s+after\s+(?P<last>\d+)\s+(?P<span>day|hour)s?)?"
+)
+_SECONDS = {"hour": 3600, "day": 86400}
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A late policy.
+
+    Attributes:
+        amount: how much a period costs.
+        percent: whether that is per cent of the points reached, not points.
+        period: seconds of one period; one that has begun counts as whole.
+        limit: seconds after which nothing counts; None if there is no such limit.
+    """
+
+    amount: float
+    percent: bool
+    period: int
+    limit: int | None
+
+    def deduction(self, score: float, seconds_late: float) -> float:
+        """The points that a delay costs; never more than there are."""
+        if seconds_late <= 0:
+            return 0.0
+        if self.limit is not None and seconds_late > self.limit:
+            return score
+        periods = math.ceil(seconds_late / self.period)
+        cost = self.amount * periods * (score / 100 if self.percent else 1)
+        return min(score, round(cost, 4))
+
+
+def parse_rule(text: str) -> Rule | None:
+    """A policy such as "10% a day, none after 5 days" or "1 point per hour"; None for "none".
+
+    Raises:
+        CourseError: it is written in another way.
+    """
+    plain = " ".join(text.casefold().split()).rstrip(".")
+    if plain in {"", "none"}:
+        return None
+    found = _FORM.fullmatch(plain)
+    if found is None:
+        raise CourseError(
+            f"Not a rule for late submissions: {text!r}. Write it like '10% a day, none after 5"
+            " days', '1 point per hour' or 'none'."
+        )
+    last = found["last"]
+    return Rule(
+        amount=float(found["amount"]),
+        percent=found["unit"] == "%",
+        period=_SECONDS[found["period"]],
+        limit=None if last is None else int(last) * _SECONDS[found["span"]],
+    )
+
+
+def parse_time(text: str) -> datetime:
+    """A time such as "2026-05-04 23:59" (this machine's zone) or "2026-05-04T21:59Z".
+
+    Raises:
+        CourseError: it is written in another way.
+    """
+    try:
+        return datetime.fromisoformat(text.strip()).astimezone()
+    except ValueError as error:
+        raise CourseError(
+            f"Not a time: {text!r}. Write it like '2026-05-04 23:59', with '+02:00' behind it for"
+            " a zone that is not this machine's."
+        ) from error
+
+
+def says_a_time(path: Path) -> bool:
+    """Whether nbgrader can read a timestamp.txt: one that it cannot would stop the grading."""
+    try:
+        return parse_utc(path.read_text(encoding="utf-8")[:200].strip()) is not None
+    except (ValueError, OverflowError, TypeError, AttributeError):
+        return False
+
+
+def delay(seconds: float) -> str:
+    """A delay in words: "26 hours late"."""
+    span = timedelta(seconds=round(seconds))
+    minutes = span // timedelta(minutes=1)
+    if minutes < 120:
+        return f"{max(minutes, 1)} minute{'' if minutes <= 1 else 's'} late"
+    if minutes < 48 * 60:
+        return f"{minutes // 60} hours late"
+    return f"{span.days} days and {span.seconds // 3600} hours late"
+
+
+def set_policy(root: Path, place: Path, name: str, due: str | None, rule: str | None) -> None:
+    """Write the due date into the gradebook and the rule beside it; None leaves what is there.
+
+    Raises:
+        CourseError: one of the two cannot be read.
+    """
+    if due is not None:
+        when = parse_time(due)
+        course_id = load_config(root).CourseDirectory.course_id
+        with nbgrader_messages(), Gradebook(_url(place), course_id) as gradebook:
+            gradebook.update_or_create_assignment(name, duedate=when)
+    if rule is not None:
+        parse_rule(rule)
+        rules = _rules(place)
+        rules[name] = rule
+        write_atomically(place / RULES, json.dumps(rules, indent=2) + "\n")
+
+
+def rule_of(root: Path, place: Path, name: str) -> str:
+    """The rule in force for an assignment, as it was written."""
+    return _rules(place).get(name, str(load_config(root).LatePolicy.rule))
+
+
+def settle(root: Path, place: Path, name: str, students: list[str]) -> None:
+    """Let nbgrader work out every deduction anew: points by hand, rule or due date may be new."""
+    config = load_config(root)
+    resources = {"nbgrader": {"notebook": name, "assignment": name, "db_url": _url(place)}}
+    for student in students:
+        resources["nbgrader"]["student"] = student
+        with nbgrader_messages():
+            try:
+                AssignLatePenalties(config=config).preprocess(NotebookNode(cells=[]), resources)
+            except MissingEntry:  # nothing of theirs is in the gradebook
+                continue
+
+
+class LatePolicy(LateSubmissionPlugin):
+    """nbgrader's plugin for the rule in force; chosen in nbgrader_config.py."""
+
+    rule = Unicode("", help="The rule where none was given with `course grade --late`.").tag(
+        config=True
+    )
+
+    def late_submission_penalty(
+        self, student_id: str, score: float, total_seconds_late: float
+    ) -> float | None:
+        """The points to take away, None for none."""
+        step = self.parent
+        place = Path(step.db_url.removeprefix("sqlite:///").split("?")[0]).parent
+        rule = parse_rule(_rules(place).get(step.assignment_id, self.rule))
+        return None if rule is None else rule.deduction(score, total_seconds_late)
+
+
+def _url(place: Path) -> str:
+    return f"sqlite:///{place / 'gradebook.db'}?timeout=60"
+
+
+def _rules(place: Path) -> dict[str, str]:
+    path = place / RULES
+    return dict(json.loads(path.read_text())) if path.is_file() else {}

@@ -1,0 +1,1 @@
+"""What became of a class: tables for platforms, a page about the class, one for each student."""

@@ -1,0 +1,90 @@
+"""What a graded notebook says about its parts: titles, messages of tests that failed, answers."""
+
+import re
+
+from nbformat import NotebookNode
+
+from course_lib.grading.running.execution import ENDINGS
+
+_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_HEADING = re.compile(r"^#{1,6}\s+(?P<text>.+?)\s*(\(.*points?\))?\s*$", re.MULTILINE)
+# What a test says on purpose: the words alone are enough.
+_PLAIN_ERRORS = {"AssertionError", "Refused"}
+
+
+def grade_id(cell: NotebookNode) -> str | None:
+    """The name nbgrader knows a cell by."""
+    metadata = cell.metadata.get("nbgrader") or {}
+    found = metadata.get("grade_id")
+    return found if isinstance(found, str) else None
+
+
+def is_graded(cell: NotebookNode) -> bool:
+    """Whether points are given for this cell."""
+    return bool((cell.metadata.get("nbgrader") or {}).get("grade"))
+
+
+def is_answer(cell: NotebookNode) -> bool:
+    """Whether the student writes in this cell."""
+    return bool((cell.metadata.get("nbgrader") or {}).get("solution"))
+
+
+def notebook_title(notebook: NotebookNode) -> str | None:
+    """The first heading."""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and (found := _HEADING.search(cell.source)):
+            return found["text"]
+    return None
+
+
+def titles(notebook: NotebookNode) -> dict[str, str]:
+    """What each graded part is called, in order: its first comment, or the heading above it."""
+    found, heading = {}, ""
+    for cell in notebook.cells:
+        name = grade_id(cell)
+        if name is not None and is_graded(cell):
+            first = cell.source.split("\n", 1)[0]
+            comment = first.lstrip("# ").strip() if first.startswith("#") else ""
+            found[name] = (comment if cell.cell_type == "code" else heading) or heading or name
+        elif cell.cell_type == "markdown" and name is None:
+            for match in _HEADING.finditer(cell.source):
+                heading = match["text"]
+    return found
+
+
+def message(cell: NotebookNode) -> str | None:
+    """Why a cell failed, in the words of its test; None if it did not."""
+    for output in cell.get("outputs", []):
+        if output.output_type == "error":
+            kind, text = str(output.get("ename", "")), str(output.get("evalue", "")).strip()
+            if text and kind in _PLAIN_ERRORS:
+                return text
+            if kind in ENDINGS:  # the rest is said once, about the whole notebook
+                text = re.split(r"(?<=\.)\s", text)[0]
+            return f"{kind}: {text}" if text else kind
+    for output in cell.get("outputs", []):
+        if output.output_type == "stream" and output.get("name") == "stderr":
+            line = _ANSI.sub("", str(output.text)).strip().split("\n")[-1]
+            return f"The test wrote on standard error: {line}"
+    return None
+
+
+def own_frames(cell: NotebookNode) -> list[str]:
+    """The traceback of a graded cell without the frames that show the test itself."""
+    here = re.compile(rf"Cell In\s?\[{cell.get('execution_count')}\]")
+    for output in cell.get("outputs", []):
+        if output.output_type == "error":
+            frames = [_ANSI.sub("", str(frame)) for frame in output.get("traceback", [])]
+            return [
+                frame for frame in frames if frame.startswith("Cell In") and not here.match(frame)
+            ]
+    return []
+
+
+def answers(notebook: NotebookNode) -> dict[str, str]:
+    """What stands in the answer cells: grade id -> source."""
+    return {
+        name: cell.source
+        for cell in notebook.cells
+        if is_answer(cell) and (name := grade_id(cell)) is not None
+    }

@@ -1,0 +1,216 @@
+"""Everything a class report says, gathered from gradebook, graded notebooks and the assignment."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook
+
+from course_lib.grading.intake.late import rule_of
+from course_lib.grading.reporting import findings
+from course_lib.grading.reporting.pseudonyms import disguise, pseudonyms
+from course_lib.grading.reporting.rubric import Criterion, rubrics
+from course_lib.grading.reporting.similarity import Answer, Pair, pairs
+from course_lib.grading.running.classroom import ClassReport
+from course_lib.grading.running.worker import db_url
+from course_lib.grading.sources.project import nbgrader_messages, source_of
+from course_lib.grading.sources.release import source_notebook
+
+_WHOSE = re.compile(r"\b(whose|owner)\(")
+
+
+@dataclass(frozen=True)
+class PartSummary:
+    """How a class did in one part.
+
+    Attributes:
+        part: its grade id.
+        title: what it is called.
+        points: the most one can get.
+        full, partial, none: how many students have all, some and no points.
+        waiting: whose work a person has still to read.
+        messages: the most frequent ones, with how many students got them.
+        criteria: what a person looks for.
+    """
+
+    part: str
+    title: str
+    points: float
+    full: int
+    partial: int
+    none: int
+    waiting: list[str]
+    messages: list[tuple[str, int]]
+    criteria: list[Criterion]
+
+
+@dataclass(frozen=True)
+class Overview:
+    """A graded class, ready to be shown.
+
+    Attributes:
+        title: the assignment's.
+        result: everybody's points and remarks.
+        parts: in the assignment's order.
+        pairs: submissions that resemble each other.
+        rule: what being late costs; "none" if nothing.
+        disguised: whether students stand here under pseudonyms.
+    """
+
+    title: str
+    result: ClassReport
+    parts: list[PartSummary]
+    pairs: list[Pair]
+    rule: str
+    disguised: bool = False
+
+
+def overview(root: Path, result: ClassReport) -> Overview:
+    """Gather what there is to say about a graded class."""
+    name = result.assignment
+    source = source_notebook(source_of(root, name))
+    graded = {
+        report.student: notebook
+        for report in result.reports
+        if (notebook := _graded_notebook(result.place, name, report.student)) is not None
+    }
+    return Overview(
+        title=findings.notebook_title(source) or name,
+        result=result,
+        parts=_parts(result, source, graded),
+        pairs=_pairs(result, source, graded),
+        rule=rule_of(root, result.place, name),
+    )
+
+
+def under_pseudonyms(shown: Overview) -> Overview:
+    """The same with every student under another name, and nothing that students wrote."""
+    result = shown.result
+    names = pseudonyms(result.place, [report.student for report in result.reports])
+    known = names | _known_as(result.place, names)
+    reports = [
+        replace(
+            report,
+            student=names[report.student],
+            remarks=[disguise(remark, known) for remark in report.remarks],
+            feedback=None,
+        )
+        for report in result.reports
+    ]
+    reports.sort(key=lambda report: report.student)
+    return replace(
+        shown,
+        result=replace(result, reports=reports),
+        parts=[
+            replace(
+                part,
+                waiting=sorted(names[student] for student in part.waiting),
+                messages=[(disguise(text, known), count) for text, count in part.messages],
+            )
+            for part in shown.parts
+        ],
+        pairs=[
+            replace(pair, one=names[pair.one], other=names[pair.other], one_text="", other_text="")
+            for pair in shown.pairs
+        ],
+        disguised=True,
+    )
+
+
+def _graded_notebook(place: Path, name: str, student: str) -> NotebookNode | None:
+    path = place / "autograded" / student / name / f"{name}.ipynb"
+    return nbformat.read(path, as_version=4) if path.is_file() else None
+
+
+def _parts(
+    result: ClassReport, source: NotebookNode, graded: Mapping[str, NotebookNode]
+) -> list[PartSummary]:
+    criteria = rubrics(source)
+    messages: dict[str, Counter[str]] = {}
+    for notebook in graded.values():
+        for cell in notebook.cells:
+            part = findings.grade_id(cell)
+            if part and findings.is_graded(cell) and (text := findings.message(cell)):
+                messages.setdefault(part, Counter())[text] += 1
+    summaries = []
+    for part, title in findings.titles(source).items():
+        marks = {
+            report.student: mark
+            for report in result.reports
+            for mark in report.marks
+            if mark.part == part
+        }
+        if not marks:
+            continue
+        decided = [mark for mark in marks.values() if not mark.to_read]
+        full = sum((mark.score or 0) >= mark.points for mark in decided)
+        none = sum((mark.score or 0) <= 0 < mark.points for mark in decided)
+        summaries.append(
+            PartSummary(
+                part=part,
+                title=title,
+                points=next(iter(marks.values())).points,
+                full=full,
+                partial=len(decided) - full - none,
+                none=none,
+                waiting=[student for student, mark in marks.items() if mark.to_read],
+                messages=messages.get(part, Counter()).most_common(3),
+                criteria=criteria.get(part, []),
+            )
+        )
+    return summaries
+
+
+def _pairs(
+    result: ClassReport, source: NotebookNode, graded: Mapping[str, NotebookNode]
+) -> list[Pair]:
+    """Compare what was really handed in; what the grader put in place of it does not count."""
+    handed_in = {report.student for report in result.reports if report.graded}
+    with nbgrader_messages(), Gradebook(db_url(result.place)) as gradebook:
+        notebook = gradebook.find_notebook(result.assignment, result.assignment)
+        released = {cell.name: cell.source or "" for cell in notebook.source_cells}
+    answers = {
+        student: {
+            name: Answer("code" if cell.cell_type == "code" else "markdown", cell.source)
+            for cell in notebook.cells
+            if findings.is_answer(cell) and (name := findings.grade_id(cell))
+        }
+        for student, notebook in graded.items()
+        if student in handed_in
+    }
+    return pairs(answers, released, _personal(source))
+
+
+def _personal(source: NotebookNode) -> frozenset[str]:
+    """The answer cells whose tests ask whose work it is."""
+    personal, answer = set(), None
+    for cell in source.cells:
+        if findings.is_answer(cell):
+            answer = findings.grade_id(cell)
+        elif findings.is_graded(cell) and answer and _WHOSE.search(cell.source):
+            personal.add(answer)
+    return frozenset(personal)
+
+
+def _known_as(place: Path, names: Mapping[str, str]) -> dict[str, str]:
+    """Names, addresses and numbers that the gradebook has for these students."""
+    known: dict[str, str] = {}
+    with nbgrader_messages(), Gradebook(db_url(place)) as gradebook:
+        for student in gradebook.students:
+            if student.id not in names:
+                continue
+            first, last = student.first_name or "", student.last_name or ""
+            forms = [student.email, student.lms_user_id]
+            if first and last:
+                forms += [
+                    f"{first} {last}",
+                    f"{last} {first}",
+                    f"{last}, {first}",
+                    f"{last}{first}",
+                ]
+            known |= {form: names[student.id] for form in forms if form and len(form) > 1}
+    return known

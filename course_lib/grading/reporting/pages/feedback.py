@@ -1,0 +1,167 @@
+"""One student's page: every part's points, what was not right, and the notebook they belong to.
+
+nbgrader's own feedback converter makes it, here and from its formgrader: it reads points, comments
+and the deduction for being late out of the gradebook and hands the notebook to this exporter.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+from nbconvert.exporters import Exporter
+from nbformat import NotebookNode
+from nbgrader.preprocessors import GetGrades
+
+from course_lib.grading.reporting import findings
+from course_lib.grading.reporting.pages import markup
+from course_lib.grading.reporting.pages.templates import render
+from course_lib.grading.running.execution import remarks_of
+
+LONGEST_NOTEBOOK = 300_000
+"""Characters that students wrote or printed; what is graded is shown beyond them."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A graded part, as the list at the top shows it."""
+
+    part: str
+    title: str
+    score: float
+    points: float
+    state: str  # "full", "lost" or "waits"
+    message: str | None
+    comment: Markup | None
+
+
+@dataclass(frozen=True)
+class Block:
+    """A cell of the notebook, ready to be shown."""
+
+    kind: str  # "text", "code", "answer" or "test"
+    row: Row | None
+    body: Markup
+    outputs: list[Markup]
+    frames: list[str]
+    comment: Markup | None
+
+
+class Marks(GetGrades):
+    """nbgrader's step that puts the points into the notebook, and whether a person has to read."""
+
+    def preprocess_cell(
+        self, cell: NotebookNode, resources: Any, cell_index: int
+    ) -> tuple[NotebookNode, Any]:
+        """Add what the gradebook says about one cell."""
+        cell, resources = super().preprocess_cell(cell, resources, cell_index)
+        if findings.is_graded(cell):
+            grade = self.gradebook.find_grade(
+                findings.grade_id(cell), self.notebook_id, self.assignment_id, self.student_id
+            )
+            cell.metadata.nbgrader["needs_manual_grade"] = bool(grade.needs_manual_grade)
+        return cell, resources
+
+
+class FeedbackExporter(Exporter):
+    """Makes the page; this and `Marks` are chosen in nbgrader_config.py."""
+
+    file_extension = ".html"
+    output_mimetype = "text/html"
+
+    def from_notebook_node(
+        self, nb: NotebookNode, resources: Any = None, **more: Any
+    ) -> Any:  # text, as every exporter but nbconvert's base class returns
+        """The page, after the preprocessors have put points and comments into the notebook."""
+        nb, resources = super().from_notebook_node(nb, resources, **more)
+        return page(nb, resources["nbgrader"]), resources
+
+
+def page(notebook: NotebookNode, told: dict[str, Any]) -> str:
+    """The page of a notebook that carries its points.
+
+    Args:
+        notebook: nbgrader has written score, points and comments into its cells' metadata.
+        told: notebook, student, score, max_score and late_penalty, as nbgrader names them.
+    """
+    rows = _rows(notebook)
+    return render(
+        "feedback.html.j2",
+        title=findings.notebook_title(notebook) or told["notebook"],
+        student=told["student"],
+        score=told["score"],
+        points=told["max_score"],
+        deducted=told["late_penalty"],
+        waits=any(row.state == "waits" for row in rows.values()),
+        rows=list(rows.values()),
+        remarks=remarks_of(notebook),
+        blocks=[_block(cell, rows) for cell in _shown(notebook)],
+    )
+
+
+def _rows(notebook: NotebookNode) -> dict[str, Row]:
+    titles = findings.titles(notebook)
+    comments = {findings.grade_id(cell): _comment(cell) for cell in _known(notebook)}
+    rows, last_answer = {}, None
+    for cell in _known(notebook):
+        part = findings.grade_id(cell)
+        if findings.is_answer(cell):
+            last_answer = part
+        if not findings.is_graded(cell) or part is None:
+            continue
+        told = cell.metadata.nbgrader
+        by_person = cell.cell_type != "code" or findings.is_answer(cell)
+        score, points = float(told.get("score") or 0), float(told.get("points") or 0)
+        waits = bool(told.get("needs_manual_grade")) if by_person else False
+        comment = comments.get(part) if by_person else comments.get(last_answer)
+        rows[part] = Row(
+            part=part,
+            title=titles.get(part, part),
+            score=score,
+            points=points,
+            state="waits" if waits else "full" if score >= points else "lost",
+            message=None if by_person or score >= points else findings.message(cell),
+            comment=markup.markdown(comment) if comment else None,
+        )
+    return rows
+
+
+def _shown(notebook: NotebookNode) -> list[NotebookNode]:
+    """The cells worth a place on the page: all that nbgrader knows, others while they are few."""
+    cells, length = [], 0
+    for cell in notebook.cells:
+        length += len(cell.source) + len(str(cell.get("outputs", "")))
+        if cell.source.strip() and (findings.grade_id(cell) or length < LONGEST_NOTEBOOK):
+            cells.append(cell)
+    return cells
+
+
+def _block(cell: NotebookNode, rows: dict[str, Row]) -> Block:
+    part = findings.grade_id(cell)
+    row = rows.get(part) if part and findings.is_graded(cell) else None
+    answer = findings.is_answer(cell)
+    comment = _comment(cell) if answer else None
+    if cell.cell_type == "code":
+        kind = "answer" if answer else "test" if row else "code"
+        body = markup.code(cell.source)
+    else:
+        kind = "answer" if answer else "text"
+        body = markup.markdown(cell.source, shift=2)
+    graded = kind == "test"
+    return Block(
+        kind=kind,
+        row=row,
+        body=body,
+        outputs=[] if graded else markup.outputs(cell),
+        frames=findings.own_frames(cell) if graded else [],
+        comment=markup.markdown(comment) if comment else None,
+    )
+
+
+def _comment(cell: NotebookNode) -> str | None:
+    """What a person wrote about an answer; what nbgrader says by itself is in the points."""
+    comment = (cell.metadata.get("nbgrader") or {}).get("comment")
+    return None if comment == "No response." else comment
+
+
+def _known(notebook: NotebookNode) -> list[NotebookNode]:
+    return [cell for cell in notebook.cells if findings.grade_id(cell)]

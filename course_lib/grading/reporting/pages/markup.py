@@ -1,0 +1,151 @@
+"""What somebody wrote, as HTML that can do no harm."""
+
+import base64
+import binascii
+import html
+import re
+import secrets
+from typing import Any
+
+import bleach
+from markupsafe import Markup
+from nbconvert.filters import strip_ansi
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
+from nbformat import NotebookNode
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+
+from course_lib.grading.reporting.pages.formulas import mathml
+
+LONGEST_TEXT = 20_000
+LONGEST_OUTPUT = 8_000
+MOST_OUTPUTS = 20
+MOST_OUTPUTS = 20
+LARGEST_PICTURE = 2 * 1024**2
+"""Characters, outputs of a cell, bytes. What is longer is cut, and says so."""
+
+_TAGS = frozenset(
+    re.findall(
+        r"\w+",
+        "a abbr b blockquote br caption code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i kbd"
+        " li ol p pre s span strong sub summary sup table tbody td th thead tr u ul",
+    )
+)
+_ATTRIBUTES = {"a": ["href"], "td": ["colspan", "rowspan"], "th": ["colspan", "rowspan"]}
+_CLEANER = bleach.Cleaner(
+    tags=_TAGS, attributes=_ATTRIBUTES, protocols={"http", "https", "mailto"}, strip=True
+)
+# Their content would be left as text when the tags are taken away.
+_DROPPED = re.compile(r"<(script|style|iframe|object)\b.*?(</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
+_PICTURES = ("image/png", "image/jpeg", "image/gif")
+
+
+class _Renderer(IPythonRenderer):
+    """Formulas go round the cleaning, under a word that nobody can guess."""
+
+    def __init__(self) -> None:
+        super().__init__(escape=False, exclude_anchor_links=True)
+        self.word = secrets.token_hex(8)
+        self.formulas: list[str] = []
+
+    def _keep(self, tex: str, block: bool) -> str:
+        self.formulas.append(mathml(tex, block))
+        return f"{self.word}-{len(self.formulas) - 1};"
+
+    def inline_math(self, body: str) -> str:
+        return self._keep(body, block=False)
+
+    def block_math(self, body: str) -> str:
+        return self._keep(body, block=True)
+
+    def latex_environment(self, name: str, body: str) -> str:
+        return self._keep(rf"\begin{{{name}}}{body}\end{{{name}}}", block=True)
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        """Pictures from elsewhere are not asked for: their description stands there."""
+        return f"<em>[picture: {html.escape(text)}]</em>"
+
+
+def markdown(text: str, shift: int = 0) -> Markup:
+    """Markdown with formulas; its headings `shift` levels deeper."""
+    if len(text) > LONGEST_TEXT:
+        return Markup(f"<pre>{html.escape(text[:LONGEST_TEXT])}</pre>{_cut(text, LONGEST_TEXT)}")
+    renderer = _Renderer()
+    try:
+        made = MarkdownWithMath(renderer=renderer).render(text)
+    except (RecursionError, KeyError, ValueError):
+        return Markup(f"<pre>{html.escape(text)}</pre>")
+    if shift:
+        made = re.sub(
+            r"(</?h)([1-6])\b", lambda found: f"{found[1]}{min(int(found[2]) + shift, 6)}", made
+        )
+    cleaned = clean(made)
+    cleaned = cleaned.replace("<table>", '<div class="wide" tabindex="0" role="group"><table>')
+    cleaned = cleaned.replace("</table>", "</table></div>")
+    # a formula on a line of its own is no part of a sentence
+    cleaned = re.sub(rf"<p>\s*({renderer.word}-\d+;)\s*</p>", r"\1", cleaned)
+    return Markup(
+        re.sub(rf"{renderer.word}-(\d+);", lambda found: renderer.formulas[int(found[1])], cleaned)
+    )
+
+
+def clean(text: str) -> str:
+    """Foreign HTML with nothing in it that runs, loads or looks like the page itself."""
+    return str(_CLEANER.clean(_DROPPED.sub("", text)))
+
+
+def code(source: str) -> Markup:
+    """Python, in colours."""
+    shown = source[:LONGEST_TEXT]
+    made = highlight(shown, PythonLexer(stripnl=False), HtmlFormatter(nowrap=True))
+    cut = _cut(source, LONGEST_TEXT)
+    return Markup(f'<pre class="code"><code>{made.rstrip()}</code></pre>{cut}')
+
+
+def outputs(cell: NotebookNode) -> list[Markup]:
+    """What a cell printed or showed."""
+    shown = []
+    for place, output in enumerate(cell.get("outputs", [])):
+        if place == MOST_OUTPUTS:
+            more = len(cell.outputs) - MOST_OUTPUTS
+            shown.append(Markup(f'<p class="note">Cut here: {more} outputs more.</p>'))
+            break
+        if output.output_type == "stream":
+            shown.append(_plain(str(output.text)))
+        elif output.output_type == "error":
+            shown.append(_plain("\n".join(map(str, output.get("traceback", [])))))
+        else:
+            shown.append(_displayed(output.get("data", {})))
+    return shown
+
+
+def _displayed(data: dict[str, Any]) -> Markup:
+    for kind in _PICTURES:
+        if isinstance(picture := data.get(kind), str) and _is_base64(picture):
+            return Markup(
+                f'<img src="data:{kind};base64,{"".join(picture.split())}"'
+                ' alt="A picture made by this cell">'
+            )
+    if isinstance(text := data.get("text/plain"), str):
+        return _plain(text)
+    return Markup('<p class="note">Something that cannot be shown here.</p>')
+
+
+def _plain(text: str) -> Markup:
+    """Text of a terminal, without its colours: nobody has chosen them for this page."""
+    made = html.escape(strip_ansi(text[:LONGEST_OUTPUT]))
+    return Markup(f'<pre class="output">{made}</pre>{_cut(text, LONGEST_OUTPUT)}')
+
+
+def _cut(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return ""
+    return f'<p class="note">Cut here: {len(text) - longest:,} characters more.</p>'
+
+
+def _is_base64(text: str) -> bool:
+    try:
+        return len(base64.b64decode("".join(text.split()), validate=True)) <= LARGEST_PICTURE
+    except (binascii.Error, ValueError):
+        return False

@@ -1,0 +1,54 @@
+"""The page about a class: how it went, what is to be done, what is worth a look."""
+
+import os
+from datetime import datetime
+from pathlib import Path
+from statistics import mean, median
+
+from course_lib.files import write_atomically
+from course_lib.grading.intake.late import delay
+from course_lib.grading.reporting import similarity
+from course_lib.grading.reporting.overview import Overview
+from course_lib.grading.reporting.pages.figures import histogram, success
+from course_lib.grading.reporting.pages.templates import render
+
+PAGE = "index.html"
+MOST_PAIRS = 100
+"""Of answers that resemble each other; `--json` has all of them."""
+
+
+def write_report(shown: Overview, folder: Path) -> Path:
+    """Write the report of a class into a folder; the page's path."""
+    page = folder / PAGE
+    write_atomically(page, report(shown, folder, datetime.now().astimezone()))
+    return page
+
+
+def report(shown: Overview, folder: Path, when: datetime) -> str:
+    """The page; links to feedback are relative to `folder`."""
+    reports = shown.result.reports
+    scores = [report.score for report in reports]
+    points = max((report.points for report in reports), default=0.0)
+    return render(
+        "report.html.j2",
+        shown=shown,
+        when=f"{when:%Y-%m-%d %H:%M}",
+        points=points,
+        mean=mean(scores) if scores else 0.0,
+        median=median(scores) if scores else 0.0,
+        histogram=histogram(scores, points) if scores and points else "",
+        success=success(shown.parts) if shown.parts else "",
+        waiting=[part for part in shown.parts if part.waiting],
+        feedback={
+            one.student: Path(os.path.relpath(one.feedback, folder)).as_posix()
+            for one in reports
+            if one.feedback is not None
+        },
+        late={one.student: delay(one.seconds_late) for one in reports if one.seconds_late > 0},
+        pairs=shown.pairs[:MOST_PAIRS],
+        more=max(0, len(shown.pairs) - MOST_PAIRS),
+        share=round(100 * similarity.SHARE),
+        least=similarity.LEAST,
+        common=round(100 * similarity.COMMON),
+        window=similarity.WINDOW,
+    )

@@ -1,0 +1,116 @@
+"""A class's results on the terminal and for scripts."""
+
+from typing import Any
+
+from course_lib.grading.intake.late import delay
+from course_lib.grading.reporting.exports import number
+from course_lib.grading.reporting.similarity import Pair
+from course_lib.grading.running.classroom import ClassReport, Mark, Report
+
+
+def as_json(result: ClassReport) -> dict[str, Any]:
+    """Everything, as plain values."""
+    return {
+        "assignment": result.assignment,
+        "sandbox": result.sandbox,
+        "gradebook": str(result.place / "gradebook.db"),
+        "students": [
+            {
+                "student": report.student,
+                "graded": report.graded,
+                "score": report.score,
+                "points": report.points,
+                "seconds_late": report.seconds_late,
+                "deducted": report.deducted,
+                "parts": {
+                    mark.part: {
+                        "score": mark.score,
+                        "points": mark.points,
+                        "to_read": mark.to_read,
+                        "by_hand": mark.by_hand,
+                    }
+                    for mark in report.marks
+                },
+                "remarks": report.remarks,
+                "seconds": report.seconds,
+                "feedback": str(report.feedback) if report.feedback else None,
+            }
+            for report in result.reports
+        ],
+    }
+
+
+def similar(pairs: list[Pair]) -> list[dict[str, Any]]:
+    """The submissions that resemble each other, as plain values."""
+    return [
+        {
+            "students": [pair.one, pair.other],
+            "cell": pair.cell,
+            "share": round(pair.share, 3),
+            "length": pair.length,
+            "reason": pair.reason,
+        }
+        for pair in pairs
+    ]
+
+
+def as_table(result: ClassReport) -> str:
+    """The table the command prints: a heading for each part in as many lines as it has words."""
+    parts = _parts(result)
+    headings = [
+        ["student"],
+        *([*mark.part.split("_"), f"/{number(mark.points)}"] for mark in parts),
+        ["total", f"/{number(sum(mark.points for mark in parts))}"],
+    ]
+    depth = max(map(len, headings))
+    # the points belong in the last line whatever the number of words
+    padded = [
+        [*column[:-1], *[""] * (depth - len(column)), column[-1]]
+        if len(column) > 1
+        else [*column, *[""] * (depth - 1)]
+        for column in headings
+    ]
+    rows = [[column[line] for column in padded] for line in range(depth)]
+    rows += [_row(report, parts) for report in result.reports]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(headings))]
+    lines = [
+        "  ".join(
+            [row[0].ljust(widths[0])]
+            + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        ).rstrip()
+        for row in rows
+    ]
+    lines.insert(depth, "-" * max(map(len, lines)))
+    if any(mark.to_read for report in result.reports for mark in report.marks):
+        lines.append("read: a person has still to mark this part (nbgrader's formgrader).")
+    remarks = [
+        f"  {report.student}: {remark}"
+        for report in result.reports
+        for remark in [*_lateness(report), *report.remarks]
+    ]
+    if remarks:
+        lines += ["", "Remarks", *remarks]
+    return "\n".join(lines)
+
+
+def _lateness(report: Report) -> list[str]:
+    if report.seconds_late <= 0:
+        return []
+    taken = f", {number(report.deducted)} points taken away" if report.deducted else ""
+    return [f"{delay(report.seconds_late)}{taken}."]
+
+
+def _row(report: Report, parts: list[Mark]) -> list[str]:
+    found = {mark.part: mark for mark in report.marks}
+    cells = []
+    for part in parts:
+        mark = found.get(part.part)
+        if mark is None:
+            cells.append("-")
+        else:
+            cells.append("read" if mark.to_read else number(mark.score))
+    return [report.student, *cells, number(report.score) if report.marks else "-"]
+
+
+def _parts(result: ClassReport) -> list[Mark]:
+    return max((report.marks for report in result.reports), key=len, default=[])

@@ -1,0 +1,298 @@
+"""A whole class: every submission graded in a process of its own, the marks in one gradebook.
+
+The processes are Dask's: on this machine, or on the workers of a scheduler that sees the same
+files.
+"""
+
+import logging
+import os
+import shutil
+import signal
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from distributed import Client, LocalCluster, as_completed
+from nbgrader.api import Gradebook, MissingEntry
+
+from course_lib.errors import CourseError
+from course_lib.grading.intake.late import set_policy, settle
+from course_lib.grading.intake.staging import find_students
+from course_lib.grading.running import journal
+from course_lib.grading.running.scratch import scratch_folder
+from course_lib.grading.running.worker import Job, Outcome, db_url, grade_one
+from course_lib.grading.runs import boxed_inspection
+from course_lib.grading.sandbox import boxes
+from course_lib.grading.sources.project import nbgrader_messages
+from course_lib.grading.sources.release import generate
+
+UNFINISHED = ".gradebook-"
+"""How the name of a folder begins in which a gradebook is being made."""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The score of one graded cell.
+
+    Attributes:
+        part: the cell's grade id.
+        score: points so far; None where nothing is recorded.
+        points: the most one can get.
+        automatic: whether tests decide it, and no person.
+        to_read: whether a person has still to mark it.
+        by_hand: whether a person's score is in it.
+    """
+
+    part: str
+    score: float | None
+    points: float
+    automatic: bool
+    to_read: bool
+    by_hand: bool
+
+
+@dataclass(frozen=True)
+class Report:
+    """One student's result."""
+
+    student: str
+    graded: bool
+    marks: list[Mark]
+    remarks: list[str]
+    seconds: float
+    feedback: Path | None
+    seconds_late: float = 0.0
+    deducted: float = 0.0  # for handing in late
+
+    @property
+    def score(self) -> float:
+        """Points of all parts, 0 for one that has none yet, less what being late costs."""
+        return sum(mark.score or 0.0 for mark in self.marks) - self.deducted
+
+    @property
+    def points(self) -> float:
+        """The most one can get."""
+        return sum(mark.points for mark in self.marks)
+
+
+@dataclass(frozen=True)
+class ClassReport:
+    """The result of one `course grade`."""
+
+    assignment: str
+    place: Path
+    sandbox: str
+    reports: list[Report] = field(default_factory=list)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every submission could be graded."""
+        return all(report.graded for report in self.reports)
+
+
+def grade_class(
+    root: Path,
+    name: str,
+    *,
+    submitted: Path | None = None,
+    jobs: int = 2,
+    boxed: bool = True,
+    scheduler: str | None = None,
+    due: str | None = None,
+    late: str | None = None,
+    regrade: bool = False,
+    progress: Callable[[Iterator[Outcome], int], Iterator[Outcome]] = lambda outcomes, _: outcomes,
+) -> ClassReport:
+    """Grade everything handed in for an assignment.
+
+    What an earlier call has finished is not run again unless it has changed: this one goes on where
+    that was stopped or killed. Points given by hand are kept in any case.
+
+    Args:
+        root: the course's folder.
+        name: the assignment.
+        submitted: STUDENT/NAME/NAME.ipynb lie here; `submitted` in the course's folder if None.
+            Gradebook, graded notebooks and feedback are written beside this folder.
+        jobs: processes on this machine, if no scheduler is given.
+        boxed: whether each kernel runs in the sandbox.
+        scheduler: address of a Dask scheduler; its workers must see the same files.
+        due: when the assignment was due, and
+        late: what handing it in later costs; both are remembered, None leaves what there is.
+        regrade: whether submissions that were graded already, and have not changed, are run again.
+        progress: wraps the outcomes as they come in (with their number), for a progress bar.
+
+    Raises:
+        CourseError: nothing is submitted, or the assignment or the scheduler cannot be used.
+    """
+    submitted = (submitted or root / "submitted").resolve()
+    place = submitted.parent
+    students = find_students(submitted, name)
+    boxed_inspection.prepare(name, [submitted / student / name for student in students])
+    with scratch_folder() as folder:
+        _prepare_gradebook(place)
+        released = generate(root, name, db_url(place))[f"{name}.ipynb"].decode()
+        set_policy(root, place, name, due, late)
+        common = journal.common_key(root, name, released, boxed)
+        tasks = [
+            Job(
+                *(root, place, submitted / student / name, student, name, released, boxed),
+                key=journal.key_of(common, student, submitted / student / name),
+                again=regrade,
+            )
+            for student in students
+        ]
+        finished, tasks = _finished(tasks)
+        outcomes = {outcome.student: outcome for outcome in finished}
+        if tasks:
+            with ExitStack() as running:
+                if boxed and scheduler is None:
+                    server = folder / "server"
+                    running.enter_context(boxes.shared_fork_server(server))
+                    tasks = [replace(job, server=server) for job in tasks]
+                client = running.enter_context(_client(min(jobs, len(tasks)), scheduler, folder))
+                for outcome in progress(_run(client, tasks), len(tasks)):
+                    outcomes[outcome.student] = outcome
+    settle(root, place, name, students)
+    for student, remarks in boxed_inspection.same_weights(place, name).items():
+        if student in outcomes:
+            outcomes[student].remarks.extend(remarks)
+    reports = [_report(place, name, outcomes[student]) for student in students]
+    return ClassReport(name, place, "bwrap" if boxed else "none", reports)
+
+
+def _prepare_gradebook(place: Path) -> None:
+    """Make the gradebook, if there is none: at once, for half a database cannot be gone on with."""
+    path = place / "gradebook.db"
+    for leftover in place.glob(f"{UNFINISHED}*"):
+        shutil.rmtree(leftover, ignore_errors=True)
+    if path.exists():
+        return
+    with tempfile.TemporaryDirectory(dir=place, prefix=UNFINISHED) as folder, nbgrader_messages():
+        Gradebook(db_url(Path(folder))).close()
+        os.replace(Path(folder) / path.name, path)
+
+
+def _finished(tasks: list[Job]) -> tuple[list[Outcome], list[Job]]:
+    """What is finished, and the jobs that remain: those whose marks have changed need new feedback.
+
+    Finished is what the journal says and the gradebook and both folders bear out.
+    """
+    outcomes, remaining = [], []
+    entries = {job.student: journal.read(job.place, job.assignment, job.student) for job in tasks}
+    known = [job for job in tasks if (entry := entries[job.student]) and entry.key == job.key]
+    if known and not known[0].again:
+        root, place, name = known[0].root, known[0].place, known[0].assignment
+        settle(root, place, name, [job.student for job in known])
+    with nbgrader_messages(), Gradebook(db_url(tasks[0].place)) as gradebook:
+        for job in tasks:
+            entry = entries[job.student]
+            marks = journal.marks_of(gradebook, job.assignment, job.student)
+            result = Path(job.student) / job.assignment / job.assignment
+            page = (job.place / "feedback" / result).with_suffix(".html")
+            graded = (job.place / "autograded" / result).with_suffix(".ipynb")
+            if entry is None or entry.key != job.key or job.again:
+                remaining.append(job)
+            elif marks is None or not graded.is_file():
+                remaining.append(replace(job, again=True))
+            elif entry.marks != marks or not page.is_file():
+                remaining.append(replace(job, feedback_only=True))
+            else:
+                outcomes.append(entry.outcome)
+    return outcomes, remaining
+
+
+@contextmanager
+def _client(jobs: int, scheduler: str | None, folder: Path) -> Iterator[Client]:
+    """Workers with one thread each: nbgrader changes the working directory while it grades."""
+    if scheduler is not None:
+        try:
+            client = Client(scheduler, timeout=5)
+        except (OSError, ValueError) as error:
+            raise CourseError(
+                f"No Dask scheduler answers at {scheduler}. Check the address and that it runs."
+            ) from error
+        with client:
+            yield client
+        return
+    with _not_for_children(signal.SIGINT):
+        cluster = LocalCluster(
+            n_workers=jobs,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address="127.0.0.1:0",  # nobody looks at it
+            memory_limit=0,
+            silence_logs=logging.CRITICAL,
+            local_directory=str(folder),
+        )
+    with cluster, Client(cluster) as client:
+        yield client
+
+
+@contextmanager
+def _not_for_children(number: int) -> Iterator[None]:
+    """Processes that are started here ignore a signal: Ctrl-C goes to all that share a terminal."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
+
+
+def _run(client: Client, tasks: list[Job]) -> Iterator[Outcome]:
+    """Outcomes as they come; a grading process that dies costs its own submission only."""
+    futures = {client.submit(grade_one, task, pure=False): task for task in tasks}
+    for future in as_completed(futures):
+        if future.status == "finished":
+            yield future.result()
+        else:
+            kind = type(future.exception()).__name__
+            remark = f"The grading process itself failed ({kind}). Run the command again."
+            yield Outcome(futures[future].student, False, 0.0, [remark])
+
+
+def _report(place: Path, name: str, outcome: Outcome) -> Report:
+    """Put an outcome together with what the gradebook says, manual scores included."""
+    with nbgrader_messages(), Gradebook(db_url(place)) as gradebook:
+        order = {
+            cell.name: row
+            for row, cell in enumerate(gradebook.find_notebook(name, name).source_cells)
+        }
+        grades, late, deducted = [], 0.0, 0.0
+        try:
+            notebook = gradebook.find_submission_notebook(name, name, outcome.student)
+        except MissingEntry:
+            pass
+        else:
+            grades, deducted = notebook.grades, float(notebook.late_submission_penalty or 0)
+            late = float(notebook.assignment.total_seconds_late)
+        marks = [
+            Mark(
+                part=grade.name,
+                # nbgrader counts a part nobody has marked as 0
+                score=None
+                if grade.auto_score is None and grade.manual_score is None
+                else float(grade.score),
+                points=float(grade.max_score),
+                automatic=grade.cell.cell_type == "code",
+                to_read=bool(grade.needs_manual_grade),
+                by_hand=grade.manual_score is not None,
+            )
+            for grade in sorted(grades, key=lambda grade: order[grade.name])
+        ]
+    page = place / "feedback" / outcome.student / name / f"{name}.html"
+    return Report(
+        student=outcome.student,
+        graded=outcome.graded,
+        marks=marks,
+        remarks=outcome.remarks,
+        seconds=outcome.seconds,
+        feedback=page if page.is_file() else None,
+        seconds_late=late,
+        deducted=deducted,
+    )

@@ -1,0 +1,167 @@
+"""What has been graded already: one entry for each finished submission, beside the gradebook.
+
+An entry is written, at once or not at all, after everything else about a submission has been: its
+marks are in the gradebook, its graded notebook and its feedback in their folders. Recording marks
+twice changes nothing, so a run that is killed anywhere goes on with the submissions that have no
+entry, and ends where an undisturbed one would have.
+
+An entry holds for exactly what was graded: the submission's files, the assignment, the settings and
+this library. If any of it changes the submission is graded again.
+"""
+
+import functools
+import hashlib
+import json
+import platform
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+from nbgrader.api import Gradebook, MissingEntry
+
+import course_lib
+from course_lib.errors import CourseError
+from course_lib.files import write_atomically
+from course_lib.grading.sandbox.limits import DEFAULT
+from course_lib.grading.sources.project import CONFIG
+
+LARGEST_READ = 256 * 1024**2
+"""Bytes. A larger file is told by its size and date; staging refuses it anyway."""
+
+PACKAGES = ("torch", "numpy", "nbgrader", "nbclient", "ipykernel")
+OTHER_SECONDS = 900
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How the grading of one submission went; the marks themselves are in the gradebook."""
+
+    student: str
+    graded: bool
+    seconds: float
+    remarks: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One finished submission.
+
+    Attributes:
+        key: what was graded, as `key_of` names it.
+        marks: what the gradebook said when its feedback was made, as `marks_of` names it.
+        outcome: how it went.
+    """
+
+    key: str
+    marks: str
+    outcome: Outcome
+
+
+def path_of(place: Path, assignment: str, student: str) -> Path:
+    """Where an entry lies."""
+    return place / "grading" / "journal" / assignment / f"{student}.json"
+
+
+def read(place: Path, assignment: str, student: str) -> Entry | None:
+    """The entry of a submission, if it is finished."""
+    try:
+        found: dict[str, Any] = json.loads(path_of(place, assignment, student).read_text())
+        return Entry(found["key"], found["marks"], Outcome(**found["outcome"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def write(place: Path, assignment: str, entry: Entry) -> None:
+    """Note that a submission is finished."""
+    text = json.dumps(asdict(entry), indent=1) + "\n"
+    write_atomically(path_of(place, assignment, entry.outcome.student), text)
+
+
+@contextmanager
+def alone(place: Path, assignment: str, student: str) -> Iterator[None]:
+    """While this process works on a submission no other does, on this run's behalf or another's."""
+    path = path_of(place, assignment, student).with_suffix(".lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(path, timeout=OTHER_SECONDS):
+            yield
+    except TimeoutError as error:
+        raise CourseError(
+            f"{student} is being graded by another process. Wait for it, or end it and try again."
+        ) from error
+
+
+def common_key(root: Path, assignment: str, released: str, boxed: bool) -> str:
+    """A name for all that the grading of a class depends on, the submissions apart."""
+    sources = root / "solutions" / assignment
+    return _digest(
+        [
+            released.encode(),
+            repr((assignment, boxed, asdict(DEFAULT))).encode(),
+            *_contents(sources),
+            (root / CONFIG).read_bytes(),
+            _library().encode(),
+        ]
+    )
+
+
+def key_of(common: str, student: str, handed_in: Path) -> str:
+    """A name for one submission under these circumstances."""
+    return _digest([common.encode(), student.encode(), *_contents(handed_in)])
+
+
+def marks_of(gradebook: Gradebook, assignment: str, student: str) -> str | None:
+    """A name for what the gradebook says about a submission; None if nothing."""
+    try:
+        found = gradebook.find_submission_notebook(assignment, assignment, student)
+    except MissingEntry:
+        return None
+    grades = sorted(
+        (grade.name, grade.auto_score, grade.manual_score, grade.extra_credit)
+        for grade in found.grades
+    )
+    comments = sorted(
+        (text.name, text.auto_comment, text.manual_comment) for text in found.comments
+    )
+    return _digest([repr((grades, comments, found.late_submission_penalty)).encode()])
+
+
+@functools.cache
+def _library() -> str:
+    """A name for this library and what it rests on."""
+    folder = Path(course_lib.__file__).parent
+    versions = [platform.python_version(), *(version(package) for package in PACKAGES)]
+    code = (part for path in sorted(folder.rglob("*.py")) for part in _file(path, folder))
+    return _digest([repr(versions).encode(), *code])
+
+
+def _contents(folder: Path) -> Iterator[bytes]:
+    for path in sorted(folder.rglob("*")):
+        yield from _file(path, folder)
+
+
+def _file(path: Path, folder: Path) -> Iterator[bytes]:
+    name = str(path.relative_to(folder)).encode(errors="surrogateescape")
+    if path.is_symlink():
+        yield from (name, b"link", str(path.readlink()).encode(errors="surrogateescape"))
+    elif path.is_file():
+        about = path.stat()
+        told = repr((about.st_size, about.st_mtime_ns)).encode()
+        if about.st_size > LARGEST_READ:
+            yield from (name, b"large", told)
+            return
+        try:
+            yield from (name, b"file", path.read_bytes())
+        except OSError:  # grading will say what is wrong with it
+            yield from (name, b"unreadable", told)
+
+
+def _digest(parts: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return digest.hexdigest()

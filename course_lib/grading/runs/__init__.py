@@ -1,0 +1,1 @@
+"""Judging the trained models that some assignments have students hand in."""

@@ -1,0 +1,156 @@
+"""Judging files that a student hands in, before the notebook is run.
+
+A notebook's tests share a process with the student's code. What is to be found out about files (is
+this model's score its own?) is found out by the library alone, in a process of its own: boxed in
+like a kernel, without a network, with the corpora to read and the submission's folder, and nothing
+else. What it finds lies beside the notebook in a file that hidden tests read with `facts`.
+"""
+
+import importlib
+import json
+import os
+import secrets
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from course_lib.assignments.inspection import FILE, INSPECTORS, Inspector, facts
+from course_lib.corpora import multi30k
+from course_lib.corpora.registry import load_corpus
+from course_lib.errors import CourseError
+from course_lib.files import write_atomically
+from course_lib.grading.sandbox import walls
+
+WALL_SECONDS = 900  # a busy machine; the processor time is limited to a third of that
+LARGEST_REPORT = 4 * 1024**2
+
+
+def prepare(assignment: str, handed_in: Iterable[Path]) -> None:
+    """Make sure that this machine can judge what a class handed in.
+
+    Raises:
+        CourseError: a run was trained on a corpus that is not at hand here.
+    """
+    if assignment not in INSPECTORS:
+        return
+    for folder in handed_in:
+        for path in sorted(folder.glob("comparison/*/config.yaml")):
+            if path.is_symlink() or not path.is_file():
+                continue
+            with path.open("rb") as file:
+                asked = b"corpus: multi30k" in file.read(64 * 1024)
+            if asked:
+                load_corpus("multi30k", "en-de")  # fetched and tokenised once, for all of them
+                return
+
+
+def inspect(assignment: str, folder: Path, student: str, *, boxed: bool) -> dict[str, Any] | None:
+    """What can be found out about the files of a submission; None if the assignment has none.
+
+    Args:
+        assignment: its name.
+        folder: the copy of the submission that is graded. Files that the notebook has no use for
+            are deleted there, and the findings are added, to be read and not to be changed.
+        student: who handed it in.
+        boxed: whether it runs in the sandbox.
+
+    Returns:
+        `facts` and `remarks`. Whatever the files hold, it is defined: where the inspection itself
+        does not come to an end, every part has that as its problem.
+
+    Raises:
+        CourseError: this machine lacks the corpus, so that nothing can be said.
+    """
+    inspector = INSPECTORS.get(assignment)
+    if inspector is None:
+        return None
+    found = _run(inspector, folder.resolve(), student, boxed)
+    for path in folder.rglob(f"*{inspector.weighty}"):
+        path.unlink()
+    path = folder / FILE
+    path.write_text(json.dumps(found), encoding="utf-8")
+    path.chmod(0o444)
+    return found
+
+
+def look_again(assignment: str, folder: Path, student: str) -> None:
+    """Inspect files of our own in this process, for the proof of an assignment's tests."""
+    if assignment in INSPECTORS:
+        module = importlib.import_module(INSPECTORS[assignment].module)
+        report = module.examine(folder, student, nonce=1)
+        (folder / FILE).write_text(json.dumps(report), encoding="utf-8")
+
+
+def _run(inspector: Inspector, folder: Path, student: str, boxed: bool) -> dict[str, Any]:
+    nonce = str(secrets.randbits(32))
+    program = [sys.executable, "-P", "-m", inspector.module, str(folder), student, nonce]
+    command = walls.reader(program, *_readable(folder)) if boxed else program
+    try:
+        done = subprocess.run(
+            command,
+            # inside, the first process shows what bubblewrap was started with
+            env=walls.environment() if boxed else {**os.environ, "OMP_NUM_THREADS": "1"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=WALL_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return _no_end(inspector, f"that took longer than {WALL_SECONDS} seconds")
+    if done.returncode != 0 or len(done.stdout) > LARGEST_REPORT:
+        return _no_end(inspector, f"it ended with status {done.returncode}")
+    try:
+        found: dict[str, Any] = json.loads(done.stdout)
+    except ValueError:
+        return _no_end(inspector, "it reported nothing")
+    if "unavailable" in found:
+        raise CourseError(found["unavailable"])
+    return found
+
+
+def _readable(folder: Path) -> tuple[list[Path], dict[str, str]]:
+    """What the inspection may read, and the variables that say where the corpora lie."""
+    cache = multi30k.cache_folder()
+    readable, variables = [folder, cache], {"XDG_CACHE_HOME": str(cache.parents[1])}
+    if data := os.environ.get("COURSE_DATA"):
+        corpus = Path(data).resolve() / "multi30k"
+        readable.append(corpus)
+        variables["COURSE_DATA"] = str(corpus.parent)
+    return [path for path in readable if path.is_dir()], variables
+
+
+def _no_end(inspector: Inspector, why: str) -> dict[str, Any]:
+    """The findings where there are none: a defined result, for a person to look at."""
+    said = f"The files could not be inspected: {why}."
+    return {
+        "facts": {"problems": {part: [said] for part in inspector.parts}, "runs": {}},
+        "remarks": [said],
+    }
+
+
+def keep(found: dict[str, Any], place: Path, assignment: str, student: str) -> None:
+    """Note the findings beside the gradebook, for the comparison of the class."""
+    target = place / "inspected" / assignment / student
+    write_atomically(target / FILE, json.dumps(found))
+
+
+def same_weights(place: Path, assignment: str) -> dict[str, list[str]]:
+    """Who handed in the same trained weights as somebody else: a remark for each of them.
+
+    The same model under two names is a matter for a person: no points depend on it.
+    """
+    holders: dict[str, set[str]] = {}
+    for path in sorted((place / "inspected" / assignment).glob(f"*/{FILE}")):
+        for weights in ((facts(path.parent) or {}).get("weights") or {}).values():
+            holders.setdefault(weights, set()).add(path.parent.name)
+    others: dict[str, set[str]] = {}
+    for students in holders.values():
+        for student in students:
+            others.setdefault(student, set()).update(students - {student})
+    return {
+        student: [f"The trained weights are exactly those that came from {', '.join(sorted(who))}."]
+        for student, who in others.items()
+        if who
+    }

@@ -1,0 +1,374 @@
+"""What the two runs of a training comparison, as handed in, show to be true and what not.
+
+Scores and curves are numbers in text files, which anybody can write. So the scores are computed
+again from the translations, some of the translations again from the weights, and the best
+validation again; a model cannot be made to agree with invented ones. The rest of a curve cannot be
+checked, and is marked so.
+"""
+
+import hashlib
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from course_lib.assignments import owner
+from course_lib.assignments.inspection import INSPECTORS
+from course_lib.corpora.corpus import Corpus
+from course_lib.corpora.multi30k import OPTIONAL_SPLITS, REQUIRED_SPLITS, locate
+from course_lib.corpora.registry import load_corpus
+from course_lib.corpora.vocabulary import BOS, EOS
+from course_lib.grading.runs.curves import check_best, check_curve, curve_of
+from course_lib.grading.runs.scores import check_scores, scores_of
+from course_lib.grading.runs.submitted_run import (
+    Fault,
+    Record,
+    Submitted,
+    expected_model,
+    expected_recipe,
+    read_metrics,
+    read_model,
+    read_record,
+    read_result,
+    read_translations,
+    read_words,
+)
+from course_lib.grading.runs.translations import check_translations
+from course_lib.grading.wording import visible
+from course_lib.models import EncoderDecoder, ModelConfig, build_model
+from course_lib.training.recipe import Recipe
+from course_lib.training.run_directory import make_vocabularies, other_data
+
+FOLDER = "comparison"
+MODELS = ("rnnencdec", "rnnsearch")
+TESTS = {"multi30k": "test_2016_flickr", "toy": "test"}
+"""The corpora that may be compared on, and the test split of each."""
+
+SHARED = ("corpus", "pair", "preset", "seed", "changes", "corpus_sha256", "lowercased")
+"""What two compared runs have in common, beside recipe and sizes."""
+
+PARTS = INSPECTORS["training_comparison"].parts
+"""What is judged, each on its own."""
+
+LEAST_RESEMBLANCE = 6.0
+"""See `resemblance`. Chance alone gets there once in a billion seeds. A model with tied tables that
+was trained on Multi30k for 18 epochs has 633, those of 16 units in the tests have more than 18."""
+
+MOST_SENTENCES = {"train": 60_000, "val": 2_000, "test": 2_000}
+"""Of a generated corpus: more could not be checked in the time there is."""
+
+
+class Unavailable(Exception):
+    """This machine lacks what the check needs. It says nothing about the submission."""
+
+
+@dataclass
+class Findings:
+    """What is wrong with a submission, part by part, and what its instructor should know."""
+
+    problems: dict[str, list[str]] = field(default_factory=lambda: {part: [] for part in PARTS})
+    remarks: list[str] = field(default_factory=list)
+
+    def attempt(self, part: str, work: Callable[..., Any], *arguments: Any) -> Any:
+        """The result of `work`; None where it fails, and then the part has a problem."""
+        try:
+            return work(*arguments)
+        except Unavailable:
+            raise
+        except Fault as fault:
+            self.add(part, str(fault))
+        except Exception as error:  # files can be wrong in as many ways as there are files
+            self.add(
+                part,
+                f"This could not be checked ({type(error).__name__}): a file is not as training"
+                " writes it.",
+            )
+        return None
+
+    def add(self, part: str, problem: str) -> None:
+        """Note a problem, once."""
+        if problem not in self.problems[part]:
+            self.problems[part].append(problem)
+            self.remarks.append(f"{part}: {problem}")
+
+    def not_checked(self, part: str, why: str) -> None:
+        """A part that cannot be judged because of another: the student is told, nobody else."""
+        if not self.problems[part]:
+            self.problems[part].append(f"This could not be checked: {why}.")
+
+
+def examine(folder: Path, student: str, nonce: int) -> dict[str, Any]:
+    """Everything that can be found out about the two runs below `folder`/comparison.
+
+    Args:
+        folder: the submission's folder.
+        student: who handed it in; the training seed is drawn from this.
+        nonce: decides which translations are made again.
+
+    Returns:
+        `facts` as hidden tests read them: `problems` by part, `runs` with the scores as computed
+        here, `weights` (a fingerprint a run); and `remarks` for the instructor.
+
+    Raises:
+        Unavailable: this machine lacks the corpus.
+    """
+    found = Findings()
+    runs = _read(folder, found)
+    facts: dict[str, Any] = {"problems": found.problems, "runs": {}, "weights": {}}
+    if len(runs) == len(MODELS):
+        found.attempt("recipe", _check_same, runs, found)
+    for model, run in runs.items():
+        corpus = found.attempt("recipe", _corpus, run.record)
+        if corpus is not None:
+            facts["runs"][model] = _examine_run(model, run, corpus, runs, student, nonce, found)
+        if run.model is not None:
+            facts["weights"][model] = _fingerprint(run.model)
+    if not all("score" in facts["runs"].get(model, {}) for model in MODELS):
+        for part in PARTS[1:]:
+            found.not_checked(part, "a run is missing or cannot be read")
+    if runs:
+        found.remarks.insert(0, _setting(runs))
+    return {"facts": facts, "remarks": found.remarks}
+
+
+def _read(folder: Path, found: Findings) -> dict[str, Submitted]:
+    """The runs that have a readable configuration, under the names of their models."""
+    runs = {}
+    for model in MODELS:
+        name = f"{FOLDER}/{model}"
+        record = found.attempt("files", read_record, folder / FOLDER / model, name)
+        if record is not None:
+            runs[model] = Submitted(record)
+    named = {model: run.record.config.model for model, run in runs.items()}
+    if named == dict(zip(MODELS, reversed(MODELS), strict=True)):
+        found.add("files", f"The folders {' and '.join(named)} are swapped.")
+        runs = {named[model]: run for model, run in runs.items()}
+    for model, run in list(runs.items()):
+        if run.record.config.model != model:
+            held = visible(run.record.config.model)
+            found.add("files", f"{run.record.name} holds a run of {held}.")
+            del runs[model]
+            continue
+        run.words = found.attempt("files", read_words, run.record)
+        run.result = found.attempt("files", read_result, run.record)
+        run.metrics = found.attempt("files", read_metrics, run.record)
+        if run.words is not None:
+            config = found.attempt("recipe", expected_model, run.record, run.words)
+            if config is not None:
+                run.model = found.attempt("files", read_model, run.record, config)
+    return runs
+
+
+def _setting(runs: dict[str, Submitted]) -> str:
+    """What was compared, and what of it nobody can check: a remark on every submission."""
+    config = next(iter(runs.values())).record.config
+    changes = ", ".join(f"{key}={value}" for key, value in config.changes.items())
+    others = sum(len(run.metrics) - 1 for run in runs.values() if run.metrics)
+    return visible(
+        f"Compared on {config.corpus}, preset {config.preset}{' with ' * bool(changes)}{changes}."
+        f" Of each curve the best validation was computed again; the {others} others are not"
+        " verifiable.",
+        600,
+    )
+
+
+def _check_same(runs: dict[str, Submitted], found: Findings) -> None:
+    """Whether the two configurations differ in nothing but the context."""
+    first, second = (
+        {
+            **{key: run.record.raw.get(key) for key in SHARED},
+            "recipe": {**_settings(run.record, "recipe"), "precision": None},
+            "model_config": {**_settings(run.record, "model_config"), "context": None},
+        }
+        for run in runs.values()
+    )
+    different = [key for key in first if first[key] != second[key]]
+    if different:
+        names = ", ".join(different)
+        found.add("recipe", f"The two runs differ in more than the context: {names}.")
+    precisions = {expected_recipe(run.record)["precision"] for run in runs.values()}
+    if len(precisions) > 1:
+        found.remarks.append("The two runs were trained in different precisions.")
+
+
+def _settings(record: Record, table: str) -> dict[str, Any]:
+    """A table of config.yaml; what the library learned to set since then is at its default."""
+    defaults = asdict(Recipe()) if table == "recipe" else asdict(ModelConfig(4, 4))
+    written = record.raw[table]
+    if not isinstance(written, dict):
+        raise Fault(f"{record.name}/config.yaml: {table} is no table of settings.")
+    return defaults | written
+
+
+def _corpus(record: Record) -> Corpus:
+    """The corpus of a run."""
+    config = record.config
+    if config.corpus not in TESTS or config.pair != "en-de":
+        asked = visible(f"{config.corpus} {config.pair}")
+        raise Fault(f"{record.name} was trained on {asked}; the task is multi30k or toy, en-de.")
+    options = config.corpus_options
+    for split, most in MOST_SENTENCES.items():
+        if options.get(split, 0) > most:
+            raise Fault(f"{record.name} has more than {most} sentences in {split}: too many here.")
+    if config.corpus == "multi30k":
+        files = (f"{split}.{side}.gz" for split in REQUIRED_SPLITS for side in ("en", "de"))
+        if missing := [file for file in files if locate(file) is None]:
+            raise Unavailable(
+                f"The runs cannot be checked here: {missing[0]} is missing. Run `course corpus"
+                " fetch multi30k` and grade again."
+            )
+    return _loaded(config.corpus, repr(options), options)
+
+
+_made: dict[tuple[str, str], Corpus] = {}
+
+
+def _loaded(name: str, key: str, options: dict[str, Any]) -> Corpus:
+    """A corpus, loaded once a process: both runs ask for the same."""
+    if (name, key) not in _made:
+        _made[name, key] = load_corpus(name, "en-de", **options)
+    return _made[name, key]
+
+
+def _examine_run(
+    model: str,
+    run: Submitted,
+    corpus: Corpus,
+    runs: dict[str, Submitted],
+    student: str,
+    nonce: int,
+    found: Findings,
+) -> dict[str, Any]:
+    """Check one run part by part; its scores as computed here, as far as they could be."""
+    split = TESTS[run.record.config.corpus]
+    test = corpus.splits[split]
+    run.translations = found.attempt("files", read_translations, run.record, split, len(test))
+    facts: dict[str, Any] = {}
+    found.attempt("recipe", _check_recipe, run, corpus, student, found)
+    made = (run.model, run.words)
+    if run.translations is not None:
+        facts["score"] = scores_of(run.translations, corpus, split)
+        if run.result is not None:
+            found.attempt("scores", check_scores, run, facts["score"], split)
+    if run.metrics is not None:
+        facts["curve"] = found.attempt("curves", curve_of, run)
+    if facts.get("curve"):
+        found.attempt("curves", check_curve, run, corpus)
+        if None not in made:
+            found.attempt("curves", check_best, run, *made, corpus)
+    if None not in (*made, run.translations, run.result):
+        other = next((one for name, one in runs.items() if name != model), None)
+        arguments = (*made, run.translations, other, test, split, nonce)
+        found.attempt("translations", check_translations, run, *arguments)
+    missing = {
+        "scores": (run.result, run.translations),
+        "curves": (run.result, run.metrics, run.model, run.words),
+        "translations": (run.result, run.translations, run.model, run.words),
+    }
+    for part, needed in missing.items():
+        if any(one is None for one in needed):
+            found.not_checked(part, f"a file of {run.record.name} is missing or cannot be read")
+    return facts
+
+
+def _check_recipe(run: Submitted, corpus: Corpus, student: str, found: Findings) -> None:
+    record = run.record
+    raw, config = record.raw, record.config
+    if config.seed != owner.seed(student):
+        raise Fault(
+            f"{record.name} was trained with seed {visible(str(config.seed))}; the seed of"
+            f" {visible(student)} is {owner.seed(student)}."
+        )
+    if _settings(record, "recipe") != expected_recipe(record):
+        raise Fault(f"{record.name}/config.yaml: the recipe is not that of its preset and changes.")
+    recorded = raw.get("corpus_sha256")
+    needed = {file for file in corpus.sha256 if not file.startswith(OPTIONAL_SPLITS)}
+    if (
+        not isinstance(recorded, dict)
+        or not needed <= recorded.keys()
+        or other_data(recorded, corpus)
+    ):
+        raise Fault(f"{record.name} was trained on other data: the checksums differ.")
+    if run.words is None:
+        return
+    if make_vocabularies(config, corpus) != run.words:
+        raise Fault(f"{record.name}/vocabulary.json does not hold the words of the corpus.")
+    if _settings(record, "model_config") != expected_model(record, run.words).to_dict():
+        raise Fault(
+            f"{record.name}/config.yaml: the sizes are not those of its preset and changes."
+        )
+    if run.model is not None:
+        _check_start(run, run.model, found)
+
+
+def _check_start(run: Submitted, trained: EncoderDecoder, found: Findings) -> None:
+    """Whether the weights began where this seed begins.
+
+    No source has a begin mark and no target is continued after its end mark: training never moves
+    these two embeddings, so they still are what the seed drew. A table that is tied to W_o is moved
+    as a whole; where all are, what is left is how much all weights resemble those drawn.
+    """
+    fresh = build_model(trained.config, run.record.config.seed)
+    if trained.config.tying == "all":
+        as_drawn = resemblance(trained, fresh) > LEAST_RESEMBLANCE
+    else:
+        apart = trained.config.tying == "none"
+        rows = [
+            (model.encoder.E.weight[BOS], model.decoder.E.weight[EOS])[: 1 + apart]
+            for model in (trained, fresh)
+        ]
+        as_drawn = all(torch.allclose(a, b, atol=1e-4) for a, b in zip(*rows, strict=True))
+    if as_drawn:
+        return
+    said = f"{run.record.name}: the weights did not begin as the seed in config.yaml draws them."
+    trained_with = (run.result or {}).get("versions")
+    version = trained_with.get("torch") if isinstance(trained_with, dict) else None
+    if str(version).split(".")[:2] == torch.__version__.split(".")[:2]:
+        raise Fault(said)
+    found.remarks.append(f"{said} Another version of torch trained them, and may draw differently.")
+
+
+@torch.no_grad()
+def resemblance(trained: EncoderDecoder, fresh: EncoderDecoder) -> float:
+    """How much trained weights resemble drawn ones, in standard deviations of chance.
+
+    The cosine of a matrix with one that was drawn without looking at it has mean 0 and variance
+    1 / (its numbers), whether it was drawn number by number or orthogonal. So each times the root
+    of its numbers is of variance 1, and so is the sum of k of them over the root of k.
+    """
+    drawn = dict(fresh.named_parameters())
+    scores = [
+        torch.cosine_similarity(value.double().flatten(), drawn[name].double().flatten(), dim=0)
+        * value.numel() ** 0.5
+        for name, value in trained.named_parameters()
+        if value.dim() > 1 and bool(drawn[name].any())
+    ]
+    return float(torch.stack(scores).sum()) / len(scores) ** 0.5
+
+
+def _fingerprint(model: EncoderDecoder) -> str:
+    """The same for the same trained weights; the embeddings that nothing trains do not count."""
+    digest = hashlib.sha256()
+    for name, value in sorted(model.state_dict().items()):
+        trained = value[EOS + 1 :] if name.endswith(".E.weight") else value
+        digest.update(name.encode() + trained.contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def main() -> None:
+    """Run with FOLDER STUDENT NONCE; prints one JSON object."""
+    folder, student, nonce = sys.argv[1:]
+    torch.set_num_threads(1)
+    try:
+        report = examine(Path(folder), student, int(nonce))
+    except Unavailable as error:
+        report = {"unavailable": str(error)}
+    print(json.dumps(report))
+
+
+if __name__ == "__main__":
+    main()

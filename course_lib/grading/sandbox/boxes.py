@@ -1,0 +1,300 @@
+"""Kernels behind walls: started, watched and ended.
+
+There are two ways to start one, with the same walls, limits and end:
+
+- plain: bubblewrap starts Python inside, which imports everything anew;
+- forked: bubblewrap starts a program that does nothing, and a copy of the fork server, which has
+  imported everything already, joins it inside (see `forkserver`).
+
+The second is taken where the system allows it. Whichever it is, the box ends with its first
+process: when the kernel ends, when this process ends, when a limit is exceeded.
+"""
+
+import atexit
+import contextlib
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint
+from pathlib import Path
+from typing import Any
+
+from jupyter_client.connect import KernelConnectionInfo
+from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
+from traitlets.config import Config
+
+from course_lib.grading.sandbox import joining, walls
+from course_lib.grading.sandbox.forkserver import Connection, ForkServer, connect
+from course_lib.grading.sandbox.limits import DEFAULT, Group, Limits, Watch
+
+KERNEL = "boxed"
+PROVISIONER = "course-box"
+"""The name under which jupyter_client finds `BoxProvisioner`."""
+
+END_SECONDS = 10
+"""How long what was killed may take to go."""
+
+_server: Connection | None = None
+_asked_at: Path | None = None
+_cannot_fork = False
+
+
+class Box:
+    """Walls with Python running inside."""
+
+    def __init__(
+        self, command: list[str], server: Connection | None, allowed: Limits = DEFAULT
+    ) -> None:
+        """Start what `walls.command` describes.
+
+        Args:
+            command: bubblewrap, what sets limits, and Python with its arguments.
+            server: who starts Python inside; None for the plain way.
+            allowed: what all its processes together may use.
+
+        Raises:
+            OSError: it could not be started; nothing is left of it.
+        """
+        inner = command.index(walls.LIMITER)
+        outer, python = command[:inner], command.index(sys.executable)
+        told, tell = os.pipe()
+        wait, go = os.pipe()
+        self._group = Group.create(allowed)
+        self._watch: Watch | None = None
+        self._first: int | None = None
+        self._exceeded: str | None = None
+        handles = ("--info-fd", str(tell), "--block-fd", str(wait))
+        try:
+            self.process = subprocess.Popen(
+                [outer[0], *handles, *outer[1:], *(command[inner:] if server is None else ["cat"])],
+                stdin=subprocess.DEVNULL if server is None else subprocess.PIPE,
+                stdout=subprocess.DEVNULL if server is None else subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(tell, wait),
+                start_new_session=True,
+                # bubblewrap stays inside as the first process, where its environment can be read
+                executable=shutil.which(outer[0]),
+                env=walls.environment(),
+            )
+        except BaseException:
+            os.close(told)
+            os.close(go)
+            if self._group is not None:
+                self._group.remove()
+            raise
+        finally:
+            os.close(tell)
+            os.close(wait)
+        try:
+            with open(told, encoding="utf-8") as stream:
+                said = stream.read()
+            if not said:
+                raise OSError("bubblewrap has not started")
+            self.first = int(json.loads(said)["child-pid"])
+            self._first = os.pidfd_open(self.first) if hasattr(os, "pidfd_open") else None
+            if self._group is not None:
+                self._join()
+            os.write(go, b"x")
+            roots = [self.first]
+            if server is not None:
+                roots.append(self._start_inside(server, command[python + 1 :]))
+            self._watch = Watch(roots, allowed, self._group, self.kill)
+        except BaseException:
+            self.end()
+            raise
+        finally:
+            os.close(go)
+
+    def _join(self) -> None:
+        """Enter the control groups, or do without them where the system does not let us."""
+        assert self._group is not None
+        try:
+            self._group.take(self.first)
+        except OSError:
+            self._group.remove()
+            self._group = None
+
+    def _start_inside(self, server: Connection, arguments: list[str]) -> int:
+        # cat answers once the walls stand, and ends, walls and all, when nobody holds its input
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(b"x")
+        self.process.stdin.flush()
+        if self.process.stdout.read(1) != b"x":
+            raise OSError("bubblewrap has not started")
+        request = {
+            "arguments": arguments,
+            "limits": walls.limits(),
+            "folder": walls.WORK,
+            "groups": self._group.doors if self._group is not None else [],
+        }
+        return server.start_inside(self.first, request)
+
+    @property
+    def exceeded(self) -> str | None:
+        """The limit at which it was stopped, a key of `limits.EXCEEDED`."""
+        if self._watch is not None:
+            self._exceeded = self._watch.exceeded()
+        return self._exceeded
+
+    def kill(self) -> None:
+        """Kill everything inside; bubblewrap sees it and ends."""
+        # the end of the first process inside is the end of all, wherever they have gone
+        if self._first is not None:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._first, signal.SIGKILL)
+        else:
+            self.process.kill()
+
+    def end(self) -> None:
+        """Kill everything inside and wait until it is gone; a second time does nothing."""
+        self.kill()
+        try:
+            self.process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        if self._watch is not None:
+            self._watch.end()
+            self._exceeded = self._watch.exceeded()
+            self._watch = None
+        if self._first is not None:
+            # bubblewrap may end a moment before what it holds
+            select.select([self._first], [], [], END_SECONDS)
+            os.close(self._first)
+            self._first = None
+        if self._group is not None:
+            self._group.remove()
+            self._group = None
+        for stream in (self.process.stdin, self.process.stdout):
+            if stream is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    stream.close()
+
+
+def start(command: list[str]) -> Box:
+    """Start Python behind walls, forked if it can be, else plain."""
+    server = fork_server()
+    if server is not None:
+        try:
+            return Box(command, server)
+        except OSError:
+            # one that is shared may have ended with its owner; one's own has shown that it cannot
+            stop_fork_server(for_good=isinstance(server, ForkServer))
+    return Box(command, None)
+
+
+def fork_server() -> Connection | None:
+    """The fork server to ask, started when first asked for; None where none can work."""
+    global _server
+    if _cannot_fork or not joining.supported():
+        return None
+    if isinstance(_server, ForkServer) and not _server.alive:
+        stop_fork_server()
+    if _server is None:
+        _server = ForkServer(walls.environment())
+        atexit.register(stop_fork_server)
+    return _server
+
+
+@contextlib.contextmanager
+def shared_fork_server(place: Path) -> Iterator[None]:
+    """Start a server that other processes may ask; none where none can work."""
+    if not joining.supported():
+        yield
+        return
+    server = ForkServer(walls.environment(), place)
+    try:
+        yield
+    finally:
+        server.close()
+
+
+def ask_at(place: Path | None) -> None:
+    """Ask the server that is shared there from now on, if there is one."""
+    global _server, _asked_at
+    if place is None or place == _asked_at or _cannot_fork or not joining.supported():
+        return
+    with contextlib.suppress(OSError):
+        connection = connect(place)
+        stop_fork_server()
+        _server, _asked_at = connection, place
+
+
+def stop_fork_server(for_good: bool = False) -> None:
+    """Ask no more; the server of this process, if it has one, is ended."""
+    global _server, _cannot_fork, _asked_at
+    if _server is not None:
+        _server.close()
+        _server = _asked_at = None
+    _cannot_fork = _cannot_fork or for_good
+
+
+def kernel_config(folder: Path, data_files: dict[str, Path]) -> Config:
+    """Settings that make nbclient start its kernel boxed in.
+
+    Args:
+        folder: an empty folder with a short path, for this kernel alone; its sockets lie there.
+        data_files: the submission's files besides the notebook: relative name -> path.
+    """
+    spec = folder / "kernels" / KERNEL
+    spec.mkdir(parents=True)
+    sockets = folder / "s"
+    sockets.mkdir()
+    (spec / "kernel.json").write_text(
+        json.dumps(
+            {
+                "argv": walls.command(sockets, data_files),
+                "display_name": KERNEL,
+                "language": "python",
+                # the kernel lives in another process namespace: a signal would only reach bwrap
+                "interrupt_mode": "message",
+                "metadata": {"kernel_provisioner": {"provisioner_name": PROVISIONER}},
+            }
+        )
+    )
+    config = Config()
+    config.ContainedExecute.kernel_dirs = [str(spec.parent)]
+    config.ExecutePreprocessor.kernel_name = KERNEL
+    config.ConnectionFileMixin.transport = "ipc"
+    config.ConnectionFileMixin.connection_file = str(sockets / "k.json")
+    return config
+
+
+class BoxProvisioner(LocalProvisioner):
+    """How jupyter_client starts a boxed kernel: bubblewrap is the process it sees and ends."""
+
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
+        """Start the kernel."""
+        self.box = start(cmd)
+        self.process = self.box.process
+        self.pid = self.pgid = self.process.pid
+        return self.connection_info
+
+    @property
+    def exceeded(self) -> str | None:
+        """The limit at which the kernel was stopped, a key of `limits.EXCEEDED`."""
+        return self.box.exceeded
+
+    async def kill(self, restart: bool = False) -> None:
+        """Kill everything in the box."""
+        self.box.kill()
+
+    async def terminate(self, restart: bool = False) -> None:
+        """Kill everything in the box: nothing in it has anything to save."""
+        self.box.kill()
+
+    async def cleanup(self, restart: bool = False) -> None:
+        """Leave nothing of it."""
+        self.box.end()
+        await super().cleanup(restart)
+
+
+KernelProvisionerFactory.provisioners[PROVISIONER] = EntryPoint(
+    PROVISIONER, f"{__name__}:BoxProvisioner", KernelProvisionerFactory.GROUP_NAME
+)

@@ -1,0 +1,287 @@
+"""One process that has imported torch and Jupyter, and is copied for every submission.
+
+Starting Python and importing is most of what a small submission costs. The server does it once. It
+never runs a student's code, knows no gradebook, and has of the instructor's environment nothing but
+what a kernel gets. For a submission bubblewrap builds the walls around a program that does nothing;
+a copy of the server (a `fork`, so every submission has a process that nobody used before) joins its
+namespaces, closes every file, gives up all rights and becomes the kernel. The walls are the same as
+those of a kernel started from nothing, and end it the same way: with the first process inside.
+
+What a copy has in memory beyond what it would have imported itself: nothing. What it can reach of
+the outside: the file of the interpreter, as /proc/self/exe, which is why the server runs from a
+sealed copy in memory that nobody can write to.
+"""
+
+import fcntl
+import gc
+import importlib
+import json
+import os
+import resource
+import runpy
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+from course_lib.grading.sandbox import joining
+
+# What the assignments' notebooks and their tests import, apart from what is imported with it.
+IMPORTED = ("ipykernel.kernelapp", "ipykernel.ipkernel", "IPython", "torch", "numpy")
+IMPORTED_OF_OURS = ("course_lib.assignments.checks",)
+START_SECONDS = 120
+REPLY_SECONDS = 20
+LONGEST = 65536
+"""Bytes of a message."""
+
+
+class Connection:
+    """A way to ask a fork server."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self._socket, self._lock, self._ready = channel, threading.Lock(), False
+
+    def start_inside(self, process: int, request: dict[str, Any]) -> int:
+        """Start Python behind the walls of another process; returns its id.
+
+        Args:
+            process: the first process inside the walls.
+            request: `arguments` of Python, `limits` (name of a resource -> number), `folder` to
+                begin in, `groups`: files that take a process into its control groups.
+
+        Raises:
+            OSError: it could not; nothing was started.
+        """
+        with self._lock:
+            if not self._ready:
+                self._receive(START_SECONDS)
+                self._ready = True
+            pidfd = os.pidfd_open(process)
+            try:
+                message = json.dumps({"process": process, **request}).encode()
+                socket.send_fds(self._socket, [message], [pidfd])
+            finally:
+                os.close(pidfd)
+            reply = self._receive(REPLY_SECONDS)
+        if "error" in reply:
+            raise OSError(reply["error"])
+        return int(reply["process"])
+
+    def _receive(self, seconds: float) -> dict[str, Any]:
+        self._socket.settimeout(seconds)
+        message = self._socket.recv(LONGEST)
+        if not message:
+            raise OSError("the fork server has ended")
+        return dict(json.loads(message))
+
+    def close(self) -> None:
+        """Ask no more."""
+        self._socket.close()
+
+
+class ForkServer(Connection):
+    """A running server, seen from the process that started it; it ends with that process."""
+
+    def __init__(self, environment: dict[str, str], place: Path | None = None) -> None:
+        """Start a server whose copies have exactly this environment.
+
+        Args:
+            environment: all variables.
+            place: where other processes of this user can `connect` to it; None if none shall.
+        """
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        super().__init__(ours)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            if place is not None:
+                listener.bind(str(place))
+                listener.listen(64)
+            self._process = _start(environment, theirs, listener)
+        finally:
+            theirs.close()
+            listener.close()
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can be asked."""
+        return self._process.poll() is None
+
+    def close(self) -> None:
+        """End it."""
+        super().close()
+        self._process.kill()
+        self._process.wait()
+
+
+def connect(place: Path) -> Connection:
+    """Ask a server that another process has started.
+
+    Raises:
+        OSError: there is none.
+    """
+    channel = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    try:
+        channel.connect(str(place))
+    except OSError:
+        channel.close()
+        raise
+    return Connection(channel)
+
+
+def _start(
+    environment: dict[str, str], theirs: socket.socket, listener: socket.socket
+) -> "subprocess.Popen[bytes]":
+    """Run this module from a copy of the interpreter that nobody can change."""
+    program = os.memfd_create("python", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        with open(os.path.realpath(sys.executable), "rb") as source:
+            while os.sendfile(program, source.fileno(), None, 2**30):
+                pass
+        seals = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL
+        fcntl.fcntl(program, fcntl.F_ADD_SEALS, seals)
+        # -P: the folder it is started in holds no modules
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", __name__, str(theirs.fileno()), str(listener.fileno())],
+            executable=f"/proc/self/fd/{program}",
+            env=environment,
+            pass_fds=[theirs.fileno(), listener.fileno(), program],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            start_new_session=True,  # Ctrl-C is for the process that grades
+        )
+    finally:
+        os.close(program)
+
+
+def serve(owner: socket.socket, listener: socket.socket) -> None:
+    """Import, say so, then make a copy for every request until the owner has gone."""
+    for name in (*IMPORTED, *IMPORTED_OF_OURS):
+        importlib.import_module(name)
+    if len(os.listdir("/proc/self/task")) > 1:
+        raise RuntimeError("an import has started a thread: a copy would lack it")
+    gc.collect()
+    gc.freeze()  # so that a copy's own collections leave the shared pages alone
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the copies
+    channels = {owner.fileno(): owner}
+    ready = select.poll()
+    ready.register(owner, select.POLLIN)
+    if listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+        ready.register(listener, select.POLLIN)
+    owner.send(b"{}")
+    while True:
+        for handle, _ in ready.poll():
+            if handle == listener.fileno():
+                channel, _ = listener.accept()
+                channels[channel.fileno()] = channel
+                ready.register(channel, select.POLLIN)
+                channel.send(b"{}")
+            elif not _serve_one(channels[handle]):
+                if channels[handle] is owner:
+                    return
+                ready.unregister(handle)
+                channels.pop(handle).close()
+
+
+def _serve_one(channel: socket.socket) -> bool:
+    """Make one copy; False if nobody asks there any more."""
+    try:
+        message, handles, _, _ = socket.recv_fds(channel, LONGEST, 1)
+    except ConnectionError:
+        return False
+    if not message:
+        return False
+    if os.fork() == 0:
+        _become(channel, json.loads(message), handles[0])
+    os.close(handles[0])
+    return True
+
+
+def _become(channel: socket.socket, request: dict[str, Any], pidfd: int) -> None:
+    """In the copy: go inside, start what is asked for, and wait outside for its end."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    try:
+        joining.die_with_parent()
+        for group in request["groups"]:
+            Path(group).write_text("0")
+        joining.enter(request["process"], pidfd)
+        inside = os.fork()  # only a child is in the new process namespace
+    except BaseException as error:
+        channel.send(json.dumps({"error": f"{type(error).__name__}: {error}"}).encode())
+        os._exit(1)
+    if inside == 0:
+        try:
+            _run(request)
+        except BaseException:  # whatever is left to say, nobody may hear it
+            os._exit(1)
+        os._exit(0)
+    channel.send(json.dumps({"process": inside}).encode())
+    channel.close()
+    os.waitpid(inside, 0)
+    # the kernel is gone: what it has left behind goes with the walls
+    try:
+        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+    finally:
+        os._exit(0)
+
+
+def _run(request: dict[str, Any]) -> None:
+    """Inside: nothing open, no rights, limits set, nothing drawn before; then the program."""
+    null = os.open("/dev/null", os.O_RDWR)
+    for standard in range(3):
+        os.dup2(null, standard)
+    joining.close_all_but({0, 1, 2})
+    os.setsid()
+    os.umask(0o022)
+    joining.forget_keys()
+    Path("/proc/self/oom_score_adj").write_text("1000")  # should memory run out, this one first
+    joining.give_up_rights()
+    for name, number in request["limits"].items():
+        resource.setrlimit(getattr(resource, name), (number, number))
+    os.chdir(request["folder"])
+    for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # as Python starts
+        signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    _draw_anew()
+    # what was listed of folders outside
+    sys.path_importer_cache.clear()
+    importlib.invalidate_caches()
+    _python(request["arguments"])
+
+
+def _draw_anew() -> None:
+    """Random numbers as a fresh process has them: nobody else's."""
+    import random
+
+    import numpy as np
+    import torch
+
+    # NumPy's old interface as well: students may use it
+    for source in (random, np.random, torch):
+        source.seed()
+
+
+def _python(arguments: list[str]) -> None:
+    """What `python ARGUMENTS` does, for -m and -c."""
+    kind, what, *rest = arguments
+    sys.argv = [kind, *rest]
+    gc.enable()
+    if kind == "-m":
+        sys.argv[0] = what
+        runpy.run_module(what, run_name="__main__", alter_sys=True)
+    else:
+        sys.path.insert(0, "")
+        main = type(sys)("__main__")
+        sys.modules["__main__"] = main
+        exec(compile(what, "<string>", "exec"), main.__dict__)
+
+
+if __name__ == "__main__":
+    serve(*(socket.socket(fileno=int(number)) for number in sys.argv[1:]))

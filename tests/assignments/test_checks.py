@@ -1,0 +1,355 @@
+"""What the test cells are written with: every kind of answer is taken, and messages say enough."""
+
+import array
+import math
+import sys
+from collections.abc import Iterator
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from IPython.core.interactiveshell import InteractiveShell
+
+from course_lib.assignments import checks
+from course_lib.assignments.checks import Refused
+
+
+@settings(deadline=None)  # the machine may be busy
+@given(arrays(np.float64, (2, 3), elements=st.floats(-1e3, 1e3)))
+def test_the_same_numbers_are_the_same_answer_whatever_holds_them(values: np.ndarray) -> None:
+    plain = values.tolist()
+    kinds = [
+        values,
+        plain,
+        tuple(map(tuple, plain)),
+        torch.tensor(plain, dtype=torch.float64, requires_grad=True),
+        [torch.tensor(row, dtype=torch.float64) for row in plain],
+        [[np.float64(number) for number in row] for row in plain],
+    ]
+    for kind in kinds:
+        numbers = checks.numbers(kind, (2, 3), "answer")
+        assert numbers == plain
+        assert all(type(number) is float for row in numbers for number in row)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, "still None"),
+        ([1, 2], "holds 2 numbers; expected 3"),
+        ([1, 367, 1, 367, 1, 810], "Decimal points, not commas"),
+        (0.5, "a single number; expected 3"),
+        ([[1, 2, 3]], "a table of shape (1, 3)"),
+        ([1, [2, 3], 4], "ragged"),
+        (["1", "2", "3"], "without quotation marks"),
+        ([True, False, True], "True or False"),
+        ([1, 2, math.nan], "NaN or infinity"),
+        ([1, 2, math.inf], "NaN or infinity"),
+        ({1, 2, 3}, "of the kind set"),
+        ([1, 2, 3j], "of the kind complex"),
+        (lambda: 1, "of the kind function"),
+    ],
+)
+def test_what_is_no_answer_is_refused_in_plain_words(answer: object, said: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        checks.numbers(answer, (3,), "energies")
+    assert said in str(refusal.value)
+    assert str(refusal.value).startswith("energies")
+    assert checks.numbers_or_none(answer, (3,)) is None
+
+
+def test_a_wrong_shape_is_told_with_the_names_of_the_axes() -> None:
+    with pytest.raises(
+        Refused, match=r"alpha has the shape \(3, 2\); expected \(2, 3\) = \(B, T_x"
+    ):
+        checks.numbers(torch.zeros(3, 2), (2, 3), "alpha", axes=("B", "T_x"))
+    with pytest.raises(Refused, match=r"loss has the shape .*; expected a single number"):
+        checks.numbers(torch.ones(1), (), "loss")
+
+
+def test_the_tolerance_is_the_stated_one() -> None:
+    checks.close([1.0019, 2], [1.0, 2.0], "answer", hint="")
+    with pytest.raises(Refused, match="three decimals"):
+        checks.close([1.0021, 2], [1.0, 2.0], "answer", hint="")
+    with pytest.raises(Refused, match=r"not right \(number 1 of 2\)\. Look again"):
+        checks.close([1.5, 2], [1.0, 2.0], "answer", hint="Look again.")
+
+
+def test_an_answer_may_follow_from_an_earlier_one_but_not_mix_two() -> None:
+    accepted = [[0.2, 0.8], [0.5, 0.5]]
+    for answer in accepted:
+        checks.close_to_any(answer, accepted, "weights", hint="")
+    with pytest.raises(Refused):
+        checks.close_to_any([0.2, 0.5], accepted, "weights", hint="")
+
+
+def test_patched_comparisons_have_no_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "allclose", lambda *_, **__: True)
+    monkeypatch.setattr(torch, "isclose", lambda *_, **__: torch.tensor(True))
+    monkeypatch.setattr(np, "allclose", lambda *_, **__: True)
+    with pytest.raises(Refused):
+        checks.close(torch.tensor([1.0]), torch.tensor([2.0]), "answer", hint="")
+
+
+@pytest.mark.parametrize("answer", [3, 3.0, "3", "h_3", " H3 ", [3], torch.tensor(3), np.int64(3)])
+def test_a_choice_may_be_written_in_many_ways(answer: object) -> None:
+    assert checks.choice(answer, (1, 2, 3), "winner") == 3
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (None, "still None"),
+        (0, "counts from 1"),
+        (4, "none of the choices"),
+        (2.5, "none of the choices"),
+        ("third", "is no number"),
+        ([1, 2], "is no number"),
+    ],
+)
+def test_what_is_no_choice_is_refused(answer: object, said: str) -> None:
+    with pytest.raises(Refused, match=said):
+        checks.choice(answer, (1, 2, 3), "winner")
+
+
+def test_a_students_function_is_called_for_them() -> None:
+    names = ("context", "alpha")
+
+    def attend(x: int) -> object:
+        return x, x + 1
+
+    def forgets(x: int) -> object:
+        return None
+
+    def returns_one(x: int) -> object:
+        return torch.zeros(2)
+
+    def breaks(x: int) -> object:
+        raise ValueError("no such axis\nand more")
+
+    assert checks.results(attend, names, 1) == (1, 2)
+    for function, said in [
+        (forgets, "returned nothing: end it with `return context, alpha`"),
+        (returns_one, "has to return 2 results"),
+        (breaks, "breaks stopped with ValueError: no such axis"),
+        (3, "keep the `def` line"),
+    ]:
+        with pytest.raises(Refused, match=said):
+            checks.results(function, names, 1)
+
+
+def test_a_notebook_shows_the_sentence_and_no_code_of_the_test(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shell = InteractiveShell()
+    shell.run_cell(
+        "from course_lib.assignments import checks\nsecret = 1.3673\n"
+        "checks.close([1.0], [secret], 'energies', hint='Mind the signs.')"
+    )
+    shown = capsys.readouterr()
+    assert "Not yet: energies is not right. Mind the signs." in shown.out + shown.err
+    assert "secret" not in shown.out + shown.err
+
+
+def test_one_result_is_taken_as_it_is() -> None:
+    for returned in (torch.zeros(2), [1.0, 2.0], (1, 2), 0.5):
+        (result,) = checks.results(lambda kept: kept, ("energies",), returned)
+        assert result is returned
+
+
+def test_what_a_students_exception_says_is_kept_short_and_without_numbers_of_the_test() -> None:
+    class E1_3673(ValueError):
+        pass
+
+    def spies() -> None:
+        raise E1_3673("expected [1.3673, -.5, 2e3, 1.5e-07] of (2, 3)\nsecond line")
+
+    def leaves() -> None:
+        raise SystemExit
+
+    with pytest.raises(Refused) as refusal:
+        checks.results(spies, ("energies",))
+    assert str(refusal.value) == "spies stopped with ValueError: expected […, …, 2e3, …] of (2, 3)"
+    with pytest.raises(Refused, match=r"^leaves stopped with SystemExit$"):
+        checks.results(leaves, ("energies",))
+
+
+@pytest.mark.parametrize(
+    "mask",
+    [
+        torch.tensor([[True, False]]),
+        np.array([[True, False]]),
+        [[True, False]],
+        (torch.tensor([True, False]),),
+        [[np.bool_(True), torch.tensor(False)]],
+    ],
+)
+def test_a_mask_of_any_kind_is_true_and_false(mask: object) -> None:
+    assert checks.flag(mask, (1, 2), "mask") == [[True, False]]
+
+
+@pytest.mark.parametrize(
+    ("mask", "said"),
+    [
+        (None, "still None"),
+        (torch.tensor([[1, 0]]), "something else than True and False"),
+        ([[1.0, 0.0]], "something else than True and False"),
+        ([[True, None]], "something else than True and False"),
+        ([True, False], r"shape \(2,\); expected \(1, 2\) = \(B, T_x\)"),
+        ([[True], [True, False]], "ragged"),
+    ],
+)
+def test_what_is_no_mask_is_refused(mask: object, said: str) -> None:
+    with pytest.raises(Refused, match=said):
+        checks.flag(mask, (1, 2), "mask", axes=("B", "T_x"))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_floats_of_any_width_are_floats(dtype: torch.dtype) -> None:
+    assert checks.numbers(torch.ones(2, dtype=dtype), (2,), "alpha", floats=True) == [1.0, 1.0]
+    for answer in ([0.5, 0], (np.float32(0.5), 0), np.ones(2), [torch.tensor(1.0)] * 2):
+        checks.numbers(answer, (2,), "alpha", floats=True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (torch.tensor([0, 1]), "int64"),
+        (np.array([0, 1], dtype=np.int8), "int8"),
+        (torch.tensor([True, False]), "bool"),
+        ([0, 1], "whole numbers"),
+        ([torch.tensor(0), torch.tensor(1)], "whole numbers"),
+    ],
+)
+def test_whole_numbers_are_refused_where_floats_are_due(answer: object, kind: str) -> None:
+    with pytest.raises(Refused, match=f"alpha is of dtype {kind}; expected floating"):
+        checks.numbers(answer, (2,), "alpha", floats=True)
+
+
+def test_a_right_gradient_passes_and_so_does_an_answer_without_any() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    checks.gradient(x * x, x, [2.0, 4.0], "square")
+    checks.gradient((x * x).double(), x, [2.0, 4.0], "square")
+    checks.gradient(x * x, x, [2.0, 40.0], "square", weights=[1, 10])
+    checks.gradient(x.sin(), x, None, "sine")
+    for answer in ([1.0, 4.0], np.array([1.0, 4.0]), 3.0):
+        checks.gradient(answer, x, [2.0, 4.0], "square")
+
+
+def test_a_missing_cut_or_infinite_gradient_is_refused() -> None:
+    x = torch.tensor([1.0, 0.0], requires_grad=True)
+    other = torch.ones(2, requires_grad=True)
+    for answer, said in [
+        ((x * x).detach(), "square carries no gradient"),
+        (torch.tensor([1.0, 0.0]), "square carries no gradient"),
+        (torch.tensor([1, 0]), "square carries no gradient"),
+        (x * x.detach(), "cut or doubled. Look again"),
+        (other * 1, "cut or doubled"),
+        (x.sqrt() * torch.tensor([1.0, 0.0]), "NaN or infinite, though the value is not. Look"),
+    ]:
+        with pytest.raises(Refused, match=said):
+            checks.gradient(answer, x, [2.0, 0.0], "square", hint="Look again.")
+
+
+@pytest.mark.parametrize(
+    "links",
+    [
+        {(0, 1), (2, 0)},
+        frozenset({(2.0, 0), (np.int64(0), 1)}),
+        [(2, 0), (0, 1)],
+        [[0, 1], [2, 0]],
+        np.array([[0, 1], [2, 0]]),
+        torch.tensor([[2, 0], [0, 1]]),
+    ],
+)
+def test_links_are_a_set_of_pairs_whatever_holds_them(links: object) -> None:
+    assert checks.places(links, "links", each=2) == {(0, 1), (2, 0)}
+
+
+def test_positions_are_a_set_and_nothing_is_a_set_as_well() -> None:
+    assert checks.places([3, np.int64(1)], "columns") == {1, 3}
+    for empty in (set(), [], np.zeros(0), np.zeros((0, 2))):
+        assert checks.places(empty, "columns") == set()
+        assert checks.places(empty, "links", each=2) == set()
+
+
+@pytest.mark.parametrize(
+    ("answer", "each", "said"),
+    [
+        (None, 2, "still None"),
+        (3, 2, "it is of the kind int"),
+        ({0: 1}, 2, "it is of the kind dict"),
+        ([(0, 1), (0, 1)], 2, "has (0, 1) twice"),
+        ([(0, 1, 2)], 2, "[0, 1, 2] is none"),
+        ([0, 1], 2, "0 is none"),
+        ([(0, -1)], 2, "[0, -1] is none"),
+        ([(0, 0.5)], 2, "[0, 0.5] is none"),
+        ([(0, True)], 2, "[0, True] is none"),
+        ([(0, math.nan)], 2, "[0, nan] is none"),
+        ([(0, math.inf)], 2, "[0, inf] is none"),
+        ("0-1", 2, "it is of the kind str"),
+        ({(0, 1)}, 1, "(0, 1) is none"),
+        ([1, 1], 1, "has 1 twice"),
+    ],
+)
+def test_what_is_no_set_of_places_is_refused(answer: object, each: int, said: str) -> None:
+    with pytest.raises(Refused) as refusal:
+        checks.places(answer, "links", each=each)
+    assert said in str(refusal.value)
+
+
+class Knowing:
+    """Answers with what the test expects, which it finds in the test's own variables."""
+
+    def tolist(self) -> object:
+        return sys._getframe(3).f_locals["expected"]
+
+
+class Agreeable(float):
+    def __sub__(self, other: object) -> float:
+        return 0.0
+
+    __rsub__ = __abs__ = lambda self, *_: 0.0
+
+
+class Row(list):
+    def __iter__(self) -> Iterator[float]:
+        return iter([1.0, 2.0])
+
+
+class KnowingTensor(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, *_: object, **__: object) -> object:
+        return [1.0, 2.0]
+
+
+class KnowingArray(np.ndarray):
+    def tolist(self) -> object:
+        return [1.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Knowing(),
+        [Agreeable(7), Agreeable(7)],
+        Row([7, 7]),
+        torch.zeros(2).as_subclass(KnowingTensor),
+        np.zeros(2).view(KnowingArray),
+        np.array([Agreeable(7), Agreeable(7)], dtype=object),
+    ],
+    ids=lambda answer: type(answer).__name__,
+)
+def test_no_answer_has_a_say_in_how_it_is_compared(answer: object) -> None:
+    with pytest.raises(Refused):
+        checks.close(answer, [1.0, 2.0], "answer", hint="")
+
+
+def test_exact_kinds_of_numbers_are_numbers() -> None:
+    for answer in ([Fraction(1, 2), Decimal("0.5")], array.array("d", [0.5, 0.5])):
+        checks.close(answer, [0.5, 0.5], "answer", hint="")

@@ -1,0 +1,95 @@
+"""Numbers of a student's own, and the name the grader leaves for the tests to find."""
+
+import random
+from pathlib import Path
+
+import nbformat
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course_lib.assignments import owner
+from course_lib.grading.intake.staging import stage
+from course_lib.grading.running.worker import Job, db_url, grade_one
+from course_lib.grading.sources.project import project_root
+from course_lib.grading.sources.release import generate
+
+NAME = "attention_by_hand"
+ROOT = project_root(Path(__file__).parent)
+RELEASED = (ROOT / "exercises" / NAME / f"{NAME}.ipynb").read_text()
+
+
+def test_a_student_at_work_has_no_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert owner.owner() is None
+    (tmp_path / owner.FILE).write_text(" \n")
+    assert owner.owner() is None
+    (tmp_path / owner.FILE).write_text("Ada\n")
+    assert owner.owner() == "Ada"
+
+
+@given(st.text())
+def test_spelling_an_id_differently_changes_nothing(name: str) -> None:
+    other = f"  {name.casefold()}\t"
+    assert owner.same(name, other)
+    assert owner.seed(name) == owner.seed(other)
+    assert 0 <= owner.seed(name) < 2**31
+
+
+def test_everybody_has_numbers_of_their_own_and_the_same_ones_everywhere() -> None:
+    assert owner.seed("ada") == 2112766733
+    assert len({owner.seed(f"student{number}") for number in range(2000)}) == 2000
+    assert owner.draw("Ada ").random() == random.Random(owner.seed("ada")).random()
+    assert not owner.same("ada", "bea")
+
+
+def test_the_owner_is_staged_read_only_and_no_file_of_the_students_stands_in(
+    tmp_path: Path,
+) -> None:
+    handed_in = tmp_path / "submitted" / "ada" / NAME
+    handed_in.mkdir(parents=True)
+    released = nbformat.reads(RELEASED, as_version=4)
+    (handed_in / f"{NAME}.ipynb").write_text(RELEASED)
+    (handed_in / owner.FILE).write_text("bea")
+    staged = stage(handed_in, NAME, released, tmp_path / "named", student="ada")
+    path = staged.data_files[owner.FILE]
+    assert path.read_text() == "ada\n"
+    assert path.stat().st_mode & 0o222 == 0
+    nobodys = stage(handed_in, NAME, released, tmp_path / "nobodys")
+    assert owner.FILE not in nobodys.data_files
+    assert not (tmp_path / "nobodys" / owner.FILE).exists()
+
+
+@pytest.mark.parametrize("boxed", [True, False])
+def test_a_kernel_finds_the_owner_of_what_it_runs(tmp_path: Path, boxed: bool) -> None:
+    notebook = nbformat.reads(RELEASED, as_version=4)
+    # nothing else is of interest here, and each cell costs time
+    notebook.cells = [nbformat.v4.new_code_cell(ASK)]
+    handed_in = tmp_path / "in" / "Ada" / NAME
+    handed_in.mkdir(parents=True)
+    nbformat.write(notebook, handed_in / f"{NAME}.ipynb")
+    (handed_in / owner.FILE).write_text("bea")
+    place = tmp_path / "class"
+    place.mkdir()
+    generate(ROOT, NAME, db_url(place))
+    grade_one(Job(ROOT, place, handed_in, "Ada", NAME, RELEASED, boxed))
+    graded = nbformat.read(place / "autograded" / "Ada" / NAME / f"{NAME}.ipynb", as_version=4)
+    printed = [
+        output.text.strip()
+        for cell in graded.cells
+        for output in cell.get("outputs", [])
+        if output.output_type == "stream" and "STUDENT_ID" not in output.text
+    ]
+    assert "\n".join(printed).split("\n")[0] == "Ada"
+    assert not boxed or printed == ["Ada\nrefused"]
+
+
+# outside the sandbox root may write what it likes
+ASK = """
+from course_lib.assignments import owner
+print(owner.owner())
+try:
+    open(owner.FILE, "w").write("bea")
+except OSError:
+    print("refused")
+"""

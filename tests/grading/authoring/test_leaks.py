@@ -1,0 +1,158 @@
+"""What only instructors may see is noticed wherever it comes to light."""
+
+import json
+import shutil
+import subprocess
+import sys
+from html import escape
+from pathlib import Path
+
+import pytest
+
+from course_lib.grading.authoring.leaks import Leak, leaks
+from course_lib.grading.sources.project import assignment_names, project_root
+
+ROOT = project_root(Path(__file__).parent)
+NAME = "small"
+SOLUTION = """scores = queries @ keys.transpose(1, 2)
+scores = scores.masked_fill(~mask, -1e9)
+shares = scores.softmax(dim=-1)"""
+HIDDEN = """wanted = [0.25, 0.125, 0.625]
+told = "That is not yet what it should be."
+checks.close(shares, wanted, "shares", hint=told)"""
+MADE_UP = """total = sum(math.exp(one) for one in scores)
+shares = [math.exp(one) / total for one in scores]
+shares = shares[::-1]  # the wrong way round"""
+SHOWN = """values = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+checks.numbers(values, (2, 2), "values")
+checks.numbers(shares, (1, 3), "shares")"""
+SOURCE = f"""# Small
+
+```{{code-cell}}
+### BEGIN SOLUTION
+{SOLUTION}
+### END SOLUTION
+```
+
+```{{code-cell}}
+{SHOWN}
+### BEGIN HIDDEN TESTS
+{HIDDEN}
+checks.numbers(shares, (1, 3), "shares")
+### END HIDDEN TESTS
+```
+
+### BEGIN MARK SCHEME
+One point for the scale, one for the reason it is needed.
+### END MARK SCHEME
+"""
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    """A course with one assignment, nothing of which has leaked."""
+    solutions = tmp_path / "solutions" / NAME
+    solutions.mkdir(parents=True)
+    (solutions / f"{NAME}.md").write_text(SOURCE)
+    variants = f"# Answers\n\n## backwards\n\nLoses: a.\n\n```python a\n{MADE_UP}\n```\n"
+    (solutions / "variants.md").write_text(variants)
+    shutil.copy(solutions / "variants.md", solutions / "demonstration.md")
+    for folder in ("exercises/small", "book/_build/html", "course_lib"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "exercises" / NAME / f"{NAME}.ipynb").write_text(notebook(SHOWN))
+    return tmp_path
+
+
+def notebook(code: str) -> str:
+    cell = {"cell_type": "code", "source": code.splitlines(keepends=True)}
+    return json.dumps({"cells": [cell]}, indent=1)
+
+
+def found(course: Path) -> list[Leak]:
+    return leaks(course, [], course / "course_lib")
+
+
+def as_html(code: str) -> str:
+    words = "\n".join(
+        " ".join(f"<span class='n'>{escape(word)}</span>" for word in line.split(" "))
+        for line in code.splitlines()
+    )
+    return f"<p>Look:</p>\n<div><pre>{words}</pre></div>"
+
+
+def test_a_course_that_keeps_its_secrets_is_left_alone(course: Path) -> None:
+    (course / "course_lib" / "own.py").write_text(SHOWN + "\n" + SOLUTION.split("\n")[0])
+    assert found(course) == []
+
+
+@pytest.mark.parametrize("secret", [SOLUTION, HIDDEN, MADE_UP])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "exercises/small/small.ipynb",
+        "exercises/small/helper.py",
+        "book/_build/html/book/page.html",
+        "book/_build/html/notebooks/page.ipynb",
+        "book/_build/html/_static/data.json",
+        "course_lib/models/new.py",
+    ],
+)
+def test_every_leak_is_found_with_its_place(course: Path, place: str, secret: str) -> None:
+    path = course / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    indented = "\n".join(f"    {line}" for line in secret.splitlines())
+    made = {
+        ".ipynb": lambda: notebook(f"x = 1\n\n{indented}"),
+        ".html": lambda: as_html(indented),
+        ".json": lambda: json.dumps({"code": secret}),
+        ".py": lambda: f"def f():\n{indented}\n",
+    }
+    path.write_text(made[path.suffix]())
+    leak = found(course)[0]
+    assert leak.found.startswith(f"{place}:")
+    beside = "variants.md" if secret == MADE_UP else "small.md"
+    assert leak.secret.startswith(f"solutions/small/{beside}:")
+    number = int(leak.secret.rpartition(":")[2])
+    lines = (course / "solutions" / NAME / beside).read_text().splitlines()
+    assert lines[number - 1] in secret
+
+
+def test_one_line_of_a_region_is_too_many_in_a_release_but_not_in_a_page(course: Path) -> None:
+    page = course / "book" / "_build" / "html" / "page.html"
+    released = course / "exercises" / NAME / f"{NAME}.ipynb"
+    for line in (
+        SOLUTION.split("\n")[1],
+        "One point for the scale, one for the reason it is needed.",
+    ):
+        page.write_text(as_html(line))
+        released.write_text(notebook(SHOWN))
+        assert found(course) == []
+        released.write_text(notebook(f"{SHOWN}\n{line}"))
+        assert len(found(course)) == 1
+
+
+def test_this_course_keeps_its_secrets() -> None:
+    assert assignment_names(ROOT)
+    assert leaks(ROOT, []) == []
+
+
+def test_the_command_says_where_and_fails(course: Path) -> None:
+    shutil.copy(ROOT / "nbgrader_config.py", course)
+    name = assignment_names(ROOT)[0]
+    shutil.rmtree(course / "solutions")
+    shutil.rmtree(course / "exercises")
+    for folder in ("solutions", "exercises"):
+        shutil.copytree(ROOT / folder / name, course / folder / name)
+    command = [str(Path(sys.executable).with_name("course")), "release", "--check"]
+    done = subprocess.run(command, cwd=course, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "the built site" in done.stdout
+    secret = (course / "solutions" / name / f"{name}.md").read_text()
+    hidden = secret.split("### BEGIN HIDDEN TESTS\n")[-1].split("### END")[0]
+    (course / "book" / "_build" / "html" / "page.html").write_text(as_html(hidden))
+    done = subprocess.run(command, cwd=course, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert (
+        f"book/_build/html/page.html:3 has what stands in solutions/{name}/{name}.md:"
+        in done.stdout
+    )

@@ -1,0 +1,97 @@
+"""What a student hears before handing in."""
+
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbgrader.utils import compute_checksum
+
+from course_lib.errors import CourseError
+from course_lib.grading.handing_in.validation import validate
+
+KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
+
+
+def graded(grade_id: str, source: str, *, solution: bool = False, text: bool = False) -> object:
+    cell = (new_markdown_cell if text else new_code_cell)(source)
+    cell.metadata["nbgrader"] = {
+        "grade": True,
+        "grade_id": grade_id,
+        "locked": not solution,
+        "points": 1,
+        "schema_version": 3,
+        "solution": solution,
+        "task": False,
+    }
+    cell.metadata["nbgrader"]["checksum"] = compute_checksum(cell)
+    return cell
+
+
+@pytest.fixture(scope="module")
+def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[bool | None, str]]:
+    """One notebook with something of everything, run once."""
+    changed = graded("changed", "# Changed\nassert False")
+    changed.source = "# Changed\npass"
+    notebook = new_notebook(
+        metadata={"kernelspec": KERNEL},
+        cells=[
+            new_code_cell("from course_lib.assignments import checks"),
+            graded("right", "# Right\nchecks.close([1], [1], 'answer', hint='')"),
+            graded("wrong", "# Wrong\nchecks.close([1], [2], 'answer', hint='Mind the sign.')"),
+            graded("unknown", "# Unknown name\nprint(forgotten)"),
+            graded("raises", "# Raises\n[][1]"),
+            graded("warns", "# Warns\nimport warnings\nwarnings.warn('old style')"),
+            changed,
+            graded("why", "YOUR ANSWER HERE", solution=True, text=True),
+            graded("exits", "# Exits\nimport os\nos._exit(3)"),
+            graded("late", "# Late\nassert True"),
+        ],
+    )
+    path = tmp_path_factory.mktemp("student") / "homework.ipynb"
+    nbformat.write(notebook, path)
+    before = path.read_bytes()
+    found = validate(path)
+    assert path.read_bytes() == before
+    return {finding.part: (finding.passed, finding.message) for finding in found}
+
+
+@pytest.mark.parametrize(
+    ("part", "passed", "said"),
+    [
+        ("Right", True, ""),
+        ("Wrong", False, "answer is not right. Mind the sign."),
+        ("Unknown name", False, "name 'forgotten' is not defined. Run the whole notebook"),
+        ("Raises", False, "IndexError: list index out of range"),
+        ("Warns", True, ""),
+        ("Changed", False, "The test itself has been changed"),
+        ("The text 'why'", None, "still to be written"),
+        ("Exits", False, "The Python process ended"),
+        ("Late", False, "was not run"),
+    ],
+)
+def test_each_part_is_judged_in_plain_words(
+    findings: dict[str, tuple[bool | None, str]], part: str, passed: bool | None, said: str
+) -> None:
+    assert findings[part][0] is passed
+    assert said in findings[part][1]
+    assert "Traceback" not in findings[part][1]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "There is no file"),
+        ("hello", "is not a notebook"),
+        ("{}", "is not a notebook"),
+        (nbformat.writes(new_notebook()), "has no graded parts"),
+    ],
+)
+def test_what_is_no_notebook_of_the_course_is_a_plain_mistake(
+    tmp_path: Path, content: str | None, said: str
+) -> None:
+    path = tmp_path / "homework.ipynb"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(CourseError, match=said):
+        validate(path)

@@ -1,0 +1,118 @@
+"""Files given out with an assignment: theirs is the place, whatever a submission brings along."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from course_lib.grading.intake.given_out import laid_over
+from course_lib.grading.running.worker import Job, db_url, grade_one
+from course_lib.grading.sandbox import walls
+from course_lib.grading.sources.release import generate, release
+
+Folder = Callable[..., dict[str, Path]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Folder:
+    """Writes files below a folder of this name: relative name -> path."""
+
+    def write(where: str, **texts: str) -> dict[str, Path]:
+        files = {name.replace("__", "/"): text for name, text in texts.items()}
+        for name, text in files.items():
+            path = tmp_path / where / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return {name: tmp_path / where / name for name in files}
+
+    return write
+
+
+def test_a_notebook_alone_gets_the_files_and_a_students_own_stay(folder: Folder) -> None:
+    given = folder("given", model__weights="right", words="right")
+    assert laid_over({}, given) == (given, [])
+    own = folder("own", notes="mine", model__more="mine")
+    assert laid_over(own, given) == (own | given, [])
+    assert own["notes"].exists()
+
+
+def test_an_unchanged_copy_is_no_matter_and_a_changed_one_is_named(folder: Folder) -> None:
+    given = folder("given", model__weights="right", words="right")
+    own = folder("own", model__weights="right", words="changed")
+    files, remarks = laid_over(own, given)
+    assert files == given
+    assert len(remarks) == 1
+    assert remarks[0].startswith("words is given out")
+    assert not own["words"].exists()
+
+
+@pytest.mark.parametrize("name", ["model", "words__inside__it"])
+def test_a_file_in_the_way_of_a_given_one_makes_room(folder: Folder, name: str) -> None:
+    given = folder("given", model__weights="right", words="right")
+    own = folder("own", **{name: "in the way"})
+    files, remarks = laid_over(own, given)
+    assert files == given
+    assert len(remarks) == 1
+    assert not next(iter(own.values())).exists()
+
+
+def source(nbgrader: str = "locked: {0}, schema_version: 3, task: false, {1}}}") -> str:
+    """A text source of one answer and one test, which reads the file given out."""
+    answer = nbgrader.format("false", "solution: true, grade: false, grade_id: word_answer")
+    test = nbgrader.format("true", "solution: false, grade: true, grade_id: word, points: 2")
+    return f"""\
+---
+jupytext:
+  text_representation: {{extension: .md, format_name: myst, format_version: 0.13}}
+kernelspec: {{display_name: Python 3, language: python, name: python3}}
+---
+
+```{{code-cell}} ipython3
+:nbgrader: {{{answer}
+word = None
+### BEGIN SOLUTION
+word = open("words/first.txt").read()
+### END SOLUTION
+```
+
+```{{code-cell}} ipython3
+:nbgrader: {{{test}
+# The word
+from pathlib import Path
+
+assert word == "right" == Path("words/first.txt").read_text()
+```
+"""
+
+
+@pytest.mark.parametrize("boxed", [True, pytest.param(False, marks=pytest.mark.slow)])
+def test_a_notebook_is_graded_with_the_files_of_its_release(tmp_path: Path, boxed: bool) -> None:
+    if boxed:
+        walls.require()
+    solutions = tmp_path / "solutions" / "tiny"
+    (solutions / "words").mkdir(parents=True)
+    (solutions / "tiny.md").write_text(source())
+    (solutions / "words" / "first.txt").write_text("right")
+    (tmp_path / "nbgrader_config.py").write_text(
+        (Path(__file__).parents[3] / "nbgrader_config.py").read_text()
+    )
+    place, handed_in = tmp_path / "place", tmp_path / "submitted" / "ada" / "tiny"
+    for made in (place, handed_in / "words"):
+        made.mkdir(parents=True)
+    (handed_in / "words" / "first.txt").write_text("changed")
+    notebook = generate(tmp_path, "tiny", db_url(place))["tiny.ipynb"].decode()
+    assert {path.name for path in release(tmp_path, ["tiny"])} == {"tiny.ipynb", "first.txt"}
+    answered = nbformat.reads(notebook, as_version=4)
+    cell = next(c for c in answered.cells if c.metadata.get("nbgrader", {}).get("solution"))
+    cell.source = 'word = open("words/first.txt").read()'
+    nbformat.write(answered, handed_in / "tiny.ipynb")
+    outcome = grade_one(Job(tmp_path, place, handed_in, "ada", "tiny", notebook, boxed))
+    assert outcome.graded
+    assert outcome.remarks == [
+        "words/first.txt is given out with the assignment and had been changed; the original was"
+        " used."
+    ]
+    with Gradebook(db_url(place)) as book:
+        assert book.find_submission("tiny", "ada").score == 2

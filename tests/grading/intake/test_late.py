@@ -1,0 +1,133 @@
+"""What being late costs: the words of the rule, and what nbgrader then takes away."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_notebook
+from nbgrader.api import Gradebook
+from nbgrader.coursedir import CourseDirectory
+
+from course_lib.errors import CourseError
+from course_lib.grading.intake.late import (
+    delay,
+    parse_rule,
+    parse_time,
+    rule_of,
+    set_policy,
+    settle,
+)
+from course_lib.grading.intake.staging import stage
+from course_lib.grading.running.worker import db_url
+from course_lib.grading.sources.project import nbgrader_messages, project_root
+from course_lib.grading.sources.release import generate
+
+NAME = "attention_by_hand"
+ROOT = project_root(Path(__file__).parent)
+HOUR, DAY = 3600, 86400
+
+
+@pytest.mark.parametrize(
+    ("text", "late", "cost"),
+    [
+        ("10% a day, none after 5 days", 0, 0),
+        ("10% a day, none after 5 days", 1, 2),
+        ("10% a day, none after 5 days", DAY, 2),
+        ("10% a day, none after 5 days", DAY + 1, 4),
+        ("10% a day, none after 5 days", 5 * DAY, 10),
+        ("10% a day, none after 5 days", 5 * DAY + 1, 20),
+        ("30 % per day", 9 * DAY, 20),
+        ("0.5 points per hour", 90 * 60, 1),
+        ("1 point an hour", 0, None),
+        ("2 points a day.", 3 * DAY, 6),
+        ("none", 9 * DAY, 0),
+    ],
+)
+def test_a_rule_costs_what_its_words_say(text: str, late: float, cost: float | None) -> None:
+    if cost is None:
+        with pytest.raises(CourseError, match="Write it like"):
+            parse_rule(text)
+        return
+    rule = parse_rule(text)
+    assert (rule.deduction(20.0, late) if rule else 0) == pytest.approx(cost)
+
+
+def test_times_without_a_zone_are_this_machines() -> None:
+    assert parse_time("2026-05-04 23:59").tzinfo is not None
+    assert parse_time("2026-05-04T21:59Z") == datetime(2026, 5, 4, 21, 59, tzinfo=UTC)
+    with pytest.raises(CourseError, match="Write it like"):
+        parse_time("next Monday")
+
+
+def test_delays_are_said_in_words() -> None:
+    said = [delay(seconds) for seconds in (1, 60 * 90, 26 * HOUR, 3 * DAY + 5 * HOUR)]
+    assert said == ["1 minute late", "90 minutes late", "26 hours late", "3 days and 5 hours late"]
+
+
+@pytest.mark.parametrize(
+    ("text", "fine"),
+    [
+        ("2026-05-05T23:03:00+02:00\n", True),
+        ("2026-05-05 13:00:00 UTC", True),
+        ("yesterday, honestly", False),
+        ("", False),
+        ("9" * 400, False),
+        ("2026-05-05 13:00:00 Middle/Earth/Shire nothing", False),
+    ],
+)
+def test_a_timestamp_that_would_stop_nbgrader_is_noticed_and_left_out(
+    tmp_path: Path, text: str, fine: bool
+) -> None:
+    handed_in, released = tmp_path / "handed_in", new_notebook()
+    handed_in.mkdir()
+    nbformat.write(released, handed_in / "x.ipynb")
+    (handed_in / "timestamp.txt").write_text(text)
+    staged = stage(handed_in, "x", released, tmp_path / "staged")
+    assert (tmp_path / "staged" / "timestamp.txt").exists() is fine
+    assert staged.notebook_found
+    assert any("does not say a time" in remark for remark in staged.remarks) is not fine
+    course = CourseDirectory(root=str(tmp_path))
+    assert (course.get_existing_timestamp(str(tmp_path / "staged")) is not None) is fine
+
+
+def test_nbgrader_deducts_by_the_rule_and_anew_when_rule_or_points_change(tmp_path: Path) -> None:
+    generate(ROOT, NAME, db_url(tmp_path))
+    set_policy(ROOT, tmp_path, NAME, "2026-05-04T12:00Z", "10% a day, none after 5 days")
+    due = datetime(2026, 5, 4, 12, 0)
+    times = {"early": -HOUR, "night": 8 * HOUR, "days": 2 * DAY + HOUR, "weeks": 20 * DAY}
+    with nbgrader_messages(), Gradebook(db_url(tmp_path), "looking_back") as gradebook:
+        for student, seconds in times.items():
+            gradebook.update_or_create_student(student)
+            gradebook.update_or_create_submission(
+                NAME, student, timestamp=due + timedelta(seconds=seconds)
+            )
+            gradebook.find_grade("function_general", NAME, NAME, student).auto_score = 3
+            gradebook.find_grade("why", NAME, NAME, student).manual_score = 2
+        gradebook.update_or_create_student("no-time")
+        gradebook.update_or_create_submission(NAME, "no-time")
+        gradebook.db.commit()
+
+    def deducted() -> dict[str, float | None]:
+        settle(ROOT, tmp_path, NAME, [*times, "no-time", "unknown"])
+        with nbgrader_messages(), Gradebook(db_url(tmp_path)) as gradebook:
+            return {
+                student: gradebook.find_submission_notebook(
+                    NAME, NAME, student
+                ).late_submission_penalty
+                for student in (*times, "no-time")
+            }
+
+    expected = {"early": None, "night": 0.5, "days": 1.5, "weeks": 5.0, "no-time": None}
+    assert deducted() == pytest.approx(expected)
+    with nbgrader_messages(), Gradebook(db_url(tmp_path)) as gradebook:
+        gradebook.find_grade("why", NAME, NAME, "night").manual_score = 3
+        gradebook.db.commit()
+    assert deducted() == pytest.approx({**expected, "night": 0.6})
+    set_policy(ROOT, tmp_path, NAME, None, "1 point a day")
+    assert rule_of(ROOT, tmp_path, NAME) == "1 point a day"
+    assert deducted() == pytest.approx(
+        {"early": None, "night": 1.0, "days": 3.0, "weeks": 5.0, "no-time": None}
+    )
+    set_policy(ROOT, tmp_path, NAME, "2026-06-04T12:00Z", None)
+    assert set(deducted().values()) == {None}

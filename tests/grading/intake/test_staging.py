@@ -1,0 +1,388 @@
+"""Whatever a student's folder holds, nbgrader sees one well-formed notebook."""
+
+import copy
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from course_lib.errors import CourseError
+from course_lib.grading.intake.staging import find_students, repair, stage, unusable
+from course_lib.grading.sources.project import project_root
+
+NAME = "attention_by_hand"
+ROOT = project_root(Path(__file__).parent)
+RELEASED = nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
+
+
+def ids(notebook: NotebookNode) -> list[str]:
+    found = (cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells)
+    return [grade_id for grade_id in found if grade_id]
+
+
+def cell_of(notebook: NotebookNode, grade_id: str) -> NotebookNode:
+    return next(
+        cell
+        for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id
+    )
+
+
+def submission() -> NotebookNode:
+    notebook = copy.deepcopy(RELEASED)
+    cell_of(notebook, "winner_answer").source = "winner = 2"
+    return notebook
+
+
+def test_an_honest_submission_is_left_as_it_is() -> None:
+    repaired, remarks = repair(submission(), RELEASED)
+    assert remarks == []
+    assert repaired == submission()
+
+
+@pytest.mark.parametrize("grade_id", ids(RELEASED))
+def test_any_deleted_cell_comes_back_in_its_place(grade_id: str) -> None:
+    notebook = submission()
+    notebook.cells.remove(cell_of(notebook, grade_id))
+    repaired, remarks = repair(notebook, RELEASED)
+    assert ids(repaired) == ids(RELEASED)
+    assert cell_of(repaired, grade_id).source == cell_of(RELEASED, grade_id).source
+    assert remarks == [f"The cell {grade_id} was missing; it was put back as released."]
+
+
+def test_all_cells_come_back_to_an_empty_notebook() -> None:
+    repaired, _ = repair(nbformat.v4.new_notebook(), RELEASED)
+    assert ids(repaired) == ids(RELEASED)
+
+
+def test_the_first_of_two_copies_counts() -> None:
+    notebook = submission()
+    place = notebook.cells.index(cell_of(notebook, "winner_answer"))
+    again = copy.deepcopy(notebook.cells[place])
+    again.source = "winner = 3"
+    notebook.cells.append(again)
+    repaired, remarks = repair(notebook, RELEASED)
+    assert ids(repaired) == ids(RELEASED)
+    assert cell_of(repaired, "winner_answer").source == "winner = 2"
+    assert len(remarks) == 1
+
+
+def test_tests_points_and_locks_are_the_released_ones() -> None:
+    notebook = submission()
+    test = cell_of(notebook, "winner")
+    test.source = "pass"
+    test.metadata.nbgrader.points = 1000
+    test.metadata.nbgrader.solution = True
+    notebook.cells[0].metadata["nbgrader"] = {"grade_id": "invented", "grade": True, "points": 50}
+    notebook.cells[1].metadata["nbgrader"] = ["no", "dictionary"]
+    repaired, remarks = repair(notebook, RELEASED)
+    assert cell_of(repaired, "winner") == cell_of(RELEASED, "winner")
+    assert ids(repaired) == ids(RELEASED)
+    assert remarks == ["The cell winner had been changed; the original was used."]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A student's empty folder."""
+    handed_in = tmp_path / "submitted" / "ada" / NAME
+    handed_in.mkdir(parents=True)
+    return handed_in
+
+
+def staged(folder: Path, tmp_path: Path) -> tuple[bool, list[str], NotebookNode]:
+    target = tmp_path / "staged"
+    result = stage(folder, NAME, RELEASED, target)
+    notebook = nbformat.read(target / f"{NAME}.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    assert ids(notebook) == ids(RELEASED)
+    return result.notebook_found, result.remarks, notebook
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"\xff\xfe\x00",
+        b"[]",
+        b'{"cells": 3}',
+        b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{"cell_type": "x"}]}',
+        b"<html>",
+    ],
+)
+def test_a_damaged_notebook_is_graded_as_the_blank_one_with_the_reason(
+    folder: Path, tmp_path: Path, content: bytes
+) -> None:
+    (folder / f"{NAME}.ipynb").write_bytes(content)
+    found, remarks, notebook = staged(folder, tmp_path)
+    assert not found
+    assert "cannot be read as a notebook" in remarks[0]
+    assert remarks[0] in notebook.cells[0].source
+
+
+def test_a_missing_notebook_is_graded_as_the_blank_one(folder: Path, tmp_path: Path) -> None:
+    found, remarks, _ = staged(folder, tmp_path)
+    assert not found
+    assert remarks == [
+        f"There is no {NAME}.ipynb, nor any other notebook. Hand in one notebook of that name."
+    ]
+
+
+def test_a_notebook_under_another_name_is_taken_if_it_is_the_only_one(
+    folder: Path, tmp_path: Path
+) -> None:
+    nbformat.write(submission(), folder / f"{NAME} (1).ipynb")
+    found, remarks, notebook = staged(folder, tmp_path)
+    assert found
+    assert "should be" in remarks[0]
+    assert cell_of(notebook, "winner_answer").source == "winner = 2"
+
+
+def test_two_notebooks_under_other_names_are_not_guessed_at(folder: Path, tmp_path: Path) -> None:
+    for number in (1, 2):
+        nbformat.write(submission(), folder / f"draft{number}.ipynb")
+    found, remarks, _ = staged(folder, tmp_path)
+    assert not found
+    assert "but 2 others" in remarks[0]
+
+
+def test_links_are_not_followed(folder: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "gradebook.db"
+    secret.write_text("marks")
+    nbformat.write(submission(), folder / f"{NAME}.ipynb")
+    (folder / "data.txt").write_text("mine")
+    (folder / "borrowed.txt").symlink_to(secret)
+    (folder / "everything").symlink_to(tmp_path)
+    staged(folder, tmp_path)
+    names = sorted(path.name for path in (tmp_path / "staged").rglob("*"))
+    assert names == [f"{NAME}.ipynb", "data.txt"]
+
+
+def test_a_file_that_cannot_be_read_is_left_out_and_named(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nbformat.write(submission(), folder / f"{NAME}.ipynb")
+    for name in ("data.txt", "locked.txt"):
+        (folder / name).write_text("mine")
+    copy = shutil.copyfile
+
+    def refuse(source: Path, target: Path) -> None:
+        if source.name == "locked.txt":
+            raise PermissionError(13, "Permission denied")
+        copy(source, target)
+
+    monkeypatch.setattr(shutil, "copyfile", refuse)
+    _, remarks, _ = staged(folder, tmp_path)
+    assert remarks == ["locked.txt cannot be read (PermissionError); it was left out."]
+    names = sorted(path.name for path in (tmp_path / "staged").rglob("*"))
+    assert names == [f"{NAME}.ipynb", "data.txt"]
+
+
+def test_a_link_is_no_notebook(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.ipynb"
+    nbformat.write(submission(), other)
+    (folder / f"{NAME}.ipynb").symlink_to(other)
+    found, remarks, _ = staged(folder, tmp_path)
+    assert not found
+    assert "not a plain file" in remarks[0]
+
+
+def test_old_notebooks_without_cell_ids_are_taken(folder: Path, tmp_path: Path) -> None:
+    old = json.loads(nbformat.writes(submission()))
+    old["nbformat_minor"] = 2
+    for cell in old["cells"]:
+        del cell["id"]
+    (folder / f"{NAME}.ipynb").write_text(json.dumps(old))
+    found, remarks, _ = staged(folder, tmp_path)
+    assert found
+    assert remarks == []
+
+
+def test_who_has_handed_in_is_read_from_the_folders(tmp_path: Path) -> None:
+    for student, what in (("bea", NAME), ("ada", NAME), ("cem", "another"), (".trash", NAME)):
+        (tmp_path / student / what).mkdir(parents=True)
+    (tmp_path / "readme.txt").write_text("")
+    assert find_students(tmp_path, NAME) == ["ada", "bea"]
+    with pytest.raises(CourseError, match="Nothing is submitted for"):
+        find_students(tmp_path / "nowhere", NAME)
+
+
+def given(submission: NotebookNode, folder: Path, tmp_path: Path) -> tuple[list[str], NotebookNode]:
+    (folder / f"{NAME}.ipynb").write_text(json.dumps(submission))
+    found, remarks, notebook = staged(folder, tmp_path)
+    assert found
+    return remarks, notebook
+
+
+def test_moved_cells_go_back_to_where_they_belong(folder: Path, tmp_path: Path) -> None:
+    notebook = submission()
+    moved = cell_of(notebook, "function_mask")
+    notebook.cells.remove(moved)
+    notebook.cells.insert(0, moved)
+    remarks, result = given(notebook, folder, tmp_path)
+    assert remarks == ["The cell function_mask had been moved; it was put back in its place."]
+    assert ids(result) == ids(RELEASED)
+    notebook.cells.reverse()
+    repaired, _ = repair(notebook, RELEASED)
+    assert ids(repaired) == ids(RELEASED)
+
+
+def test_a_test_turned_into_text_is_a_test_again(folder: Path, tmp_path: Path) -> None:
+    notebook = submission()
+    for grade_id, kind in (("winner", "markdown"), ("winner_answer", "raw"), ("why", "code")):
+        cell_of(notebook, grade_id)["cell_type"] = kind
+    remarks, result = given(notebook, folder, tmp_path)
+    assert [cell_of(result, name).cell_type for name in ("winner", "winner_answer", "why")] == [
+        "code",
+        "code",
+        "markdown",
+    ]
+    assert cell_of(result, "winner_answer").source == "winner = 2"
+    assert len(remarks) == 3
+
+
+def test_notebooks_in_old_formats_and_other_encodings_are_read(
+    folder: Path, tmp_path: Path
+) -> None:
+    old = nbformat.convert(submission(), 3)
+    path = folder / f"{NAME}.ipynb"
+    path.write_text(json.dumps(old))
+    found, remarks, notebook = staged(folder, tmp_path)
+    assert found
+    assert "nbformat 3" in remarks[0]
+    assert cell_of(notebook, "winner_answer").source == "winner = 2"
+    for encoding, said in (("utf-8-sig", None), ("utf-16", "utf-16"), ("latin-1", None)):
+        (tmp_path / "staged").rename(tmp_path / f"before {encoding}")
+        changed = submission()
+        cell_of(changed, "winner_answer").source = "winner = 2  # größer"
+        path.write_bytes(json.dumps(changed, ensure_ascii=False).encode(encoding))
+        found, remarks, notebook = staged(folder, tmp_path)
+        assert found is (encoding != "latin-1")
+        if said:
+            assert said in remarks[0]
+        if found:
+            assert "größer" in cell_of(notebook, "winner_answer").source
+
+
+def test_a_notebook_for_another_kernel_is_run_as_python(folder: Path, tmp_path: Path) -> None:
+    notebook = submission()
+    notebook.metadata = {"kernelspec": {"name": "j", "language": "julia", "display_name": "J"}}
+    remarks, result = given(notebook, folder, tmp_path)
+    assert "written for julia" in remarks[0]
+    assert result.metadata == RELEASED.metadata
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "a < b and <img src=x onerror=alert(1)>",
+        "[x](javascript:alert(1)) [y](JaVaScRiPt :alert(1)) $\\href{javascript:alert(1)}{z}$",
+        "![pixel](https://example.org/pixel.png) ![x][ref]",
+        "<svg/onload=alert(1)> <!-- --><?php ?></body>",
+    ],
+)
+@pytest.mark.parametrize("kind", ["markdown", "raw", "why"])
+def test_text_does_nothing_in_the_browser_of_whoever_marks(
+    text: str, kind: str, folder: Path, tmp_path: Path
+) -> None:
+    notebook = submission()
+    if kind == "why":
+        cell_of(notebook, "why").source = text
+    else:
+        make = {"markdown": nbformat.v4.new_markdown_cell, "raw": nbformat.v4.new_raw_cell}[kind]
+        notebook.cells.append(make(text, metadata={"raw_mimetype": "text/html"}))
+    _, result = given(notebook, folder, tmp_path)
+    cell = cell_of(result, "why") if kind == "why" else result.cells[-1]
+    assert cell.cell_type == "markdown"
+    assert not re.search(r"<[A-Za-z/!?]|script:|!\[", cell.source, re.IGNORECASE)
+    assert "raw_mimetype" not in cell.metadata
+
+
+def test_released_texts_keep_their_folds(folder: Path, tmp_path: Path) -> None:
+    _, result = given(submission(), folder, tmp_path)
+    assert sum("<details>" in cell.source for cell in result.cells) == sum(
+        "<details>" in cell.source for cell in RELEASED.cells
+    )
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda notebook: notebook.cells.extend([nbformat.v4.new_code_cell()] * 1001), "cells"),
+        (lambda notebook: notebook.cells.append(nbformat.v4.new_code_cell("#" * 200001)), "200001"),
+        (
+            lambda notebook: notebook.cells.append(nbformat.v4.new_markdown_cell("[" * 20001)),
+            "20001",
+        ),
+        (lambda notebook: notebook.update(nbformat=7), "unknown format, 7"),
+    ],
+)
+def test_what_would_keep_the_grader_busy_is_no_homework(
+    spoil: Callable[[NotebookNode], None], said: str, folder: Path, tmp_path: Path
+) -> None:
+    notebook = submission()
+    spoil(notebook)
+    (folder / f"{NAME}.ipynb").write_text(json.dumps(notebook))
+    found, remarks, _ = staged(folder, tmp_path)
+    assert not found
+    assert said in remarks[0]
+
+
+def test_half_pairs_metadata_and_nbgraders_own_marks_harm_nothing(
+    folder: Path, tmp_path: Path
+) -> None:
+    notebook = submission()
+    cell_of(notebook, "winner_answer").source = "winner = 2  # \ud800 ### BEGIN HIDDEN TESTS"
+    cell_of(notebook, "winner_answer").metadata["tags"] = ["skip-execution"]
+    notebook.metadata["title"] = "<script>"
+    _, result = given(notebook, folder, tmp_path)
+    source = cell_of(result, "winner_answer").source
+    assert "winner = 2" in source
+    assert "HIDDEN TESTS" not in source
+    assert "tags" not in cell_of(result, "winner_answer").metadata
+
+
+def test_modules_and_files_with_invisible_names_are_left_out_and_named(
+    folder: Path, tmp_path: Path
+) -> None:
+    nbformat.write(submission(), folder / f"{NAME}.ipynb")
+    for name in ("torch.py", "course_lib.py", "fine.txt", "a\nb.txt", "exe\u202etxt.c", ".owner"):
+        (folder / name).write_text("")
+    _, remarks, _ = staged(folder, tmp_path)
+    assert [path.name for path in sorted((tmp_path / "staged").iterdir())] == [
+        f"{NAME}.ipynb",
+        "fine.txt",
+    ]
+    assert len(remarks) == 4
+    assert "torch.py is a Python module" in " ".join(remarks)
+
+
+def test_a_link_to_a_neighbours_folder_hands_in_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "submitted" / "bea" / NAME
+    folder.mkdir(parents=True)
+    nbformat.write(submission(), folder / f"{NAME}.ipynb")
+    (tmp_path / "submitted" / "ada").symlink_to(tmp_path / "submitted" / "bea")
+    found, remarks, _ = staged(tmp_path / "submitted" / "ada" / NAME, tmp_path)
+    assert not found
+    assert "is a link" in remarks[0]
+
+
+def test_two_notebooks_one_of_them_under_the_proper_name(folder: Path, tmp_path: Path) -> None:
+    nbformat.write(submission(), folder / f"{NAME}.ipynb")
+    nbformat.write(RELEASED, folder / "draft.ipynb")
+    found, remarks, notebook = staged(folder, tmp_path)
+    assert found
+    assert "counts, not draft.ipynb" in remarks[0]
+    assert cell_of(notebook, "winner_answer").source == "winner = 2"
+
+
+@pytest.mark.parametrize("name", ["a*", "a?b", "a[1]", "<b>", "a&b", "a'b", "a\x1b[2K", "x" * 101])
+def test_a_name_that_would_trouble_a_page_is_no_students_id(name: str) -> None:
+    assert unusable(name) is not None
+    assert unusable("ada.lovelace-1 (late) Größe") is None

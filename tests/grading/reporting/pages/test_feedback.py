@@ -1,0 +1,129 @@
+"""A student's page, made by nbgrader's feedback converter from a gradebook, in a browser."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+from nbformat.v4 import new_markdown_cell, new_output
+from nbgrader.api import Gradebook
+from nbgrader.converters import GenerateFeedback
+from nbgrader.coursedir import CourseDirectory
+
+from course_lib.grading.intake.late import set_policy, settle
+from course_lib.grading.reporting.findings import grade_id
+from course_lib.grading.running.worker import db_url
+from course_lib.grading.sources.project import (
+    load_config,
+    nbgrader_messages,
+    project_root,
+    source_of,
+)
+from course_lib.grading.sources.release import generate, source_notebook
+
+NAME = "attention_by_hand"
+ROOT = project_root(Path(__file__).parent)
+SPY = "https://example.org/spy"
+
+
+def cell_of(notebook: NotebookNode, name: str) -> NotebookNode:
+    return next(cell for cell in notebook.cells if grade_id(cell) == name)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of a late student with one wrong part, one crash, a comment, and bad intentions."""
+    place = tmp_path_factory.mktemp("class")
+    generate(ROOT, NAME, db_url(place))
+    set_policy(ROOT, place, NAME, "2026-05-04T12:00Z", "1 point a day")
+    notebook = source_notebook(source_of(ROOT, NAME))
+    cell_of(notebook, "weights").outputs = [
+        new_output("error", ename="Refused", evalue="They do not add up to <one>.", traceback=[])
+    ]
+    frames = ["Traceback", "Cell In[9], line 5\n secret = 3", "Cell In[4], line 2\n theirs()"]
+    cell_of(notebook, "function_mask").execution_count = 9
+    cell_of(notebook, "function_mask").outputs = [
+        new_output("error", ename="RuntimeError", evalue="shapes", traceback=frames)
+    ]
+    cell_of(notebook, "why").source = (
+        f'Because. <script>fetch("{SPY}")</script><img src="{SPY}" onerror="alert(1)">'
+        f'<link rel=stylesheet href="{SPY}"><h1 style="background:url({SPY})">Grade: 25</h1>'
+    )
+    notebook.cells.append(new_markdown_cell(f"![spy]({SPY})\n\n<iframe src='{SPY}'></iframe>"))
+    with nbgrader_messages(), Gradebook(db_url(place), "looking_back") as gradebook:
+        gradebook.update_or_create_student("ada")
+        gradebook.update_or_create_submission(NAME, "ada", timestamp="2026-05-05 13:00:00 UTC")
+        graded = gradebook.find_submission_notebook(NAME, NAME, "ada")
+        for grade in graded.grades:
+            failed = grade.name in {"weights", "function_mask"}
+            grade.auto_score = 0 if failed else grade.max_score
+        grade = gradebook.find_grade("why", NAME, NAME, "ada")
+        grade.auto_score, grade.needs_manual_grade = None, True
+        gradebook.find_comment("why", NAME, NAME, "ada").manual_comment = "Say *why* $h_3$ wins."
+        gradebook.db.commit()
+    settle(ROOT, place, NAME, ["ada"])
+    folder = place / "autograded" / "ada" / NAME
+    folder.mkdir(parents=True)
+    nbformat.write(notebook, folder / f"{NAME}.ipynb")
+    config = load_config(ROOT)
+    config.CourseDirectory.root = str(place)
+    config.CourseDirectory.db_url = db_url(place)
+    with nbgrader_messages():
+        course = CourseDirectory(config=config)
+        course.assignment_id, course.student_id = NAME, "ada"
+        GenerateFeedback(coursedir=course, config=config).start()
+    return place / "feedback" / "ada" / NAME / f"{NAME}.html"
+
+
+def test_it_works_offline_for_everybody_and_runs_nothing(
+    made: Path, visit: Callable[[Path], object]
+) -> None:
+    seen = visit(made)
+    assert seen.requests == []
+    assert seen.errors == []
+    assert seen.grave == []
+    assert seen.sideways == 0
+    assert seen.formulas > 20
+
+
+def test_it_says_the_points_what_was_not_right_and_what_being_late_cost(
+    made: Path, visit: Callable[[Path], object]
+) -> None:
+    text = visit(made).text
+    # 27 by tests, less 2 and 3 for the parts that failed and 2 for two days begun
+    assert "20 of 30 points, so far" in text
+    assert "2 points were taken away" in text
+    assert "They do not add up to <one>." in text
+    assert "RuntimeError: shapes" in text
+    assert "to be read, of 3" in text
+    assert "Say why" in text
+
+
+def test_hidden_tests_are_not_in_it(made: Path) -> None:
+    page = made.read_text()
+    hidden = generate_hidden()
+    assert len(hidden) > 20
+    assert [line for line in hidden if line in page] == []
+    assert "secret = 3" not in page
+    assert "theirs()" in page
+
+
+def generate_hidden() -> list[str]:
+    """Lines of code that stand in hidden tests and nowhere else."""
+    lines: list[str] = []
+    shown: list[str] = []
+    for cell in source_notebook(source_of(ROOT, NAME)).cells:
+        inside = False
+        for line in cell.source.split("\n"):
+            inside = (inside or "BEGIN HIDDEN TESTS" in line) and "END HIDDEN TESTS" not in line
+            (lines if inside else shown).append(line.strip())
+    return [line for line in lines if len(line) > 12 and line not in shown and "'" not in line]
+
+
+def test_every_part_of_the_list_leads_to_its_cell(made: Path) -> None:
+    page = made.read_text()
+    parts = ["energies", "weights", "function_empty", "why"]
+    for part in parts:
+        assert page.count(f'href="#part-{part}"') == 1
+        assert page.count(f'id="part-{part}"') == 1

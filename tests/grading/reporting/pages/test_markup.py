@@ -1,0 +1,116 @@
+"""Foreign text on a page: shown, never run."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from nbformat.v4 import new_code_cell, new_output
+
+from course_lib.grading.reporting.pages import markup
+from course_lib.grading.reporting.pages.formulas import mathml
+from course_lib.grading.sources.project import assignment_names, project_root, source_of
+from course_lib.grading.sources.release import source_notebook
+
+ROOT = project_root(Path(__file__).parent)
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(1)>",
+    "<svg onload=alert(1)>",
+    "<a href='javascript:alert(1)'>here</a>",
+    "[here](javascript:alert(1))",
+    "[here](data:text/html;base64,PHNjcmlwdD4=)",
+    "<iframe src='https://example.org'></iframe>",
+    "<style>body { display: none }</style>",
+    "<p style='position:fixed;inset:0' onclick='alert(1)' id='top'>over everything</p>",
+    "<form action='https://example.org'><input name=a></form>",
+    "<base href='https://example.org/'><meta http-equiv=refresh content='0;url=//example.org'>",
+    "![picture](https://example.org/spy.png)",
+    "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>",
+    r"$\text{<img src=x onerror=alert(1)>}$",
+    r"$\href{javascript:alert(1)}{x}$",
+    r"$\style{background:url(//example.org)}{x}$",
+    r"$$\unicode{<script>}</script>\class{top}{x}$$",
+    "`<script>alert(1)</script>`",
+    "```html\n<script>alert(1)</script>\n```",
+    "<details open ontoggle=alert(1)><summary>x</summary></details>",
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_markdown_has_neither_script_nor_address(text: str) -> None:
+    found: list[str] = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            allowed = {"class", "tabindex", "role", "aria-label", "alttext", "display"}
+            found.extend(name for name, _ in attrs if name not in allowed)
+            found.extend(
+                {tag} & {"script", "style", "img", "svg", "iframe", "form", "base", "meta"}
+            )
+
+    Reader().feed(markup.markdown(f"before\n\n{text}\n\nafter $x_1$"))
+    assert [name for name in found if name != "href"] == []
+    assert "javascript:" not in markup.markdown(text).replace("<code", "").split("alttext")[0]
+
+
+def test_ordinary_markdown_keeps_its_form() -> None:
+    made = markup.markdown(
+        "## Part 1\n\n| a | b |\n| - | - |\n| 1 | $x$ |\n\n<details><summary>Hint</summary>\n\n"
+        "*so* [there](https://example.org)\n</details>",
+        shift=2,
+    )
+    for piece in ("<h4>Part 1</h4>", "<table>", "<math", "<details><summary>Hint</summary>"):
+        assert piece in made
+    assert '<em>so</em> <a href="https://example.org">there</a>' in made
+
+
+def test_formulas_are_mathml_and_aligned_equations_a_table() -> None:
+    made = mathml(r"\begin{aligned} e &= v_a^\top x \\ c &= \sum_j h_j \end{aligned}", True)
+    assert made.count("<mtr>") == 2
+    assert 'class="aligned"' in made
+    assert "&amp;" not in made.split("alttext=")[1].split(">", 1)[1]
+    assert "<mi>α</mi>" in mathml(r"\alpha", False)
+    for broken in (r"\begin{nothing}", r"\newcommand{\a}{\a\a}\a", "x" * 3000):
+        assert mathml(broken, False).startswith('<code class="tex">')
+
+
+def test_what_is_too_long_is_cut_and_says_so() -> None:
+    cell = new_code_cell(outputs=[new_output("stream", text="x" * 100_000)])
+    (shown,) = markup.outputs(cell)
+    assert len(shown) < 10_000
+    assert "92,000 characters more" in shown
+
+
+def test_html_and_scripts_a_cell_displays_are_not_taken_over() -> None:
+    data = {"text/html": "<script>alert(1)</script>", "text/plain": "<b>plain</b>"}
+    cell = new_code_cell(
+        outputs=[
+            new_output("display_data", data=data),
+            new_output("display_data", data={"application/javascript": "alert(1)"}),
+            new_output("display_data", data={"image/png": '"onerror="alert(1)'}),
+            new_output("display_data", data={"image/png": "aGVsbG8="}),
+            new_output("stream", text="\x1b[31mred\x1b[0m <i>"),
+        ]
+    )
+    shown = "".join(markup.outputs(cell))
+    assert "script" not in shown
+    assert "onerror" not in shown
+    assert "&lt;b&gt;plain&lt;/b&gt;" in shown
+    assert shown.count("<img") == 1
+    assert "red &lt;i&gt;" in shown
+
+
+@pytest.mark.parametrize("text", ["[" * 9000, "*a" * 4500, "> " * 4500, "<b>" * 3000, "$" * 9000])
+def test_endless_nesting_ends(text: str) -> None:
+    assert markup.markdown(text)
+
+
+@pytest.mark.parametrize("name", assignment_names(ROOT))
+def test_every_formula_of_an_assignment_can_be_set(name: str) -> None:
+    for cell in source_notebook(source_of(ROOT, name)).cells:
+        if cell.cell_type == "markdown":
+            made = markup.markdown(cell.source)
+            assert 'class="tex"' not in made, cell.source
+            assert "$" not in re.sub(r'alttext="[^"]*"|<code>.*?</code>', "", made)

@@ -1,0 +1,119 @@
+"""The page about a class: complete, offline, and without a name if so wished."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from nbgrader.api import Gradebook
+
+from course_lib.grading.reporting.exports import as_csv
+from course_lib.grading.reporting.overview import Overview, PartSummary, under_pseudonyms
+from course_lib.grading.reporting.pages.report import write_report
+from course_lib.grading.reporting.reports import as_json, as_table, similar
+from course_lib.grading.reporting.rubric import Criterion
+from course_lib.grading.reporting.similarity import Pair
+from course_lib.grading.running.classroom import ClassReport, Mark, Report
+from course_lib.grading.running.worker import db_url
+from course_lib.grading.sources.project import nbgrader_messages
+
+NAMES = {
+    "lovelace-a": ("Augusta", "Lovelace", "augusta@uni.example"),
+    "noether.e": ("Emmy", "Noether", "en@uni.example"),
+    "<b>mallory</b>": ("", "", ""),
+}
+
+
+def marks(score: float, waits: bool) -> list[Mark]:
+    return [
+        Mark("energies", score, 3.0, True, False, False),
+        Mark("why", None, 2.0, False, waits, False),
+    ]
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> Overview:
+    place = tmp_path_factory.mktemp("class")
+    with nbgrader_messages(), Gradebook(db_url(place)) as gradebook:
+        for student, (first, last, email) in NAMES.items():
+            gradebook.add_student(student, first_name=first, last_name=last, email=email)
+    remarks = [
+        "The notebook is called lovelace-a_final.ipynb; it should be x.ipynb.",
+        "Written by Emmy Noether (EN@uni.example).",
+        "<script>alert(1)</script>",
+    ]
+    reports = [
+        Report(
+            student, True, marks(score, True), [remark], 2.0, place / f"{score}.html", 90000, 0.5
+        )
+        for student, score, remark in zip(NAMES, (3.0, 1.0, 0.0), remarks, strict=True)
+    ]
+    students = list(NAMES)
+    parts = [
+        PartSummary(
+            "energies", "Part 1: <energies>", 3.0, 1, 1, 1, [], [("No, noether.e!", 2)], []
+        ),
+        PartSummary("why", "Part 2", 2.0, 0, 0, 0, students, [], [Criterion(2.0, "a reason")]),
+    ]
+    texts = "# by Augusta Lovelace", "x = '<img src=https://example.org>'"
+    pair = Pair(students[0], students[1], "energies_answer", 0.93, 120, "text", *texts)
+    result = ClassReport("attention_by_hand", place, "bwrap", reports)
+    return Overview("Attention by hand", result, parts, [pair], "10% a day")
+
+
+def test_it_shows_everything_offline_and_to_everybody(
+    shown: Overview, tmp_path: Path, visit: Callable[[Path], object]
+) -> None:
+    seen = visit(write_report(shown, tmp_path))
+    assert (seen.requests, seen.errors, seen.grave, seen.sideways) == ([], [], [], 0)
+    for piece in (
+        "3 submissions, mean 0.83, median 0.5 of 5 points",
+        "Part 1: <energies>",
+        "1 (33%)",
+        "2 students: No, noether.e!",
+        "2 points: a reason",
+        "3 students: lovelace-a, noether.e, <b>mallory</b>",
+        "10% a day",
+        "25 hours late: 0.5 points taken away",
+        "<script>alert(1)</script>",
+        "lovelace-a and noether.e",
+        "93%",
+        "at least 80% of the shorter one",
+        "no finding about anybody",
+    ):
+        assert piece in seen.text, piece
+
+
+def test_its_figures_say_what_they_show(shown: Overview, tmp_path: Path) -> None:
+    page = write_report(shown, tmp_path).read_text()
+    assert "Histogram of 3 students" in page
+    assert "Points in each part. Part 1: &lt;energies&gt;: 1 all, 1 some, 1 none" in page
+    assert page.count("data:image/svg+xml;base64,") == 2
+
+
+def test_under_pseudonyms_nothing_written_names_anybody(shown: Overview, tmp_path: Path) -> None:
+    hidden = under_pseudonyms(shown)
+    told = as_json(hidden.result) | {"similar": similar(hidden.pairs)}
+    written = [
+        write_report(hidden, tmp_path).read_text(),
+        json.dumps(told),
+        as_csv(hidden.result),
+        as_table(hidden.result),
+    ]
+    for text in written:
+        for student, known in NAMES.items():
+            for secret in (student, *known):
+                assert not secret or secret.casefold() not in text.casefold(), secret
+    assert sorted(one["score"] for one in told["students"]) == [-0.5, 0.5, 2.5]
+    assert len({row[0] for row in csv.reader(io.StringIO(written[2]))}) == 4
+
+
+def test_a_class_without_points_or_pairs_has_a_report_too(shown: Overview, tmp_path: Path) -> None:
+    nothing = [Report("ada", False, [], ["It could not be graded."], 0.1, None)]
+    empty = replace(shown, result=replace(shown.result, reports=nothing), parts=[], pairs=[])
+    page = write_report(empty, tmp_path).read_text()
+    assert "not graded" in page
+    assert "None." in page

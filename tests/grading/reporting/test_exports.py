@@ -1,0 +1,104 @@
+"""The columns each platform reads, with everybody's own points, and no formulas."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from course_lib.errors import CourseError
+from course_lib.grading.intake.roster import Roster, read_roster
+from course_lib.grading.reporting.exports import as_csv, for_canvas, for_moodle, missing_from
+from course_lib.grading.running.classroom import ClassReport, Mark, Report
+
+CANVAS = """\
+Student,ID,SIS User ID,SIS Login ID,Section,Attention by Hand (1207),Quiz (9)
+    Points Possible,,,,,25,3
+"=Lovelace, Ada",1042,S17,ada,A,,
+"Noether, Emmy",1043,,emmy,A,,
+"Curie, Marie",1044,,marie,A,,
+"""
+WORKSHEET = """\
+Identifier,Full name,Email address,Status,Grade,Maximum Grade,Feedback comments
+Participant 501,Ada Lovelace,ada,Submitted,,25.00,
+Participant 502,=Emmy Noether,emmy,Submitted,,25.00,
+"""
+PARTICIPANTS = "First name,Last name,Email address,Groups\nAda,Lovelace,ada,\n"
+
+
+def result() -> ClassReport:
+    def report(student: str, score: float, deducted: float = 0.0) -> Report:
+        marks = [
+            Mark("energies", score, 22.0, True, False, False),
+            Mark("why", None, 3.0, False, True, False),
+        ]
+        late = 90000 if deducted else 0
+        return Report(student, True, marks, ["＝1+1"], 1.0, None, late, deducted)
+
+    reports = [report("ada", 20.5, 2.05), report("emmy", 22.0), report("@stranger", 0.0)]
+    return ClassReport("attention_by_hand", Path("/class"), "bwrap", reports)
+
+
+def roster(folder: Path, text: str) -> Roster:
+    (folder / "roster.csv").write_text(text)
+    return read_roster(folder / "roster.csv")
+
+
+def rows(text: str) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(text)))
+
+
+def test_canvas_gets_its_own_columns_and_the_points_after_deduction(tmp_path: Path) -> None:
+    made = rows(for_canvas(result(), roster(tmp_path, CANVAS), "Attention by hand"))
+    assert made == [
+        ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Attention by Hand (1207)"],
+        ["    Points Possible", "", "", "", "", "25"],
+        ["'=Lovelace, Ada", "1042", "S17", "ada", "A", "18.45"],
+        ["Noether, Emmy", "1043", "", "emmy", "A", "22"],
+    ]
+    assert missing_from(result(), roster(tmp_path, CANVAS)) == ["@stranger"]
+
+
+def test_an_assignment_canvas_does_not_know_gets_a_column_of_its_own(tmp_path: Path) -> None:
+    text = "Student,ID,SIS Login ID,Section\nAda Lovelace,1042,ada,A\n"
+    made = rows(for_canvas(result(), roster(tmp_path, text), "Attention by hand"))
+    assert made[0][-1] == "attention_by_hand"
+    assert made[1] == ["    Points Possible", "", "", "", "25"]
+    assert made[2][-1] == "18.45"
+
+
+def test_moodles_worksheet_comes_back_filled_in(tmp_path: Path) -> None:
+    made = rows(for_moodle(result(), roster(tmp_path, WORKSHEET)))
+    assert made[0] == WORKSHEET.split("\n")[0].split(",")
+    ada, emmy = made[1:]
+    assert ada[:5] == ["Participant 501", "Ada Lovelace", "ada", "Submitted", "18.45"]
+    assert ada[6] == "energies: 20.5 of 22; why: to be read of 3; 25 hours late: -2.05"
+    assert emmy[1] == "'=Emmy Noether"
+    assert emmy[4] == "22"
+
+
+def test_moodles_gradebook_gets_addresses_points_and_comments(tmp_path: Path) -> None:
+    made = rows(for_moodle(result(), roster(tmp_path, PARTICIPANTS)))
+    assert made[0] == ["Email address", "Grade", "Feedback comments"]
+    assert made[1][:2] == ["ada", "18.45"]
+
+
+def test_the_other_platforms_list_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CourseError, match=r"Give Canvas's with --roster"):
+        for_canvas(result(), roster(tmp_path, WORKSHEET), "")
+    with pytest.raises(CourseError, match=r"Give Moodle's with --roster"):
+        for_moodle(result(), roster(tmp_path, CANVAS))
+
+
+def test_no_cell_is_a_formula(tmp_path: Path) -> None:
+    texts = [
+        as_csv(result()),
+        for_canvas(result(), roster(tmp_path, CANVAS), ""),
+        for_moodle(result(), roster(tmp_path, WORKSHEET)),
+    ]
+    cells = [cell for text in texts for row in rows(text) for cell in row]
+    suspicious = [cell for cell in cells if cell[:1] in set("=+-@\t\r")]
+    assert {cell for cell in suspicious if not cell[1:].replace(".", "").isdigit()} <= {"-"}
+    assert "'@stranger" in cells
+    assert "'＝1+1" in cells
+    assert "-2.05" in cells

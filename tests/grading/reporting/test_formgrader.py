@@ -1,0 +1,133 @@
+"""nbgrader's own pages for marking work on a class that `course grade` has graded."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from course_lib.grading.authoring.demonstration import automatic_parts
+from course_lib.grading.reporting.formgrader import prepare
+from course_lib.grading.running.worker import db_url
+from course_lib.grading.sources.project import nbgrader_messages, project_root, source_of
+from course_lib.grading.sources.release import generate, source_notebook
+
+NAME = "attention_by_hand"
+ROOT = project_root(Path(__file__).parent)
+TOKEN = "for-this-test-only"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A class of one, graded but for the paragraph."""
+    place = tmp_path_factory.mktemp("class")
+    generate(ROOT, NAME, db_url(place))
+    with nbgrader_messages(), Gradebook(db_url(place), "looking_back") as gradebook:
+        gradebook.update_or_create_student("ada", first_name="Ada", last_name="Lovelace")
+        gradebook.update_or_create_submission(NAME, "ada")
+        for grade in gradebook.find_submission_notebook(NAME, NAME, "ada").grades:
+            grade.auto_score = None if grade.name == "why" else grade.max_score
+            grade.needs_manual_grade = grade.name == "why"
+        gradebook.db.commit()
+    for folder in ("autograded", "submitted"):
+        (place / folder / "ada" / NAME).mkdir(parents=True)
+        nbformat.write(
+            source_notebook(source_of(ROOT, NAME)), place / folder / "ada" / NAME / f"{NAME}.ipynb"
+        )
+    prepare(ROOT, place)
+    return place
+
+
+def ask(
+    port: int, path: str, data: dict[str, Any] | None = None, method: str | None = None
+) -> bytes:
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/formgrader/{path}",
+        data=None if data is None else json.dumps(data).encode(),
+        headers={"Authorization": f"token {TOKEN}", "Content-Type": "application/json"},
+        method=method or ("GET" if data is None else "PUT"),
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return bytes(answer.read())
+
+
+@pytest.fixture(scope="module")
+def port(place: Path) -> Iterator[int]:
+    """Jupyter with nbgrader's pages, on this machine only, started in the class's folder."""
+    with socket.socket() as trial:
+        trial.bind(("127.0.0.1", 0))
+        port = trial.getsockname()[1]
+    command = [sys.executable, "-m", "jupyter", "server", "--no-browser", "--allow-root"]
+    command += ["--ip=127.0.0.1", f"--port={port}", f"--IdentityProvider.token={TOKEN}"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    log = place / "server.log"
+    with log.open("wb") as stream:
+        server = subprocess.Popen(
+            command, cwd=place, env=environment, stdout=stream, stderr=subprocess.STDOUT
+        )
+    try:
+        for _ in range(240):
+            try:
+                ask(port, "api/status")
+                break
+            except OSError:
+                assert server.poll() is None, log.read_text()
+                time.sleep(0.5)
+        else:
+            pytest.fail(log.read_text())
+        yield port
+    finally:
+        server.terminate()
+        server.wait(timeout=30)
+
+
+@pytest.mark.slow
+def test_formgrader_serves_the_gradebook_and_takes_a_persons_points(port: int, place: Path) -> None:
+    assignments = {one["name"]: one for one in json.loads(ask(port, "api/assignments"))}
+    points = automatic_parts(source_notebook(source_of(ROOT, NAME)))
+    by_tests = sum(points.values())
+    assert assignments[NAME]["max_score"] > by_tests > 0
+    assert assignments[NAME]["num_submissions"] == 1
+    (submission,) = json.loads(ask(port, f"api/submissions/{NAME}"))
+    assert submission["student"] == "ada"
+    assert submission["last_name"] == "Lovelace"
+    assert submission["score"] == by_tests
+    assert submission["needs_manual_grade"]
+
+    (notebook,) = json.loads(ask(port, f"api/submitted_notebooks/{NAME}/{NAME}"))
+    grades = json.loads(ask(port, f"api/grades?submission_id={notebook['id']}"))
+    found = {grade["name"]: grade for grade in grades}
+    assert found["energies"]["auto_score"] == points["energies"]
+    ask(port, f"api/grade/{found['why']['id']}", {"manual_score": 2, "extra_credit": 0})
+
+    (submission,) = json.loads(ask(port, f"api/submissions/{NAME}"))
+    assert (submission["score"], submission["needs_manual_grade"]) == (by_tests + 2, False)
+    with nbgrader_messages(), Gradebook(db_url(place)) as gradebook:
+        assert gradebook.find_grade("why", NAME, NAME, "ada").manual_score == 2
+
+
+@pytest.mark.slow
+def test_whoever_marks_sees_the_criteria_and_the_answer(port: int) -> None:
+    (notebook,) = json.loads(ask(port, f"api/submitted_notebooks/{NAME}/{NAME}"))
+    page = ask(port, f"submissions/{notebook['id']}/").decode()
+    assert "One point each for: why it wins" in page
+    assert "what do the energies measure" in page
+
+
+@pytest.mark.slow
+def test_feedback_made_there_is_the_same_page(port: int, place: Path) -> None:
+    answer = json.loads(ask(port, f"api/assignment/{NAME}/ada/generate_feedback", {}, "POST"))
+    assert answer["success"], answer
+    page = (place / "feedback" / "ada" / NAME / f"{NAME}.html").read_text()
+    assert "Feedback for ada" in page
+    assert "Part by part" in page

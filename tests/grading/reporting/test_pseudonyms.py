@@ -1,0 +1,42 @@
+"""Other names: the same for a class, different for another, and complete."""
+
+import stat
+from pathlib import Path
+
+import pytest
+
+from course_lib.errors import CourseError
+from course_lib.grading.reporting.pseudonyms import KEY, TABLE, disguise, pseudonyms
+
+
+def test_names_stay_the_same_in_a_class_and_say_nothing_without_its_key(tmp_path: Path) -> None:
+    class_a, class_b = tmp_path / "a", tmp_path / "b"
+    for place in (class_a, class_b):
+        place.mkdir()
+    first = pseudonyms(class_a, ["ada", "bela"])
+    assert pseudonyms(class_a, ["zoe", "bela", "ada"]).items() >= first.items()
+    assert not set(first.values()) & set(pseudonyms(class_b, ["ada", "bela"]).values())
+    assert "ada," in (class_a / TABLE).read_text()
+    for name in (KEY, TABLE):
+        assert stat.S_IMODE((class_a / name).stat().st_mode) == 0o600
+
+
+def test_a_large_class_has_no_two_of_one_name(tmp_path: Path) -> None:
+    students = [f"student{number}" for number in range(5000)]
+    assert len(set(pseudonyms(tmp_path, students).values())) == 5000
+
+
+def test_a_damaged_key_is_said_and_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / KEY).write_text("nothing")
+    with pytest.raises(CourseError, match="damaged"):
+        pseudonyms(tmp_path, ["ada"])
+    assert (tmp_path / KEY).read_text() == "nothing"
+
+
+def test_ids_names_and_addresses_in_remarks_are_replaced() -> None:
+    names = {"ada17": "fond-otter-001", "ada17@uni.example": "fond-otter-001", "bo": "calm-oak-2"}
+    assert disguise("adA17's file Ada17_x.ipynb", names) == (
+        "fond-otter-001's file fond-otter-001_x.ipynb"
+    )
+    assert disguise("write to ada17@uni.example", names) == "write to fond-otter-001"
+    assert disguise("Bo read a book.", names) == "calm-oak-2 read a book."

@@ -1,0 +1,35 @@
+"""What a person looks for stands in every assignment and adds up to the points."""
+
+from pathlib import Path
+
+import pytest
+
+from course_lib.grading.reporting.rubric import Criterion, criteria, rubrics
+from course_lib.grading.sources.project import assignment_names, project_root, source_of
+from course_lib.grading.sources.release import source_notebook
+
+ROOT = project_root(Path(__file__).parent)
+
+
+def test_criteria_are_read_from_plain_sentences() -> None:
+    text = "A person reads this. Half a point for: its length. Two points for: a\nreason; or two."
+    assert criteria(text) == [Criterion(0.5, "its length"), Criterion(2.0, "a reason; or two")]
+    assert [one.text for one in criteria("One point each for: a; b, c; and d.")] == [
+        "a",
+        "b, c",
+        "d",
+    ]
+    assert criteria("Three points.") == []
+
+
+@pytest.mark.parametrize("name", assignment_names(ROOT))
+def test_every_part_that_a_person_marks_has_criteria_for_all_its_points(name: str) -> None:
+    notebook = source_notebook(source_of(ROOT, name))
+    points = {
+        cell.metadata.nbgrader.grade_id: cell.metadata.nbgrader.points
+        for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("grade") and cell.metadata.nbgrader.solution
+    }
+    found = rubrics(notebook)
+    assert points
+    assert {part: sum(one.points for one in found[part]) for part in points} == points

@@ -1,0 +1,443 @@
+"""A class whose grading is stopped, killed and begun again: the gradebook ends as if undisturbed.
+
+The assignment is a tiny one. Its class is graded on the workers of a scheduler that was started
+apart, except where the command itself is killed.
+"""
+
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import psutil
+import pytest
+from distributed import LocalCluster
+from nbgrader.api import Gradebook
+
+from course_lib.grading.running import journal, scratch
+from course_lib.grading.running.classroom import ClassReport, grade_class
+from course_lib.grading.running.worker import db_url
+from course_lib.grading.sources.project import nbgrader_messages
+from course_lib.grading.sources.release import generate
+
+CONFIG = Path(__file__).parents[3] / "nbgrader_config.py"
+NAME = "tiny"
+STUDENTS = ("ada", "ben", "eve")
+ANSWERS = {"ada": "6 * 7", "ben": "41", "eve": "'?'"}
+COMMON = "schema_version: 3, task: false"
+PARAGRAPH = '"locked": false, "solution": true, "grade": true, "grade_id": "why", "points": 3'
+SOURCE = f"""\
+---
+jupytext:
+  text_representation: {{extension: .md, format_name: myst, format_version: 0.13}}
+kernelspec: {{display_name: Python 3, language: python, name: python3}}
+---
+
+```{{code-cell}} ipython3
+:nbgrader: {{{COMMON}, locked: false, solution: true, grade: false, grade_id: number_answer}}
+number = None
+### BEGIN SOLUTION
+number = 42
+### END SOLUTION
+```
+
+```{{code-cell}} ipython3
+:nbgrader: {{{COMMON}, locked: true, solution: false, grade: true, grade_id: number, points: 2}}
+assert number == 42
+```
+
++++ {{"nbgrader": {{"schema_version": 3, "task": false, {PARAGRAPH}}}}}
+
+Because.
+"""
+
+
+def course(folder: Path, students: tuple[str, ...] = STUDENTS) -> Path:
+    """A course with this assignment, and what its class has handed in."""
+    solutions = folder / "solutions" / NAME
+    solutions.mkdir(parents=True)
+    (solutions / f"{NAME}.md").write_text(SOURCE)
+    (folder / "nbgrader_config.py").write_text(CONFIG.read_text())
+    released = generate(folder, NAME)[f"{NAME}.ipynb"].decode()
+    for number, student in enumerate(students):
+        hand_in(folder, student, released, list(ANSWERS.values())[number % len(ANSWERS)])
+    return folder
+
+
+def hand_in(folder: Path, student: str, released: str, answer: str) -> None:
+    notebook = nbformat.reads(released, as_version=4)
+    for cell in notebook.cells:
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+        if grade_id == "number_answer":
+            cell.source = f"number = {answer}"
+        elif grade_id == "why":
+            cell.source = f"Says {student}."
+    path = folder / "submitted" / student / NAME / f"{NAME}.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, path)
+
+
+@pytest.fixture(scope="module")
+def scheduler() -> Iterator[str]:
+    """The address of a scheduler with workers of its own, as a cluster has it."""
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
+    ) as cluster:
+        yield cluster.scheduler_address
+
+
+def scores(result: ClassReport) -> dict[str, float]:
+    return {report.student: report.score for report in result.reports}
+
+
+def rows(folder: Path) -> dict[str, list[Any]]:
+    """Everything in the gradebook but the ids that nbgrader draws at random."""
+    database = sqlite3.connect(folder / "gradebook.db")
+    names = [
+        name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type='table'")
+    ]
+    found = {}
+    for name in sorted(names):
+        table = database.execute(f"SELECT * FROM {name}")
+        kept = [
+            place
+            for place, column in enumerate(table.description)
+            if column[0] != "id" and not column[0].endswith("_id") and column[0] != "timestamp"
+        ]
+        found[name] = sorted(repr([row[place] for place in kept]) for row in table)
+    database.close()
+    with nbgrader_messages(), Gradebook(db_url(folder)) as gradebook:
+        for submission in gradebook.assignment_submissions(NAME):
+            [notebook] = submission.notebooks
+            found[f"grades of {submission.student_id}"] = sorted(
+                (one.name, one.auto_score, one.manual_score, one.needs_manual_grade)
+                for one in notebook.grades
+            )
+            found[f"comments of {submission.student_id}"] = sorted(
+                (one.name, one.auto_comment) for one in notebook.comments
+            )
+    return found
+
+
+def pages(folder: Path) -> dict[str, str]:
+    """The graded notebooks and feedback pages."""
+    return {
+        str(path.relative_to(folder)): path.read_text()
+        for kind in ("autograded", "feedback")
+        for path in sorted((folder / kind).rglob("*.*"))
+    }
+
+
+def stamps(folder: Path) -> dict[str, int]:
+    """When each graded notebook was written."""
+    return {
+        path.parts[-3]: path.stat().st_mtime_ns for path in (folder / "autograded").rglob("*.ipynb")
+    }
+
+
+def start(folder: Path) -> "subprocess.Popen[str]":
+    command = [str(Path(sys.executable).with_name("course")), "grade", NAME, "--jobs", "2"]
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def of_session(session: int) -> list[psutil.Process]:
+    """What still runs of a command that was started as a session of its own, boxes included."""
+    mark = f"{scratch.TOP}/{scratch.PREFIX}"
+    return [
+        process
+        for process in psutil.process_iter(["pid", "cmdline"])
+        if process.pid != os.getpid() and _session(process.pid) == session
+    ] + [
+        process
+        for process in psutil.process_iter(["cmdline", "ppid"])
+        if mark in " ".join(process.info["cmdline"] or []) and process.info["ppid"] == 1
+    ]
+
+
+def _session(process: int) -> int | None:
+    try:
+        return os.getsid(process)
+    except ProcessLookupError:
+        return None
+
+
+def wait_until_gone(session: int) -> list[psutil.Process]:
+    deadline = time.monotonic() + 30
+    while (left := of_session(session)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return left
+
+
+@pytest.fixture(scope="module")
+def undisturbed(
+    tmp_path_factory: pytest.TempPathFactory, scheduler: str
+) -> tuple[Path, ClassReport]:
+    """A class graded in one go."""
+    folder = course(tmp_path_factory.mktemp("undisturbed"))
+    return folder, grade_class(folder, NAME, scheduler=scheduler)
+
+
+def test_a_scheduler_that_runs_elsewhere_grades_the_class(
+    undisturbed: tuple[Path, ClassReport],
+) -> None:
+    folder, result = undisturbed
+    assert scores(result) == {"ada": 2, "ben": 0, "eve": 0}
+    assert result.complete
+    assert rows(folder)["grades of ada"] == [("number", 2, None, False), ("why", None, None, True)]
+
+
+def test_what_is_graded_and_has_not_changed_is_not_run_again(
+    undisturbed: tuple[Path, ClassReport], tmp_path: Path, scheduler: str
+) -> None:
+    folder = tmp_path / "class"
+    shutil.copytree(undisturbed[0], folder)
+    before, table = stamps(folder), rows(folder)
+    # nobody answers there: nobody is needed
+    assert scores(grade_class(folder, NAME, scheduler="tcp://127.0.0.1:9")) == scores(
+        undisturbed[1]
+    )
+    assert stamps(folder) == before
+
+    hand_in(folder, "ben", generate(folder, NAME)[f"{NAME}.ipynb"].decode(), "42")
+    assert scores(grade_class(folder, NAME, scheduler=scheduler))["ben"] == 2
+    after = stamps(folder)
+    assert {name for name in after if after[name] != before[name]} == {"ben"}
+
+    grade_class(folder, NAME, scheduler=scheduler, regrade=True)
+    last = stamps(folder)
+    assert {name for name in last if last[name] != after[name]} == set(STUDENTS)
+    assert {name: len(found) for name, found in rows(folder).items()} == {
+        name: len(found) for name, found in table.items()
+    }
+
+
+def test_points_given_by_hand_are_kept_and_reach_the_feedback(
+    undisturbed: tuple[Path, ClassReport], tmp_path: Path, scheduler: str
+) -> None:
+    folder = tmp_path / "class"
+    shutil.copytree(undisturbed[0], folder)
+    before = stamps(folder)
+    with nbgrader_messages(), Gradebook(db_url(folder)) as gradebook:
+        grade = gradebook.find_grade("why", NAME, NAME, "eve")
+        grade.manual_score, grade.needs_manual_grade = 2.5, False
+        gradebook.db.commit()
+    page = folder / "feedback" / "eve" / NAME / f"{NAME}.html"
+    old = page.read_text()
+    assert scores(grade_class(folder, NAME, scheduler=scheduler))["eve"] == 2.5
+    assert stamps(folder) == before  # no kernel was started
+    assert "2.5" in page.read_text()
+    assert page.read_text() != old
+    result = grade_class(folder, NAME, scheduler=scheduler, regrade=True)
+    assert scores(result)["eve"] == 2.5
+    assert stamps(folder)["eve"] != before["eve"]
+
+
+@pytest.mark.parametrize("lost", ["gradebook.db", "autograded", "feedback", "grading"])
+def test_what_the_journal_says_has_to_be_borne_out(
+    lost: str, undisturbed: tuple[Path, ClassReport], tmp_path: Path, scheduler: str
+) -> None:
+    folder = tmp_path / "class"
+    shutil.copytree(undisturbed[0], folder)
+    path = folder / lost
+    path.unlink() if path.is_file() else shutil.rmtree(path)
+    assert scores(grade_class(folder, NAME, scheduler=scheduler)) == scores(undisturbed[1])
+    assert rows(folder) == rows(undisturbed[0])
+    assert pages(folder).keys() == pages(undisturbed[0]).keys()
+
+
+def killed_after(folder: Path, moment: float) -> bool:
+    """Kill the whole command at this moment; whether it was still running."""
+    process = start(folder)
+    try:
+        process.wait(moment)
+        return False
+    except subprocess.TimeoutExpired:
+        process.kill()  # the command alone: the processes it started have to notice
+        return True
+    finally:
+        process.communicate()
+        assert wait_until_gone(process.pid) == []
+
+
+def killed_when(folder: Path, condition: Any) -> bool:
+    """Kill the command as soon as this holds."""
+    process = start(folder)
+    try:
+        while process.poll() is None:
+            if condition():
+                process.kill()
+                return True
+            time.sleep(0.005)
+        return False
+    finally:
+        process.communicate()
+        assert wait_until_gone(process.pid) == []
+
+
+def finished(folder: Path) -> int:
+    return len(list((folder / "grading" / "journal" / NAME).glob("*.json")))
+
+
+def test_a_killed_run_is_gone_on_with(
+    undisturbed: tuple[Path, ClassReport], tmp_path: Path
+) -> None:
+    """Killed when the first submission has been finished and the next ones are at work."""
+    folder = course(tmp_path)
+    assert killed_when(folder, lambda: finished(folder) >= 1)
+    assert 1 <= finished(folder) < len(STUDENTS)
+    kept = stamps(folder)
+    done = {path.stem for path in (folder / "grading" / "journal" / NAME).glob("*.json")}
+    process = start(folder)
+    said, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+    assert rows(folder) == rows(undisturbed[0])
+    assert {name: stamps(folder)[name] for name in done} == {name: kept[name] for name in done}
+    assert wait_until_gone(process.pid) == []
+    scratch.remove_leftovers()
+    mine = [path for path in scratch.TOP.glob(f"{scratch.PREFIX}*") if not in_use(path)]
+    assert mine == []
+
+
+def in_use(folder: Path) -> bool:
+    """Whether a scratch folder belongs to a process that runs: other tests have some."""
+    mark = folder / scratch.MARK
+    if not mark.exists():
+        return folder.exists() and time.time() - folder.stat().st_mtime < scratch.FRESH_SECONDS
+    with mark.open() as stream:
+        held = os.stat(stream.fileno()).st_ino
+    return any(f":{held} " in line for line in Path("/proc/locks").read_text().splitlines())
+
+
+@pytest.mark.slow
+def test_ctrl_c_keeps_what_is_done_and_says_so(tmp_path: Path) -> None:
+    folder = course(tmp_path)
+    # Tests that a script started in the background ignore Ctrl-C, and so would the command.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    process = start(folder)
+    signal.signal(signal.SIGINT, before)
+    while finished(folder) < 1 and process.poll() is None:
+        time.sleep(0.005)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to everyone
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode == 130, said
+    assert "goes on from there" in said
+    assert "Traceback" not in said
+    assert 1 <= finished(folder) <= len(STUDENTS)
+    assert wait_until_gone(process.pid) == []
+    assert rows(folder)["student"]
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_costs_nothing(
+    undisturbed: tuple[Path, ClassReport], tmp_path: Path
+) -> None:
+    folder = course(tmp_path)
+    process = start(folder)
+    victims: list[psutil.Process] = []
+    while not victims and process.poll() is None:
+        locks = (folder / "grading" / "journal" / NAME).glob("*.lock")
+        if any(locks):
+            victims = [
+                child
+                for child in psutil.Process(process.pid).children()
+                if "spawn_main" in " ".join(child.cmdline())
+            ]
+        time.sleep(0.02)
+    victims[0].kill()
+    said, _ = process.communicate(timeout=300)
+    assert process.returncode == 0, said
+    assert rows(folder) == rows(undisturbed[0])
+    assert wait_until_gone(process.pid) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_killed_at_any_moment_and_again_the_gradebook_ends_the_same(
+    seed: int, tmp_path: Path
+) -> None:
+    """Up to twenty kills each, anywhere between the start and the last mark."""
+    students = tuple(f"student-{number}" for number in range(6))
+    calm, stormy = course(tmp_path / "calm", students), course(tmp_path / "stormy", students)
+    begun = time.monotonic()
+    process = start(calm)
+    said, _ = process.communicate(timeout=600)
+    assert process.returncode == 0, said
+    whole = time.monotonic() - begun
+    draw = random.Random(seed)
+    for _ in range(20):
+        if not killed_after(stormy, draw.uniform(0.2, 1.2) * whole):
+            break
+    process = start(stormy)
+    said, _ = process.communicate(timeout=600)
+    assert process.returncode == 0, said
+    assert rows(stormy) == rows(calm)
+    assert pages(stormy).keys() == pages(calm).keys()
+    assert finished(stormy) == len(students)
+
+
+def test_an_entry_tells_every_change_apart(tmp_path: Path) -> None:
+    handed_in = tmp_path / "submitted"
+    (handed_in / "folder").mkdir(parents=True)
+    file = handed_in / "folder" / "notes"
+    file.write_text("a")
+    names = [journal.key_of("common", "ada", handed_in)]
+    os.utime(file, (1, 1))
+    assert journal.key_of("common", "ada", handed_in) == names[0]
+    file.write_text("b")
+    names.append(journal.key_of("common", "ada", handed_in))
+    file.rename(handed_in / "notes")
+    names.append(journal.key_of("common", "ada", handed_in))
+    (handed_in / "link").symlink_to("/etc/passwd")
+    names.append(journal.key_of("common", "ada", handed_in))
+    names += [journal.key_of("other", "ada", handed_in), journal.key_of("common", "ben", handed_in)]
+    assert len(set(names)) == len(names)
+    root = course(tmp_path / "course")
+    commons = [journal.common_key(root, NAME, "released", boxed) for boxed in (True, False)]
+    (root / "solutions" / NAME / "data.txt").write_text("more")
+    commons.append(journal.common_key(root, NAME, "released", True))
+    assert len(set(commons)) == 3
+
+
+def test_half_an_entry_is_none(tmp_path: Path) -> None:
+    outcome = journal.Outcome("ada", True, 1.0, ["a remark"])
+    entry = journal.Entry("key", "marks", outcome)
+    journal.write(tmp_path, NAME, entry)
+    assert journal.read(tmp_path, NAME, "ada") == entry
+    path = journal.path_of(tmp_path, NAME, "ada")
+    path.write_text(path.read_text()[:-10])
+    assert journal.read(tmp_path, NAME, "ada") is None
+    assert journal.read(tmp_path, NAME, "ben") is None
+
+
+def test_scratch_folders_of_killed_processes_go_and_of_living_ones_stay() -> None:
+    code = (
+        "import time\nfrom course_lib.grading.running.scratch import scratch_folder\n"
+        "with scratch_folder() as folder:\n    print(folder, flush=True)\n    time.sleep(60)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    folder = Path(process.stdout.readline().strip())
+    with scratch.scratch_folder() as mine:
+        scratch.remove_leftovers()
+        assert folder.is_dir()
+        process.kill()
+        process.communicate()
+        scratch.remove_leftovers()
+        assert not folder.exists()
+        assert mine.is_dir()
+    assert not mine.exists()

@@ -1,0 +1,567 @@
+"""Runs that are handed in: honest ones pass whatever rounded them, tampered ones are found out."""
+
+import json
+import os
+import pickle
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import yaml
+from safetensors.torch import load_file, save_file
+
+from course_lib.assignments import inspection, owner
+from course_lib.corpora import load_corpus
+from course_lib.corpora.corpus import Corpus
+from course_lib.grading.runs import boxed_inspection, translations
+from course_lib.grading.runs.comparison import Unavailable, examine
+from course_lib.grading.runs.scores import scores_of
+from course_lib.search import translate
+from course_lib.training import load_run
+from course_lib.training.run_config import RunConfig
+
+DATA = Path(__file__).parents[3] / "solutions" / "training_comparison" / "handed_in"
+STUDENT = "reference"
+NAME = "training_comparison"
+TRANSLATIONS = "hypotheses.test.txt"
+BOTH = ("rnnencdec", "rnnsearch")
+
+Change = Callable[[Path], None]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A submission's folder with the honest pair in it; `comparison` is the student's to change."""
+    shutil.copytree(DATA / "comparison", tmp_path / "comparison")
+    return tmp_path
+
+
+def problems(folder: Path, student: str = STUDENT, nonce: int = 1) -> dict[str, list[str]]:
+    """What is wrong, for the parts where something is."""
+    found = examine(folder, student, nonce)
+    json.dumps(found, allow_nan=False)
+    everything = found["facts"]["problems"]
+    for part, said in everything.items():
+        told = [one for one in said if not one.startswith("This could not be checked: a ")]
+        assert all(f"{part}: {one}" in found["remarks"] for one in told)
+    return {part: said for part, said in everything.items() if said}
+
+
+def edit_json(path: Path, change: Callable[[Any], None]) -> None:
+    value = json.loads(path.read_text())
+    change(value)
+    path.write_text(json.dumps(value))
+
+
+def edit_result(run: Path, **values: Any) -> None:
+    edit_json(run / "result.json", lambda result: result.update(values))
+
+
+def edit_config(run: Path, **values: Any) -> None:
+    path = run / "config.yaml"
+    path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | values, sort_keys=False))
+
+
+def edit_metrics(run: Path, line: int, **values: Any) -> None:
+    """Change a validation, in both files that have it, as a careful forger would."""
+    path = run / "metrics.jsonl"
+    rows = [json.loads(row) for row in path.read_text().splitlines()]
+    rows[line] |= values
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    best = min(rows, key=lambda row: row["val_loss"])
+    edit_result(run, metrics=rows, best_epoch=best["epoch"], best_val_loss=best["val_loss"])
+
+
+def rescore(run: Path) -> None:
+    """Report what the translations score, as a careful forger would."""
+    score = scores_of([line.split() for line in lines(run)], corpus(), "test")
+
+    def change(result: Any) -> None:
+        result["scores"]["test"] |= score
+
+    edit_json(run / "result.json", change)
+
+
+def lines(run: Path) -> list[str]:
+    return (run / TRANSLATIONS).read_text().splitlines()
+
+
+def write_lines(run: Path, text: list[str]) -> None:
+    (run / TRANSLATIONS).write_text("".join(line + "\n" for line in text))
+
+
+@cache
+def corpus() -> Corpus:
+    recorded = yaml.safe_load((DATA / "comparison" / "rnnsearch" / "config.yaml").read_text())
+    keys = ("model", "corpus", "pair", "preset", "seed", "changes")
+    config = RunConfig(**{key: recorded[key] for key in keys})
+    return load_corpus("toy", **config.corpus_options)
+
+
+def references() -> list[str]:
+    """The references in the words that the models know."""
+    words = set(json.loads((DATA / "comparison/rnnsearch/vocabulary.json").read_text())["target"])
+    return [
+        " ".join(word if word in words else "<unk>" for word in target)
+        for target in corpus().splits["test"].target
+    ]
+
+
+def set_weights(run: Path, change: Callable[[torch.Tensor], torch.Tensor]) -> None:
+    tensors = load_file(run / "model.safetensors")
+    save_file({name: change(value) for name, value in tensors.items()}, run / "model.safetensors")
+
+
+def test_an_honest_pair_has_no_problem_and_its_scores_are_those_it_reports(folder: Path) -> None:
+    found = examine(folder, " Reference ", 7)
+    assert not any(found["facts"]["problems"].values()), found["remarks"]
+    for model in BOTH:
+        result = json.loads((folder / "comparison" / model / "result.json").read_text())
+        score = found["facts"]["runs"][model]["score"]
+        assert score["bleu_tok"] == pytest.approx(result["scores"]["test"]["bleu_tok"])
+        assert score["short"]["sentences"] > 5
+        assert score["long"]["sentences"] > 5
+        assert found["facts"]["runs"][model]["curve"] == result["metrics"]
+    assert len(set(found["facts"]["weights"].values())) == 2
+    assert [remark for remark in found["remarks"] if "not verifiable" in remark]
+
+
+ROUNDINGS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "bfloat16": lambda value: value.bfloat16().float(),
+    "float16": lambda value: value.half().float(),
+    "one part in a thousand": lambda value: value * (1 + 1e-3 * torch.randn_like(value)),
+}
+
+
+@pytest.mark.parametrize("rounding", [*ROUNDINGS, "float64"])
+def test_another_rounding_is_not_accused(folder: Path, rounding: str) -> None:
+    """The scores are those of a machine that rounds otherwise than the one that checks them."""
+    for model in BOTH:
+        run = folder / "comparison" / model
+        loaded = load_run(run)
+        torch.manual_seed(3)
+        with torch.no_grad():
+            if rounding == "float64":
+                loaded.model.double()
+            else:
+                for parameter in loaded.model.parameters():
+                    parameter.copy_(ROUNDINGS[rounding](parameter))
+        sources = [loaded.source_vocabulary.encode(x) for x in corpus().splits["test"].source]
+        found = translate(loaded.model, sources, k=3, batch_size=13)
+        write_lines(run, [" ".join(loaded.target_vocabulary.decode(h.tokens)) for h in found])
+        edit_metrics(run, -1, val_loss=json.loads(last_row(run))["val_loss"] + 1e-4)
+        rescore(run)
+    assert problems(folder) == {}
+
+
+def last_row(run: Path) -> str:
+    return (run / "metrics.jsonl").read_text().splitlines()[-1]
+
+
+def invented_bleu(place: Path) -> None:
+    edit_json(
+        place / "rnnsearch/result.json",
+        lambda result: result["scores"]["test"].update(bleu_tok=61.5),
+    )
+
+
+def invented_long(place: Path) -> None:
+    edit_json(
+        place / "rnnsearch/result.json",
+        lambda result: result["scores"]["test"]["long"].update(bleu_tok=61.5),
+    )
+
+
+def invented_detok(place: Path) -> None:
+    edit_json(
+        place / "rnnencdec/result.json",
+        lambda result: result["scores"]["test"].update(bleu_detok=1.5 + 30),
+    )
+
+
+def other_parameters(place: Path) -> None:
+    edit_result(place / "rnnencdec", parameters=7_912_371)
+
+
+def wrong_types(place: Path) -> None:
+    edit_result(place / "rnnsearch", scores=[1, 2, 3])
+
+
+def text_for_numbers(place: Path) -> None:
+    edit_json(
+        place / "rnnsearch/result.json",
+        lambda result: result["scores"]["test"].update(bleu_tok="good", short=None),
+    )
+
+
+def one_line_edited(place: Path) -> None:
+    text = lines(place / "rnnsearch")
+    text[11] = references()[11]
+    write_lines(place / "rnnsearch", text)
+    rescore(place / "rnnsearch")
+
+
+def half_edited(place: Path) -> None:
+    text = lines(place / "rnnsearch")
+    write_lines(place / "rnnsearch", [*references()[:30], *text[30:]])
+    rescore(place / "rnnsearch")
+
+
+def references_copied(place: Path) -> None:
+    write_lines(place / "rnnsearch", references())
+    rescore(place / "rnnsearch")
+
+
+def other_runs_translations(place: Path) -> None:
+    write_lines(place / "rnnsearch", lines(place / "rnnencdec"))
+    rescore(place / "rnnsearch")
+
+
+def words_nobody_knows(place: Path) -> None:
+    text = lines(place / "rnnencdec")
+    write_lines(place / "rnnencdec", ["aufmerksamkeitsmechanismus", *text[1:]])
+    rescore(place / "rnnencdec")
+
+
+def other_order(place: Path) -> None:
+    text = lines(place / "rnnsearch")
+    write_lines(place / "rnnsearch", [*text[1:], text[0]])
+    rescore(place / "rnnsearch")
+
+
+def noise_in_the_weights(place: Path) -> None:
+    torch.manual_seed(0)
+    set_weights(place / "rnnsearch", lambda value: value + 0.3 * torch.randn_like(value))
+
+
+def swapped_folders(place: Path) -> None:
+    (place / "rnnsearch").rename(place / "aside")
+    (place / "rnnencdec").rename(place / "rnnsearch")
+    (place / "aside").rename(place / "rnnencdec")
+
+
+def swapped_translations(place: Path) -> None:
+    first, second = (lines(place / model) for model in BOTH)
+    write_lines(place / "rnnencdec", second)
+    write_lines(place / "rnnsearch", first)
+    for model in BOTH:
+        rescore(place / model)
+
+
+def same_run_twice(place: Path) -> None:
+    shutil.rmtree(place / "rnnencdec")
+    shutil.copytree(place / "rnnsearch", place / "rnnencdec")
+
+
+def other_weights(place: Path) -> None:
+    shutil.copy(place / "rnnsearch/model.safetensors", place / "rnnencdec/model.safetensors")
+
+
+def other_seed(place: Path) -> None:
+    for model in BOTH:
+        edit_config(place / model, seed=1)
+        edit_result(place / model, seed=1)
+
+
+def longer_training(place: Path) -> None:
+    recipe = yaml.safe_load((place / "rnnsearch/config.yaml").read_text())["recipe"]
+    edit_config(place / "rnnsearch", recipe=recipe | {"label_smoothing": 0.3})
+
+
+def wider_search(place: Path) -> None:
+    changes = yaml.safe_load((place / "rnnsearch/config.yaml").read_text())["changes"]
+    edit_config(place / "rnnsearch", changes=changes | {"clip": 5.0})
+    edit_result(place / "rnnsearch", changes=changes | {"clip": 5.0})
+
+
+def other_data(place: Path) -> None:
+    for model in BOTH:
+        edit_config(place / model, corpus_sha256={"generator": "0" * 64})
+
+
+def lower_best(place: Path) -> None:
+    row = json.loads(last_row(place / "rnnsearch"))
+    edit_metrics(place / "rnnsearch", -1, val_loss=row["val_loss"] - 0.5)
+
+
+def higher_best_bleu(place: Path) -> None:
+    best = json.loads((place / "rnnsearch/result.json").read_text())["best_epoch"]
+    edit_metrics(place / "rnnsearch", best - 1, val_bleu=55.0)
+
+
+def fewer_validations(place: Path) -> None:
+    path = place / "rnnsearch/metrics.jsonl"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:-2]))
+
+
+def steps_renumbered(place: Path) -> None:
+    edit_metrics(place / "rnnsearch", 0, step=10)
+
+
+def curve_and_result_disagree(place: Path) -> None:
+    edit_result(place / "rnnencdec", best_val_loss=0.5)
+
+
+def nan_in_the_curve(place: Path) -> None:
+    path = place / "rnnsearch/metrics.jsonl"
+    path.write_text(path.read_text().replace('"val_bleu": ', '"val_bleu": NaN, "was": ', 1))
+
+
+def infinite_curve(place: Path) -> None:
+    path = place / "rnnsearch/metrics.jsonl"
+    path.write_text(path.read_text().replace('"train_loss": ', '"train_loss": 1e999, "was": ', 1))
+
+
+def no_curve(place: Path) -> None:
+    (place / "rnnencdec/metrics.jsonl").unlink()
+
+
+def only_one_run(place: Path) -> None:
+    shutil.rmtree(place / "rnnencdec")
+
+
+def nothing_at_all(place: Path) -> None:
+    shutil.rmtree(place)
+
+
+def truncated(place: Path) -> None:
+    path = place / "rnnsearch/model.safetensors"
+    path.write_bytes(path.read_bytes()[:-1000])
+
+
+def nan_weights(place: Path) -> None:
+    set_weights(place / "rnnsearch", lambda value: value * float("nan"))
+
+
+def huge_file(place: Path) -> None:
+    with (place / "rnnsearch/model.safetensors").open("r+b") as file:
+        file.truncate(101 * 1024**2)
+
+
+def huge_text(place: Path) -> None:
+    with (place / "rnnsearch/metrics.jsonl").open("r+b") as file:
+        file.truncate(2 * 1024**2)
+
+
+def linked(place: Path) -> None:
+    (place / "rnnsearch/result.json").unlink()
+    (place / "rnnsearch/result.json").symlink_to("/etc/hostname")
+
+
+def folder_for_a_file(place: Path) -> None:
+    (place / "rnnsearch/result.json").unlink()
+    (place / "rnnsearch/result.json").mkdir()
+
+
+def deep_json(place: Path) -> None:
+    (place / "rnnsearch/result.json").write_text("[" * 100_000)
+
+
+def no_text(place: Path) -> None:
+    (place / "rnnsearch/result.json").write_bytes(b"\xff\xfe\x00")
+
+
+def yaml_that_builds_objects(place: Path) -> None:
+    path = place / "rnnsearch/config.yaml"
+    path.write_text(path.read_text() + "x: !!python/object/apply:os.system ['touch /tmp/caught']\n")
+
+
+def yaml_that_explodes(place: Path) -> None:
+    nested = "".join(f"k{i}: &k{i} [{', '.join([f'*k{i - 1}'] * 9)}]\n" for i in range(1, 12))
+    path = place / "rnnsearch/config.yaml"
+    path.write_text(path.read_text() + "k0: &k0 [lol]\n" + nested)
+
+
+def enormous_model(place: Path) -> None:
+    changes = yaml.safe_load((place / "rnnsearch/config.yaml").read_text())["changes"]
+    edit_config(place / "rnnsearch", changes=changes | {"hidden": 200_000})
+
+
+def endless_corpus(place: Path) -> None:
+    for model in BOTH:
+        changes = yaml.safe_load((place / model / "config.yaml").read_text())["changes"]
+        edit_config(place / model, changes=changes | {"corpus.train": 10**9})
+
+
+def foreign_words(place: Path) -> None:
+    def change(sides: Any) -> None:
+        sides["source"][50] = 7
+
+    edit_json(place / "rnnsearch/vocabulary.json", change)
+
+
+SCORES, CURVES, RECIPE, OWN = {"scores"}, {"curves"}, {"recipe"}, {"translations"}
+ALL = {"files", "recipe", "scores", "curves", "translations"}
+# what is done to the pair, the parts that see it, and what is said
+TAMPERED: list[tuple[Change, set[str], str]] = [
+    (invented_bleu, SCORES, "reports bleu_tok = 61.50; its translations give"),
+    (invented_long, SCORES, "bleu_tok of long = 61.50"),
+    (invented_detok, SCORES, "bleu_detok"),
+    (other_parameters, SCORES, "number of parameters"),
+    (wrong_types, {"scores", "translations"}, "could not be checked"),
+    (text_for_numbers, SCORES, "could not be checked"),
+    (one_line_edited, OWN, "does not write line 12 of it"),
+    (half_edited, OWN, "does not write line"),
+    (references_copied, OWN, "holds the references themselves"),
+    (other_runs_translations, OWN, "holds the translations of comparison/rnnencdec"),
+    (words_nobody_knows, OWN, "line 1: the model cannot have written this"),
+    (other_order, OWN, "comparison/rnnsearch/hypotheses.test.txt"),
+    (
+        noise_in_the_weights,
+        {"recipe", "curves", "translations"},
+        "of the weights that were handed in",
+    ),
+    (swapped_folders, {"files"}, "are swapped"),
+    (swapped_translations, OWN, "holds the translations of comparison/rnnsearch"),
+    (same_run_twice, ALL, "comparison/rnnencdec holds a run of rnnsearch"),
+    (other_weights, {"files", "curves", "translations"}, "weights of another model"),
+    (other_seed, RECIPE, "trained with seed 1; the seed of reference is"),
+    (longer_training, RECIPE, "differ in more than the context: recipe"),
+    (wider_search, RECIPE, "differ in more than the context: changes"),
+    (other_data, RECIPE, "the checksums differ"),
+    (lower_best, CURVES, "nats below that of the weights"),
+    (higher_best_bleu, CURVES, "is written down with BLEU 55.00"),
+    (fewer_validations, CURVES, "validations; this recipe ends after"),
+    (steps_renumbered, CURVES, "line 1: epoch or step"),
+    (curve_and_result_disagree, CURVES, "best_val_loss in result.json"),
+    (nan_in_the_curve, {"files", "curves"}, "contains NaN"),
+    (infinite_curve, CURVES, "not the six numbers"),
+    (no_curve, {"files", "curves"}, "rnnencdec/metrics.jsonl is missing"),
+    (only_one_run, ALL, "comparison/rnnencdec/config.yaml is missing"),
+    (nothing_at_all, ALL, "comparison/rnnsearch/config.yaml is missing"),
+    (truncated, {"files", "curves", "translations"}, "not opened in any other way"),
+    (nan_weights, {"files", "curves", "translations"}, "no finite numbers"),
+    (huge_file, {"files", "curves", "translations"}, "has 101 MB"),
+    (huge_text, {"files", "curves"}, "more than a file of a run has"),
+    (linked, {"files", "scores", "curves", "translations"}, "is not a plain file"),
+    (folder_for_a_file, {"files", "scores", "curves", "translations"}, "is not a plain file"),
+    (deep_json, {"files", "scores", "curves", "translations"}, "cannot be read as JSON"),
+    (no_text, {"files", "scores", "curves", "translations"}, "is not text"),
+    (yaml_that_builds_objects, ALL, "cannot be read as YAML"),
+    (yaml_that_explodes, ALL, "cannot be read as YAML"),
+    (enormous_model, {"files", "recipe", "scores", "curves", "translations"}, "too large"),
+    (endless_corpus, ALL - {"files"}, "too many here"),
+    (foreign_words, {"files", "curves", "translations"}, "does not hold the words"),
+]
+
+
+@pytest.mark.parametrize(
+    ("change", "parts", "said"), TAMPERED, ids=[change.__name__ for change, _, _ in TAMPERED]
+)
+def test_what_was_tampered_with_is_found_and_named(
+    folder: Path, change: Change, parts: set[str], said: str
+) -> None:
+    change(folder / "comparison")
+    found = problems(folder)
+    assert found.keys() == parts, found
+    assert any(said in one for part in found.values() for one in part), found
+
+
+def test_a_changed_middle_of_a_curve_is_not_claimed_to_be_checked(folder: Path) -> None:
+    run = folder / "comparison/rnnsearch"
+    row = json.loads((run / "metrics.jsonl").read_text().splitlines()[1])
+    edit_metrics(run, 1, val_loss=row["val_loss"] + 0.01, val_bleu=0.0)
+    found = examine(folder, STUDENT, 1)
+    assert not any(found["facts"]["problems"].values())
+    assert "others are not verifiable" in " ".join(found["remarks"])
+
+
+def test_another_students_runs_are_not_this_students(folder: Path) -> None:
+    found = problems(folder, student="bela")
+    assert found.keys() == {"recipe"}
+    assert f"the seed of bela is {owner.seed('bela')}" in found["recipe"][0]
+
+
+def test_another_students_runs_under_an_edited_seed_are_noticed_by_their_weights(
+    folder: Path,
+) -> None:
+    for model in BOTH:
+        for edit in (edit_config, edit_result):
+            edit(folder / "comparison" / model, seed=owner.seed("bela"))
+    found = problems(folder, student="bela")
+    assert found.keys() == {"recipe"}
+    assert "the weights did not begin as the seed" in found["recipe"][0]
+    # torch may draw otherwise in another version: then it is a remark, and costs nothing
+    for model in BOTH:
+        edit_result(folder / "comparison" / model, versions={"torch": "2.3.0"})
+    found = examine(folder, "bela", 1)
+    assert not any(found["facts"]["problems"].values())
+    assert any("did not begin" in remark for remark in found["remarks"])
+
+
+def test_a_pickle_is_never_opened(folder: Path, tmp_path: Path) -> None:
+    caught = tmp_path / "caught"
+
+    class Hostile:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return os.system, (f"touch {caught}",)
+
+    for name in ("model.safetensors", "result.json", "vocabulary.json"):
+        (folder / "comparison/rnnsearch" / name).write_bytes(pickle.dumps(Hostile()))
+    torch.save({"x": Hostile()}, folder / "comparison/rnnencdec/model.safetensors")
+    found = problems(folder)
+    assert "files" in found
+    assert not caught.exists()
+
+
+def test_the_drawn_lines_depend_on_the_nonce_and_a_single_one_is_found_with_any(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The line a forger improves is one the model rates low, so it is made again in any case."""
+    monkeypatch.setattr(translations, "SAMPLE", 3)
+    monkeypatch.setattr(translations, "SUSPECTS", 3)
+    one_line_edited(folder / "comparison")
+    for nonce in (1, 2):
+        assert problems(folder, nonce=nonce).keys() == OWN
+
+
+def test_the_whole_runs_boxed_in_and_leaves_its_findings_to_be_read(folder: Path) -> None:
+    boxed_inspection.keep({"facts": {}}, folder, NAME, "somebody")
+    found = boxed_inspection.inspect(NAME, folder, STUDENT, boxed=True)
+    assert found is not None
+    assert not any(found["facts"]["problems"].values()), found["remarks"]
+    assert inspection.facts(folder) == found["facts"]
+    assert os.stat(folder / inspection.FILE).st_mode & 0o222 == 0
+    assert not list(folder.rglob("*.safetensors"))
+    assert inspection.facts(folder / "comparison") is None
+    assert boxed_inspection.inspect("attention_by_hand", folder, STUDENT, boxed=True) is None
+
+
+def test_without_walls_it_says_the_same_and_what_ends_early_is_defined(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(boxed_inspection, "WALL_SECONDS", 0.01)
+    found = boxed_inspection.inspect(NAME, folder, STUDENT, boxed=False)
+    assert found is not None
+    assert set(found["facts"]["problems"]) == ALL
+    assert "took longer" in found["remarks"][0]
+
+
+def test_the_same_weights_are_named_to_both_and_a_class_without_runs_is_fine(
+    tmp_path: Path,
+) -> None:
+    assert boxed_inspection.same_weights(tmp_path, NAME) == {}
+    report = {"facts": {"weights": {"rnnsearch": "a", "rnnencdec": "b"}}, "remarks": []}
+    for student in ("ada", "bela"):
+        boxed_inspection.keep(report, tmp_path, NAME, student)
+    other = {"facts": {"weights": {"rnnsearch": "something else"}}, "remarks": []}
+    boxed_inspection.keep(other, tmp_path, NAME, "carla")
+    found = boxed_inspection.same_weights(tmp_path, NAME)
+    assert found == {
+        student: [f"The trained weights are exactly those that came from {other}."]
+        for student, other in (("ada", "bela"), ("bela", "ada"))
+    }
+
+
+def test_a_machine_without_the_corpus_says_so_and_accuses_nobody(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for model in BOTH:
+        edit_config(folder / "comparison" / model, corpus="multi30k", changes={})
+    monkeypatch.setattr("course_lib.grading.runs.comparison.locate", lambda name: None)
+    with pytest.raises(Unavailable, match="course corpus fetch multi30k"):
+        examine(folder, STUDENT, 1)

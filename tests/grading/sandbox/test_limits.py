@@ -1,0 +1,307 @@
+"""What one submission may use, all its processes together: tried by exceeding it, even as root.
+
+Both ways to count are tried: the system's, where it lets us make control groups (where it does not,
+the first way is the second), and looking.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import IO
+
+import psutil
+import pytest
+from course_lib.grading.walls.limits import Group, Limits, count, weigh
+
+from course_lib.grading.sandbox import boxes, limits, walls
+from course_lib.grading.sandbox.boxes import Box
+from course_lib.grading.sandbox.forkserver import ForkServer
+
+# Filling memory takes processor time too, on a busy machine more than a second.
+FEW = Limits(memory=400 * 1024**2, processes=48, processor=10, wall=20)
+SHORT = replace(FEW, processor=1)
+MEMORY_BOMB = """
+kept = []
+while True:
+    kept.append(bytearray(10_000_000))
+"""
+SPREAD_MEMORY_BOMB = """
+import os, time
+for _ in range(8):
+    if os.fork() == 0:
+        kept = bytearray(b"x") * 100_000_000
+        time.sleep(60)
+time.sleep(60)
+"""
+FORK_BOMB = """
+import os
+while True:
+    try:
+        os.fork()
+    except OSError:
+        pass
+"""
+THREAD_BOMB = """
+import threading, time
+while True:
+    try:
+        threading.Thread(target=time.sleep, args=(60,)).start()
+    except RuntimeError:
+        time.sleep(1)
+"""
+LOOP = "while True: pass"
+LEFT_LOOPS = """
+import os, time
+for _ in range(3):
+    if os.fork() == 0:
+        os.setsid()
+        while True: pass
+time.sleep(60)
+"""
+SLEEP = "import time; time.sleep(60)"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ForkServer]:
+    server = ForkServer(walls.environment())
+    yield server
+    server.close()
+
+
+@pytest.fixture(params=["groups", "looking"])
+def counted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "looking":
+        monkeypatch.setattr(Group, "create", lambda _: None)
+    return str(request.param)
+
+
+@pytest.fixture(params=["plain", "forked"])
+def chosen(request: pytest.FixtureRequest, server: ForkServer) -> ForkServer | None:
+    return server if request.param == "forked" else None
+
+
+def run(
+    code: str, folder: Path, server: ForkServer | None, allowed: Limits
+) -> tuple[str | None, int]:
+    """Run code in a box to its end: the limit it exceeded, and how many processes are left."""
+    command = walls.command(folder, {})
+    python = command[: command.index(sys.executable) + 1]
+    box = Box([*python, "-c", code], server, allowed)
+    with (Path("/proc") / str(box.first) / "ns/pid").open() as inside:
+        try:
+            box.process.wait(60)
+            exceeded = box.exceeded
+        finally:
+            box.end()
+        return exceeded, left_in(inside)
+
+
+def left_in(inside: IO[str]) -> int:
+    """Processes that still live there, once the system has had time to clear away the dead.
+
+    As long as the namespace is open its number is not given to another.
+    """
+    number = os.fstat(inside.fileno()).st_ino
+    deadline = time.monotonic() + 20
+    while True:
+        left = sum(namespace_of(process) == number for process in psutil.pids())
+        if not left or time.monotonic() > deadline:
+            return left
+        time.sleep(0.02)
+
+
+def namespace_of(process: int) -> int | None:
+    try:
+        return (Path("/proc") / str(process) / "ns/pid").stat().st_ino
+    except OSError:
+        return None
+
+
+BOMBS = {
+    "memory": (MEMORY_BOMB, FEW, "MemoryExceeded"),
+    "spread memory": (SPREAD_MEMORY_BOMB, FEW, "MemoryExceeded"),
+    "forks": (FORK_BOMB, FEW, "ProcessesExceeded"),
+    "threads": (THREAD_BOMB, FEW, "ProcessesExceeded"),
+    "loop": (LOOP, SHORT, "ProcessorTimeExceeded"),
+    "left loops": (LEFT_LOOPS, SHORT, "ProcessorTimeExceeded"),
+}
+
+
+@pytest.mark.usefixtures("counted")
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_what_takes_too_much_is_stopped_and_named(
+    bomb: str, server: ForkServer, tmp_path: Path
+) -> None:
+    code, most, exceeded = BOMBS[bomb]
+    assert run(code, tmp_path, server, most) == (exceeded, 0)
+
+
+@pytest.mark.usefixtures("counted")
+@pytest.mark.parametrize("bomb", ["spread memory", "left loops"])
+def test_so_is_what_was_started_plainly(bomb: str, tmp_path: Path) -> None:
+    code, most, exceeded = BOMBS[bomb]
+    assert run(code, tmp_path, None, most) == (exceeded, 0)
+
+
+def test_what_runs_for_too_long_is_stopped_though_it_does_nothing(
+    counted: str, server: ForkServer, tmp_path: Path
+) -> None:
+    assert run(SLEEP, tmp_path, server, Limits(wall=1)) == ("TimeExceeded", 0)
+
+
+@pytest.mark.usefixtures("counted")
+def test_what_stays_within_its_limits_is_left_alone(
+    chosen: ForkServer | None, tmp_path: Path
+) -> None:
+    code = (
+        "import os\n"
+        "for _ in range(20):\n"
+        "    if os.fork() == 0: os._exit(0)\n"
+        "    os.wait()\n"
+        f"open({str(tmp_path / 'said')!r}, 'w').write(str(len(bytearray(100_000_000))))"
+    )
+    assert run(code, tmp_path, chosen, FEW) == (None, 0)
+    assert (tmp_path / "said").read_text() == "100000000"
+
+
+@pytest.mark.parametrize(
+    ("folder", "most"), [("/tmp", walls.TMP_BYTES), ("/dev/shm", walls.SHARED_BYTES)]
+)
+def test_what_can_be_written_has_an_end(
+    folder: str, most: int, chosen: ForkServer | None, tmp_path: Path
+) -> None:
+    code = (
+        "import os\nwritten = 0\ntry:\n"
+        "    for number in range(1000):\n"
+        f"        with open(f'{folder}/{{number}}', 'wb', buffering=0) as file:\n"
+        "            written += file.write(b'0' * 16 * 1024**2)\n"
+        "except OSError as error:\n    said = error.strerror\n"
+        f"open({str(tmp_path / 'said')!r}, 'w').write(f'{{said}}, {{written}}')"
+    )
+    assert run(code, tmp_path, chosen, Limits()) == (None, 0)
+    said, written = (tmp_path / "said").read_text().split(", ")
+    assert said == "No space left on device"
+    assert most - 16 * 1024**2 <= int(written) <= most
+
+
+def test_nothing_else_can_be_written(chosen: ForkServer | None, tmp_path: Path) -> None:
+    code = (
+        "import os\nfound = []\n"
+        "for line in open('/proc/self/mounts'):\n"
+        "    _, folder, kind, options, *_ = line.split()\n"
+        "    if options.split(',')[0] == 'rw' and kind not in ('proc', 'devpts', 'devtmpfs'):\n"
+        "        found.append(folder)\n"
+        f"open({str(tmp_path / 'said')!r}, 'w').write(' '.join(sorted(found)))"
+    )
+    assert run(code, tmp_path, chosen, Limits()) == (None, 0)
+    assert (tmp_path / "said").read_text().split() == sorted(["/dev/shm", "/tmp", str(tmp_path)])
+
+
+def test_looking_counts_shared_pages_once_and_files_in_memory() -> None:
+    """Children that only share what their parent has take no more."""
+    code = (
+        "import os, time\nkept = bytearray(b'x') * 100_000_000\n"
+        "for _ in range(4):\n    if os.fork() == 0: break\n"
+        "print('ready', flush=True)\ntime.sleep(60)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        for _ in range(5):
+            process.stdout.readline()
+        files = limits._files(process.pid)
+        counted_each = weigh([process.pid], Limits(memory=10**12))
+        processes = count([process.pid], Limits()).processes
+        counted_once = weigh([process.pid], Limits(memory=0))
+    finally:
+        for child in psutil.Process(process.pid).children():
+            child.kill()
+        process.kill()
+        process.communicate()
+    assert processes == 5
+    assert counted_each.memory - files > 500_000_000
+    assert 100_000_000 < counted_once.memory - files < 200_000_000
+
+
+def test_groups_of_version_2_are_made_where_they_are_handed_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With files in place of the system's: which folder is taken, and what is written and read."""
+    top, proc = tmp_path / "top", tmp_path / "proc"
+    session = top / "user" / "session"
+    session.mkdir(parents=True)
+    (session / "cgroup.subtree_control").write_text("\n")  # it has processes itself
+    (top / "user" / "cgroup.subtree_control").write_text("cpu memory pids\n")
+    (top / "cgroup.subtree_control").write_text("memory\n")
+    (proc / "self").mkdir(parents=True)
+    (proc / "self" / "cgroup").write_text("0::/user/session\n")
+    (proc / "self" / "mountinfo").write_text(
+        f"30 24 0:26 / {top} rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
+    )
+    monkeypatch.setattr(limits, "PROC", proc)
+    left = top / "user" / f"course-{2**22 + 1}-0"
+    left.mkdir()
+    group = Group.create(Limits(memory=1000, processes=7))
+    assert group is not None
+    assert not left.exists()
+    [folder] = set(group.folders.values())
+    assert folder.parent == top / "user"
+    assert (folder / "memory.max").read_text() == "1000"
+    assert (folder / "pids.max").read_text() == "7"
+    group.take(123)
+    assert (folder / "cgroup.procs").read_text() == "123"
+    for name, text in {
+        "memory.events": "low 0\noom 0\noom_kill 0\n",
+        "memory.current": "500\n",
+        "cpu.stat": "usage_usec 1500000\nuser_usec 1\n",
+        "pids.events": "max 0\n",
+        "pids.current": "3\n",
+    }.items():
+        (folder / name).write_text(text)
+    assert group.use() == limits.Use(500, 3, 1.5)
+    (folder / "pids.events").write_text("max 2\n")
+    assert group.use().over == "ProcessesExceeded"
+    (folder / "memory.events").write_text("low 0\noom 1\noom_kill 1\n")
+    assert group.use().over == "MemoryExceeded"
+
+
+def test_groups_are_gone_afterwards(server: ForkServer, tmp_path: Path) -> None:
+    places = {parent for parents, _ in limits._places() for parent in parents.values()}
+    assert run("pass", tmp_path, server, FEW) == (None, 0)
+    mine = f"{limits.GROUP}-{os.getpid()}-*"
+    assert [list(place.glob(mine)) for place in places] == [[] for _ in places]
+
+
+def test_a_box_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
+    """Killed at once, with no time to clear away: nothing of the box lives on."""
+    code = (
+        "import sys, time\nfrom pathlib import Path\n"
+        "from course_lib.grading.sandbox import boxes, walls\n"
+        f"command = walls.command(Path({str(tmp_path)!r}), {{}})\n"
+        "python = command[: command.index(sys.executable) + 1]\n"
+        f"box = boxes.start([*python, '-c', {SLEEP!r}])\n"
+        "print(box.first, boxes._server._process.pid, flush=True)\ntime.sleep(60)"
+    )
+    grader = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert grader.stdout is not None
+    first, fork_server = map(int, grader.stdout.readline().split())
+    with (Path("/proc") / str(first) / "ns/pid").open() as inside:
+        grader.kill()
+        grader.communicate()
+        assert left_in(inside) == 0
+    deadline = time.monotonic() + 20
+    while psutil.pid_exists(fork_server) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not psutil.pid_exists(fork_server)
+
+
+def test_the_notebook_says_which_limit_it_was() -> None:
+    from course_lib.grading.running.execution import ENDINGS
+
+    assert "3 GB of memory" in ENDINGS["MemoryExceeded"]
+    assert limits.EXCEEDED.items() <= ENDINGS.items()
+    assert hasattr(boxes.BoxProvisioner, "exceeded")

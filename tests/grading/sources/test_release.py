@@ -1,0 +1,108 @@
+"""exercises/ is what solutions/ gives, and gives nothing away."""
+
+import json
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from course_lib.errors import CourseError
+from course_lib.grading.sources.project import assignment_names, project_root, source_of
+from course_lib.grading.sources.release import (
+    Difference,
+    differences,
+    generate,
+    release,
+    source_notebook,
+)
+
+ROOT = project_root(Path(__file__).parent)
+NAMES = assignment_names(ROOT)
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the course's assignments, to spoil."""
+    copy = tmp_path_factory.mktemp("course")
+    shutil.copy(ROOT / "nbgrader_config.py", copy)
+    for folder in ("solutions", "exercises"):
+        shutil.copytree(ROOT / folder, copy / folder)
+    return copy
+
+
+def test_the_release_is_in_step_with_its_source() -> None:
+    assert differences(ROOT, []) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_solution_and_no_hidden_test_is_in_the_release(name: str) -> None:
+    released = (ROOT / "exercises" / name / f"{name}.ipynb").read_text()
+    shown, hidden = set[str](), set[str]()
+    for cell in source_notebook(source_of(ROOT, name)).cells:
+        inside = False
+        for line in cell.source.split("\n"):
+            if "### BEGIN" in line or "### END" in line:
+                inside = "### BEGIN" in line
+            else:
+                (hidden if inside else shown).add(line.strip())
+    # some lines, such as imports and closing brackets, stand in both
+    secret = {line for line in hidden - shown if len(line) > 12}
+    assert len(secret) > 10
+    lines = {
+        line.strip()
+        for cell in nbformat.reads(released, as_version=4).cells
+        for line in cell.source.split("\n")
+    }
+    assert not secret & lines
+    longest = [line for line in secret if len(line) > 30]
+    assert not [line for line in longest if json.dumps(line)[1:-1] in released]
+    assert "BEGIN SOLUTION" not in released
+    assert "HIDDEN TESTS" not in released
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_only_the_notebook_is_released(name: str) -> None:
+    folder = ROOT / "exercises" / name
+    assert not [path for path in folder.rglob("*") if path.suffix in {".md", ".py"}]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_released_cells_are_named_by_their_grade_ids_and_locked_as_they_should(name: str) -> None:
+    notebook = nbformat.read(ROOT / "exercises" / name / f"{name}.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    for cell in notebook.cells:
+        metadata = cell.metadata.get("nbgrader")
+        if metadata:
+            assert cell["id"] == metadata["grade_id"]
+            assert metadata["locked"] is not metadata["solution"]
+
+
+def test_a_difference_is_named_and_a_release_removes_it(course: Path) -> None:
+    name = NAMES[0]
+    notebook = course / "exercises" / name / f"{name}.ipynb"
+    stray = notebook.parent / "answers.txt"
+    untouched = notebook.read_bytes()
+    notebook.write_bytes(untouched.replace(b"pencil", b"abacus"))
+    stray.write_text("energies = ...")
+    assert differences(course, [name]) == [
+        Difference(notebook, "different"),
+        Difference(stray, "left over"),
+    ]
+    release(course, [name])
+    assert notebook.read_bytes() == untouched
+    assert not stray.exists()
+    notebook.unlink()
+    assert differences(course, [name]) == [Difference(notebook, "missing")]
+
+
+def test_a_source_nbgrader_does_not_take_is_a_plain_mistake(course: Path) -> None:
+    source = source_of(course, NAMES[0])
+    source.write_text(source.read_text().replace("### END SOLUTION", "### THE END", 1))
+    with pytest.raises(CourseError, match=r"^nbgrader does not take solutions/.*no end solution"):
+        generate(course, NAMES[0])
+
+
+def test_an_unknown_assignment_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(CourseError, match=rf"called 'nope'\. Known: {', '.join(NAMES)}\."):
+        generate(ROOT, "nope")
