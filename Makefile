@@ -68,11 +68,12 @@ announce-test-all:
 	bash .ci/programs
 	echo "make test-all: make test, then the slow proofs: $(TEST_ALL_TIME)."
 
-lint: $(STAMP) ## ruff (lint, format) and mypy
+lint: $(STAMP) ## ruff (lint, format), mypy and the order of imports
 	$(WITH_VENV) ruff check --quiet .
 	$(WITH_VENV) ruff format --quiet --check . \
 		|| { echo "make lint: unformatted files; run $(VENV)/bin/ruff format ." >&2; exit 1; }
 	$(WITH_VENV) mypy
+	$(WITH_VENV) lint-imports --no-logo --no-cache
 
 exercises: $(STAMP) ## solutions/ -> exercises/, the notebooks that students get
 	$(WITH_VENV) course release

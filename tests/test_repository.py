@@ -1,6 +1,5 @@
-"""What holds for the repository as a whole: its layout, its imports, its versions, its commands."""
+"""What holds for the repository as a whole: its layout, its versions, its commands."""
 
-import ast
 import re
 import subprocess
 import tomllib
@@ -21,11 +20,6 @@ TOP_LEVEL = {
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "LICENSE-TEXT"),
     *(".binder", ".ci", ".github", ".gitignore"),
 }
-# A part may use those before it, never one after it.
-LAYERS = (
-    *("errors", "files", "pretrained", "corpora", "models", "search", "evaluation", "training"),
-    *("figures", "widgets", "assignments", "grading", "cli"),
-)
 LONGEST_FILE = 600
 # Patterns with a letter in brackets do not find themselves here.
 FORBIDDEN = {
@@ -92,50 +86,6 @@ def test_files_fit_on_a_few_screens() -> None:
         and text.count("\n") > LONGEST_FILE
     }
     assert long == {}
-
-
-def imported_parts(path: Path) -> set[str]:
-    """The parts of course_lib that a file imports anywhere in it, also inside functions."""
-    names = []
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            names += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: imports are absolute"
-            module = node.module or ""
-            names += [f"{module}.{alias.name}" for alias in node.names]
-    return {name.split(".")[1] for name in names if name.startswith("course_lib.")}
-
-
-LIBRARY = sorted(path for path in FILES if path.is_relative_to(ROOT / "course_lib"))
-MODULES = [path for path in LIBRARY if path.suffix == ".py" and path.parent != ROOT / "course_lib"]
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_run_one_way(path: Path) -> None:
-    part = path.relative_to(ROOT / "course_lib").parts[0]
-    assert part in LAYERS, f"{part} has no place in the order of imports"
-    later = set(LAYERS[LAYERS.index(part) + 1 :])
-    assert imported_parts(path) & later == set()
-
-
-def test_files_beside_the_parts_import_none_of_them() -> None:
-    for name in ("__init__", "errors", "files"):
-        assert imported_parts(ROOT / "course_lib" / f"{name}.py") <= {"errors"}
-
-
-def test_the_library_imports_neither_book_nor_tests() -> None:
-    for path in (path for path in LIBRARY if path.suffix == ".py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom):
-                names = [node.module or ""]
-            elif isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            else:
-                continue
-            for name in names:
-                outside = {"book", "exercises", "solutions", "tests", "benchmarks"}
-                assert name.split(".")[0] not in outside, path
 
 
 def test_every_pin_is_exact_and_named_once() -> None:
