@@ -1,4 +1,4 @@
-"""One training by several processes of this machine, and what became of each of them."""
+"""One training by several processes of this machine, which torch starts and watches."""
 
 import multiprocessing
 import os
@@ -6,16 +6,15 @@ import signal
 import socket
 import sys
 import threading
-import time
 from collections.abc import Callable
-from contextlib import ExitStack
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
+from multiprocessing.queues import SimpleQueue
 from pathlib import Path
-from typing import NamedTuple
 
 import torch
 from accelerate.state import PartialState
 from accelerate.utils import patch_environment
+from torch.multiprocessing import ProcessContext, ProcessExitedException, start_processes
 from tqdm import tqdm
 
 from course_lib.corpora.corpus import Corpus
@@ -29,15 +28,8 @@ from course_lib.training.run_config import RunConfig
 GRACE = 30.0
 """Seconds in which the other processes end by themselves when one has failed."""
 
-Ending = CourseError | KeyboardInterrupt | EOFError | None
-"""How a process ended: None well, EOFError without a word."""
-
-
-class Worker(NamedTuple):
-    """One of the processes, and the end of a pipe on which it says how it ended."""
-
-    process: multiprocessing.process.BaseProcess
-    answer: Connection
+Stops = SimpleQueue[CourseError | KeyboardInterrupt]
+"""Why processes stopped, in the order in which they did."""
 
 
 def train_by(
@@ -67,56 +59,50 @@ def train_in_processes(
             f"{processes} processes would need as many graphics cards; here are {cards}. Choose "
             f"--processes {cards}, or set CUDA_VISIBLE_DEVICES= to train on the processor."
         )
-    workers = _start(processes, (config, out, resume, quiet))
-    with deferred_interrupt() as stop_asked:
-        cut_off = _wait(workers, stop_asked)
-    endings = [_last_words(worker) for worker in workers]
-    if not quiet and any(endings):
-        print(file=sys.stderr)  # a process that was lost leaves its progress bar open
-    _report(endings, [None if w in cut_off else w.process.exitcode for w in workers])
+    stops: Stops = multiprocessing.get_context("spawn").SimpleQueue()
+    # Ctrl-C reaches every process of a terminal: they may not hear it before they can heed it.
+    with no_interrupt(), patch_environment(**_world(processes)):
+        arguments = (stops, config, out, resume, quiet)
+        group = start_processes(_work, arguments, processes, join=False)
+    try:
+        with deferred_interrupt() as stop_asked:
+            _wait(group, stop_asked)
+    except ProcessExitedException as exited:
+        if not quiet:
+            print(file=sys.stderr)  # a process that was lost leaves its progress bar open
+        stopped = exited.exit_code > 0 and not stops.empty()
+        raise (stops.get() if stopped else _lost(exited, processes)) from None
 
 
-def _start(count: int, arguments: tuple[RunConfig, Path | str, bool, bool]) -> list[Worker]:
-    """Start the processes; they find one another over this machine's loopback device."""
-    context = multiprocessing.get_context("spawn")
+def _world(processes: int) -> dict[str, int | str]:
+    """The environment in which processes find one another, over this machine's loopback device."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    threads = max(1, torch.get_num_threads() // count)
-    shared = {
-        "WORLD_SIZE": count,
-        "LOCAL_WORLD_SIZE": count,
+    threads = max(1, torch.get_num_threads() // processes)
+    return {
+        "WORLD_SIZE": processes,
+        "LOCAL_WORLD_SIZE": processes,
         "MASTER_ADDR": "127.0.0.1",
         "MASTER_PORT": port,
         "OMP_NUM_THREADS": threads,
         "MKL_NUM_THREADS": threads,
         "GLOO_SOCKET_IFNAME": next(n for _, n in socket.if_nameindex() if n.startswith("lo")),
     }
-    workers = []
-    # Ctrl-C reaches every process of a terminal: they may not hear it before they can heed it.
-    with no_interrupt(), ExitStack() as pipes:
-        for rank in range(count):
-            answer, told = context.Pipe(duplex=False)
-            pipes.callback(told.close)
-            process = context.Process(target=_work, args=(told, *arguments))
-            with patch_environment(RANK=rank, LOCAL_RANK=rank, **shared):
-                process.start()
-            workers.append(Worker(process, answer))
-    return workers
 
 
-def _work(told: Connection, config: RunConfig, out: Path | str, resume: bool, quiet: bool) -> None:
-    """What each process does; how it ended goes to the one that started it."""
+def _work(
+    rank: int, stops: Stops, config: RunConfig, out: Path | str, resume: bool, quiet: bool
+) -> None:
+    """What each process does; where it stops before the end, it leaves word why."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     tqdm.set_lock(threading.RLock())  # instead of one between processes, which a kill leaves behind
-    ending: Ending = None
     try:
-        corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
-        train(config, corpus, out, resume, quiet)
-    except (CourseError, KeyboardInterrupt) as error:
-        ending = error
-    told.send(ending)
-    if ending is not None:
+        with patch_environment(RANK=rank, LOCAL_RANK=rank):
+            corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
+            train(config, corpus, out, resume, quiet)
+    except (CourseError, KeyboardInterrupt) as stop:
+        stops.put(stop)
         sys.exit(1)
     PartialState().destroy_process_group()
 
@@ -129,53 +115,26 @@ def _end_with_parent() -> None:
         os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _wait(workers: list[Worker], stop_asked: Callable[[], bool]) -> list[Worker]:
-    """Wait until all have ended; those that had to be made to, as another one had failed."""
-    failed_at = None
-    cut_off = []
-    while alive := [worker for worker in workers if worker.process.is_alive()]:
-        wait([worker.process.sentinel for worker in alive], timeout=0.5)
-        if failed_at is None and any(worker.process.exitcode for worker in workers):
-            failed_at = time.monotonic()
-        for worker in alive:
-            if failed_at is not None and time.monotonic() - failed_at > GRACE:
-                worker.process.kill()
-                cut_off.append(worker)
-            elif stop_asked() and worker.process.pid and worker.process.is_alive():
-                os.kill(worker.process.pid, signal.SIGINT)
-    return cut_off
+def _wait(group: ProcessContext, stop_asked: Callable[[], bool]) -> None:
+    """Wait until all have ended, and hand on the wish to stop.
+
+    Raises:
+        ProcessExitedException: the first that ended badly; the others have then ended as well.
+    """
+    while not group.join(timeout=0.5, grace_period=GRACE):
+        for process in group.processes if stop_asked() else ():
+            if process.is_alive():
+                os.kill(process.pid, signal.SIGINT)
 
 
-def _last_words(worker: Worker) -> Ending:
-    """What a process said at its end; EOFError if it was lost before."""
-    with worker.answer:
-        try:
-            ending: Ending = worker.answer.recv()
-        except EOFError as error:
-            ending = error
-    return ending
-
-
-def _report(endings: list[Ending], statuses: list[int | None]) -> None:
-    """Raise what should be known at the keyboard: a mistake, who was lost, a wish to stop."""
-    for ending in endings:
-        if isinstance(ending, CourseError) and not isinstance(ending, ProcessLost):
-            raise ending
-    for rank, (ending, status) in enumerate(zip(endings, statuses, strict=True)):
-        if isinstance(ending, EOFError) and status is not None:
-            raise ProcessLost(
-                f"Process {rank + 1} of {len(endings)} was lost ({_how(status)}). The last "
-                "checkpoint is whole: add --resume to go on, with as many processes as you like."
-            )
-    for ending in endings:
-        if ending is not None:
-            raise ending
-
-
-def _how(status: int) -> str:
-    """An exit status in words."""
-    if status >= 0:
-        return f"it ended with status {status}, see above"
-    name = signal.Signals(-status).name
-    hint = "; if nobody did, memory ran out and --set accumulation=2 helps"
-    return f"killed by {name}{hint if name == 'SIGKILL' else ''}"
+def _lost(exited: ProcessExitedException, processes: int) -> ProcessLost:
+    """What to tell of a process that ended without a word."""
+    how = f"it ended with status {exited.exit_code}"
+    if exited.signal_name:
+        hint = "; if nobody did, memory ran out and --set accumulation=2 helps"
+        killed = exited.signal_name == signal.SIGKILL.name
+        how = f"killed by {exited.signal_name}{hint if killed else ''}"
+    return ProcessLost(
+        f"Process {exited.error_index + 1} of {processes} was lost ({how}). The last checkpoint is "
+        "whole: add --resume to go on, with as many processes as you like."
+    )

@@ -50,11 +50,10 @@ def assert_same_curve(run: Path, expected: Path) -> None:
 
 
 WATCHER = """
-import os
 from course_lib.training import launch, loop
 from safetensors.torch import save_file
 
-def work(told, config, out, resume, quiet):
+def work(rank, stops, config, out, resume, quiet):
     '''What each process does, and then it leaves its moving average behind.'''
     made = []
     class Average(loop.Average):
@@ -62,9 +61,9 @@ def work(told, config, out, resume, quiet):
             super().__init__(model, decay)
             made.append(self)
     loop.Average = Average
-    launch._work(told, config, out, resume, quiet)
+    launch._work(rank, stops, config, out, resume, quiet)
     [average] = made
-    save_file(average.weights, f"{out}.{os.environ['RANK']}")
+    save_file(average.weights, f"{out}.{rank}")
 """
 
 
@@ -99,20 +98,19 @@ def test_two_processes_give_the_loss_curve_and_the_averaged_weights_of_one(
 
 
 SCARCE = """
-import os
 import torch
 from course_lib.models import EncoderDecoder
 from course_lib.training import launch
 
-def work(told, config, out, resume, quiet):
+def work(rank, stops, config, out, resume, quiet):
     '''What each process does; the second has memory for four pairs at a time.'''
     loss = EncoderDecoder.loss
     def limited(self, batch, *arguments):
-        if len(batch.source) > 4 and os.environ["RANK"] == "1" and self.training:
+        if len(batch.source) > 4 and rank == 1 and self.training:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
         return loss(self, batch, *arguments)
     EncoderDecoder.loss = limited
-    launch._work(told, config, out, resume, quiet)
+    launch._work(rank, stops, config, out, resume, quiet)
 """
 
 
@@ -179,8 +177,8 @@ def last_line(process: subprocess.Popen[str], seconds: float) -> str:
 def workers(parent: subprocess.Popen[str]) -> dict[int, psutil.Process]:
     """The processes that train for `parent`, by their rank."""
     children = psutil.Process(parent.pid).children()
-    ranks = {child: child.environ().get("RANK") for child in children}
-    return {int(rank): child for child, rank in ranks.items() if rank}
+    training = [child for child in children if "--multiprocessing-fork" in child.cmdline()]
+    return dict(enumerate(sorted(training, key=psutil.Process.create_time)))
 
 
 def test_a_comparison_is_trained_by_as_many_processes_as_it_is_told(
