@@ -97,7 +97,7 @@ lock: $(STAMP) ## write requirements.lock anew from pyproject.toml
 
 clean: ## remove the built book and the tools' caches, keep the environment
 	rm -rf book/_build .pytest_cache .ruff_cache .mypy_cache .hypothesis
-	find book course_lib tests -name __pycache__ -prune -exec rm -rf {} +
+	find book course_lib experiments tests -name __pycache__ -prune -exec rm -rf {} +
 
 $(STAMP):
 	INSTALL_TIME="$(INSTALL_TIME)" PYTHON="$(PYTHON)" TORCH="$(TORCH)" bash .ci/environment $(VENV)

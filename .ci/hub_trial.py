@@ -6,7 +6,7 @@ For a machine that can be thrown away: it makes the accounts instructor, ada and
 /opt, /srv and /etc, as the page says. Runs every block of the page that is marked with whom it is
 for (`% as NAME`, `% file PATH`, `% keep running as NAME`), the students' clicks in Chromium, and
 checks what must hold. What is cloned is this checkout as it is committed. Writes
-book/results/hub-trial.json; takes five to ten minutes, most of them pip's.
+experiments/jupyterhub/hub-trial.json; takes five to ten minutes, most of them pip's.
 """
 
 import dataclasses
@@ -224,7 +224,7 @@ def record(blocks: list[re.Match[str]]) -> None:
         "scores": scores,
         "points": points,
     }  # fmt: skip
-    path = ROOT / "book" / "results" / "hub-trial.json"
+    path = ROOT / "experiments" / "jupyterhub" / "hub-trial.json"
     path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     print(f"wrote {path.relative_to(ROOT)}")
 

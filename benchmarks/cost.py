@@ -18,12 +18,12 @@ from course_lib.corpora import load_corpus
 from course_lib.corpora.batches import EncodedPair, make_batch
 from course_lib.errors import CourseError
 from course_lib.models import ModelConfig, build_model, model_config
+from course_lib.records import record_paths
 from course_lib.training import RunConfig, cost, load_run, train
 from course_lib.training.memory import keep_freed_memory
 from course_lib.training.recipe import RECIPES, make_optimiser
 
 RESULTS = Path(__file__).parent / "results"
-RECORDED = Path(__file__).parents[1] / "book" / "results"
 UPDATES = 2
 
 
@@ -198,7 +198,7 @@ def trained(config: RunConfig) -> tuple[ModelConfig, int, float]:
 def recorded_rows() -> list[dict[str, Any]]:
     """Minutes of the recorded one-thread trainings on Multi30k, whatever else the machine did."""
     found = []
-    for path in sorted(RECORDED.glob("multi30k-en-de-*.json")):
+    for path in record_paths("multi30k-en-de-*"):
         run = json.loads(path.read_text())
         if not isinstance(run, dict) or not {"train_seconds", "threads", "metrics"} <= run.keys():
             continue

@@ -3,7 +3,6 @@
 import os
 import shutil
 from collections.abc import Callable
-from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -13,10 +12,10 @@ from tqdm import tqdm
 
 from benchmarks.machine import about
 from course_lib.errors import CourseError
+from course_lib.records import record_path
 from course_lib.widgets import FIGURES
 from course_lib.widgets.modules import page_script, style
 
-RESULTS = Path(__file__).parents[1] / "book" / "results"
 WORDS = 60
 DRAWN, STEPPED = 100.0, 16.0
 """What is promised, in milliseconds."""
@@ -62,14 +61,14 @@ def stepper() -> Workload:
     )
 
 
-def recorded(name: str, file: str) -> Values:
+def recorded(name: str, record: str) -> Values:
     """What the book draws from a recorded file."""
-    return FIGURES[name].values(RESULTS / file)
+    return FIGURES[name].values(record_path(record))
 
 
 def beam_tree() -> Workload:
     """The search with the most nodes."""
-    values = recorded("beam_tree", "multi30k-en-de-rnnsearch-cpu-seed0-beam-tree.json")
+    values = recorded("beam_tree", "multi30k-en-de-rnnsearch-cpu-seed0-beam-tree")
     largest = max(values["searches"], key=lambda search: len(search["nodes"]))
     nodes = largest["nodes"]
     setting = {key: largest[key] for key in ("source", "k", "length_penalty")}

@@ -15,8 +15,9 @@ from course_lib.cli import app
 
 ROOT = Path(__file__).resolve().parents[1]
 TOP_LEVEL = {
-    *("_config.yml", "_toc.yml", "book", "course_lib", "solutions", "exercises", "tests"),
-    *("benchmarks", "nbgrader_config.py", "Makefile", "pyproject.toml", "requirements.lock"),
+    *("_config.yml", "_toc.yml", "book", "experiments", "course_lib", "solutions"),
+    *("exercises", "tests", "benchmarks", "nbgrader_config.py", "Makefile"),
+    *("pyproject.toml", "requirements.lock"),
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "LICENSE-TEXT"),
     *(".binder", ".ci", ".github", ".gitignore"),
 }

@@ -46,7 +46,7 @@ SAID = (
 def recorder() -> ModuleType:
     """The script that made the model and the sentences."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "book")
+        patch.syspath_prepend(ROOT / "experiments")
         return importlib.import_module("record_heatmap_model")
 
 

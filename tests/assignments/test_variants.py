@@ -35,12 +35,13 @@ from course_lib.grading.sources.project import (
     source_of,
 )
 from course_lib.grading.sources.release import source_notebook
+from course_lib.records import record_path
 
 ROOT = project_root(Path(__file__).parent)
 NAMES = [
     name for name in assignment_names(ROOT) if (ROOT / "solutions" / name / "variants.md").is_file()
 ]
-RECORD = ROOT / "book" / "results" / "assignments-proof.json"
+RECORD = record_path("assignments-proof")
 WRONG, RIGHT = 8, 4
 """How many of each kind a part needs at least."""
 
@@ -171,7 +172,7 @@ def test_what_is_refused_is_said_in_a_sentence_that_gives_no_answer_away(proof: 
 def test_the_recorded_matrix_is_what_the_tests_say_today(proof: Proof) -> None:
     """The page of the instructor's guide is made of it."""
     recorded = json.loads(RECORD.read_text(encoding="utf-8"))
-    again = f"Run `python book/record_proof.py {proof.name}` and commit what it writes."
+    again = f"Run `python experiments/record_proof.py {proof.name}` and commit what it writes."
     assert recorded.get(proof.name) == table(ROOT, proof.name, proof.lost), again
 
 

@@ -1,7 +1,5 @@
 """The recorded alignments: of the recorded runs, on the corpus's links, and adding up."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,14 +9,14 @@ from course_lib.corpora import load_corpus
 from course_lib.corpora.corpus import Corpus
 from course_lib.evaluation.alignment import argmax_links
 from course_lib.evaluation.diagnostics import diagnose
+from course_lib.records import read_record, record_paths
 
-RESULTS = Path(__file__).parents[2] / "book" / "results"
 NAME = "toy-en-de-rnnsearch-cpu-seed0"
 
 
 @pytest.fixture(scope="module")
 def record() -> dict[str, Any]:
-    return json.loads((RESULTS / f"{NAME}-alignment.json").read_text())
+    return read_record(f"{NAME}-alignment")
 
 
 @pytest.fixture(scope="module")
@@ -28,20 +26,20 @@ def corpus() -> Corpus:
 
 @pytest.fixture(scope="module")
 def aligners() -> dict[str, Any]:
-    return json.loads((RESULTS / f"{NAME}-aligners.json").read_text())
+    return read_record(f"{NAME}-aligners")
 
 
 def test_it_belongs_to_the_recorded_run_and_to_the_corpus(
     record: dict[str, Any], corpus: Corpus
 ) -> None:
-    result = json.loads((RESULTS / f"{NAME}.json").read_text())
+    result = read_record(f"{NAME}")
     for name in ("model", "corpus", "pair", "git_commit", "corpus_sha256"):
         assert record[name] == result[name], name
     assert record["corpus_sha256"] == corpus.sha256
     scores = result["scores"]["test"]
     for name in ("beam", "bleu_tok", "bleu_tok_signature"):
         assert record["translation"][name] == scores[name]
-    assert (RESULTS / f"{NAME}.json".replace("en-de", "de-en")).exists()
+    assert record_paths(NAME.replace("en-de", "de-en"))
 
 
 def test_every_score_follows_from_its_counts(record: dict[str, Any], corpus: Corpus) -> None:

@@ -1,7 +1,6 @@
 """The details that re-implementations change: one difference a variant, counted as recorded."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,9 +8,10 @@ import pytest
 from course_lib.corpora import load_corpus
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.models import EncoderDecoder, count_parameters
+from course_lib.records import record_path
 from course_lib.training import RunConfig
 
-PATH = Path(__file__).parents[2] / "book" / "results" / "toy-en-de-rnnsearch-cpu-details.json"
+PATH = record_path("toy-en-de-rnnsearch-cpu-details")
 
 
 @pytest.fixture(scope="module")

@@ -9,9 +9,8 @@ from course_book.execution import INPUTS, key_of, prune
 FILES = (
     "course_lib/models/cells.py",
     "book/drawings/one.svg",
-    "book/results/run.json",
-    "book/tables.py",
     "benchmarks/results/train.json",
+    "experiments/01-bottleneck/run.json",
     "requirements.lock",
 )
 

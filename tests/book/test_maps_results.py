@@ -1,7 +1,5 @@
 """The recorded maps of single words: counts that add up, and the findings the chapter states."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,20 +9,20 @@ from course_lib.corpora import load_corpus
 from course_lib.evaluation.alignment import alignment_error_rate, argmax_links
 from course_lib.evaluation.diagnostics import diagnose
 from course_lib.evaluation.links import parse_links
+from course_lib.records import read_record
 
-RESULTS = Path(__file__).parents[2] / "book" / "results"
 TOY = "toy-en-de-rnnsearch-cpu-maps-seed0"
 CAPTIONS = "multi30k-en-de-rnnsearch-cpu-seed0"
 
 
 @pytest.fixture(scope="module")
 def toy() -> dict[str, Any]:
-    return json.loads((RESULTS / f"{TOY}.json").read_text())
+    return read_record(f"{TOY}")
 
 
 @pytest.fixture(scope="module")
 def captions() -> dict[str, Any]:
-    return json.loads((RESULTS / f"{CAPTIONS}-alignment.json").read_text())
+    return read_record(f"{CAPTIONS}-alignment")
 
 
 def test_both_belong_to_their_corpora_and_runs(
@@ -36,7 +34,7 @@ def test_both_belong_to_their_corpora_and_runs(
         if key.startswith("corpus.")
     }
     assert toy["corpus_sha256"] == load_corpus("toy", "en-de", **options).sha256
-    run = json.loads((RESULTS / f"{CAPTIONS}.json").read_text())
+    run = read_record(f"{CAPTIONS}")
     for name in ("model", "corpus", "pair", "git_commit", "corpus_sha256", "versions"):
         assert captions[name] == run[name], name
 

@@ -41,7 +41,7 @@ def test_it_runs_the_cells_of_the_chapter_and_no_others(made: NotebookNode, chap
     wanted = [cell.source for cell in page.cells if cell.cell_type == "code"]
     opening, folder, *rest = [cell for cell in made.cells if cell.cell_type == "code"]
     assert opening.source.startswith("# Installs what is missing, and nothing else.")
-    assert "results" in folder.source
+    assert "drawings" in folder.source
     widgets = [cell for cell in rest if cell.source.startswith(WIDGET)]
     assert len(widgets) == len(list(read(chapter)[1].all("moving")))
     assert [cell.source for cell in rest if cell not in widgets] == wanted
@@ -88,7 +88,7 @@ def test_the_first_two_cells_run_where_the_notebook_lies() -> None:
     made = nbformat.read(NOTEBOOKS / "05-looking-back.ipynb", as_version=4)
     made.cells = [
         *[cell for cell in made.cells if cell.cell_type == "code"][:2],
-        nbformat.v4.new_code_cell("print(sorted(os.listdir())[:3], os.path.isdir('results'))"),
+        nbformat.v4.new_code_cell("print(sorted(os.listdir())[:3], os.path.isdir('drawings'))"),
     ]
     NotebookClient(made, timeout=60, resources={"metadata": {"path": NOTEBOOKS}}).execute()
     assert "True" in made.cells[-1].outputs[0].text

@@ -1,6 +1,5 @@
 """The transcribed tables of the paper: whole, consistent, and what the chapter on them prints."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ import pytest
 from pybtex.database import parse_file
 
 from course_lib.models import SIZES
+from course_lib.records import read_record
 from course_lib.training import RECIPES
 
 BOOK = Path(__file__).parents[2] / "book"
@@ -16,7 +16,7 @@ BOOK = Path(__file__).parents[2] / "book"
 
 @pytest.fixture(scope="module")
 def paper() -> dict[str, Any]:
-    return json.loads((BOOK / "results" / "published-bahdanau2015.json").read_text("utf-8"))
+    return read_record("published-bahdanau2015")
 
 
 def test_both_tables_are_whole(paper: dict[str, Any]) -> None:
@@ -64,7 +64,7 @@ def test_the_long_sentence_has_forty_words(paper: dict[str, Any]) -> None:
 
 
 def test_published_scores_on_captions_name_their_sources() -> None:
-    published = json.loads((BOOK / "results" / "published-multi30k.json").read_text("utf-8"))
+    published = read_record("published-multi30k")
     bibliography = parse_file(BOOK / "references.bib").entries
     for system in published["systems"]:
         entry = bibliography[system["key"]]

@@ -1,19 +1,18 @@
 """The recorded readers: one corpus, one recipe, one decoder, and another encoder each."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-RESULTS = Path(__file__).parents[2] / "book" / "results"
+from course_lib.records import read_record
+
 NAMES = ("bidirectional", "self-attention", "no-positions")
 SEEDS = (0, 1)
 
 
 def recorded(name: str, seed: int) -> dict[str, Any]:
-    path = RESULTS / f"toy-en-de-rnnsearch-cpu-reader-{name}-seed{seed}.json"
-    return json.loads(path.read_text())
+    return read_record(f"toy-en-de-rnnsearch-cpu-reader-{name}-seed{seed}")
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -1,21 +1,19 @@
 """What the chapter on reading both ways has recorded: comparable runs, and what they must show."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from course_lib.corpora import load_corpus
+from course_lib.records import read_record
 
-RESULTS = Path(__file__).parents[2] / "book" / "results"
 NAME = "toy-en-de-rnnsearch-cpu-reads"
 WAYS = ("both", "forward", "backward")
 SEEDS = (0, 1, 2)
 
 
 def read(name: str) -> dict[str, Any]:
-    result: dict[str, Any] = json.loads((RESULTS / f"{NAME}-{name}.json").read_text())
+    result: dict[str, Any] = read_record(f"{NAME}-{name}")
     return result
 
 

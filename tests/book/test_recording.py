@@ -1,4 +1,4 @@
-"""The recorders: what lies in book/results is what each script would train and write today."""
+"""The recorders: what lies in experiments/ is what each script would train and write today."""
 
 import importlib
 import json
@@ -13,9 +13,10 @@ import pytest
 
 from course_lib.corpora import load_corpus
 from course_lib.evaluation.score import score_split
+from course_lib.records import read_record, record_paths
 from course_lib.training import RunConfig, load_run, recorded_name, train
 
-BOOK = Path(__file__).parents[2] / "book"
+EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 SINGLE = ("bottleneck", "gradients", "reading", "reversal", "self_attention", "stepper")
 """Those that write a file a run."""
 
@@ -25,12 +26,12 @@ Recorder = Callable[[str], ModuleType]
 @pytest.fixture
 def recorder(monkeypatch: pytest.MonkeyPatch) -> Recorder:
     """A script by its name, imported as if Python had been started on it."""
-    monkeypatch.syspath_prepend(BOOK)
+    monkeypatch.syspath_prepend(EXPERIMENTS)
     return lambda name: importlib.import_module(f"record_{name}")
 
 
 def recorded(name: str) -> Any:
-    return json.loads((BOOK / "results" / name).read_text(encoding="utf-8"))
+    return read_record(name.removesuffix(".json"))
 
 
 def settings_of(result: dict[str, Any]) -> dict[str, Any]:
@@ -42,7 +43,7 @@ def settings_of(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_every_script_can_be_imported(recorder: Recorder) -> None:
-    for path in BOOK.glob("record_*.py"):
+    for path in EXPERIMENTS.glob("record_*.py"):
         assert recorder(path.stem.removeprefix("record_")).__doc__
 
 
@@ -78,7 +79,7 @@ def test_no_run_of_theirs_is_left_from_an_older_script(recorder: Recorder) -> No
         recorded_name(vars(config), tag) for name in SINGLE for tag, config in recorder(name).runs()
     }
     for stem in ("gates", "reads", "read", "reader", "longer", "both-ways", "stepper"):
-        found = {path.name for path in (BOOK / "results").glob(f"*-cpu-{stem}-*seed?.json")}
+        found = {path.name for path in EXPERIMENTS.glob(f"*/*-cpu-{stem}-*seed?.json")}
         assert found
         assert found <= expected
 
@@ -127,7 +128,7 @@ def test_a_small_run_is_scored_and_its_record_is_readable(
 ) -> None:
     recorder("self_attention")
     recording = importlib.import_module("recording")
-    monkeypatch.setattr(recording, "RESULTS", tmp_path)
+    monkeypatch.setattr(recording, "EXPERIMENTS", tmp_path)
     sizes = {key: 4 for key in ("embedding", "hidden", "alignment", "readout")}
     parts = {"corpus.train": 8, "corpus.val": 4, "corpus.test": 4, "epochs": 1}
     changes = {**recording.SMALL, **sizes, **parts}
@@ -165,7 +166,7 @@ def test_each_row_of_the_ablation_changes_one_thing(recorder: Recorder) -> None:
         assert different - {"target_vocabulary"} == set(changes)
         for seed in range(3):
             name = f"multi30k-en-de-rnnsearch-{rows.PRESET}-ablation-{row}-seed{seed}.json"
-            if (BOOK / "results" / name).exists():
+            if record_paths(name.removesuffix(".json")):
                 result = recorded(name)
                 assert settings_of(result) == changes
                 assert (result["seed"], result["preset"]) == (seed, rows.PRESET)
@@ -175,7 +176,7 @@ def test_what_was_tried_is_written_beside_what_was_tried_before(
     recorder: Recorder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried = recorder("tried")
-    monkeypatch.setattr(importlib.import_module("recording"), "RESULTS", tmp_path)
+    monkeypatch.setattr(importlib.import_module("recording"), "EXPERIMENTS", tmp_path)
     head = {"corpus": "multi30k", "pair": "en-de", "model": "rnnsearch", "git_commit": "0" * 40}
     for seed, dropout in enumerate((0.2, 0.3)):
         run = tmp_path / "runs" / f"run-{seed}"
@@ -207,7 +208,7 @@ def test_length_penalties_are_compared_by_the_search_that_scores(
     )
     corpus = load_corpus("toy", "en-de", **config.corpus_options)
     train(config, corpus, tmp_path / "run", quiet=True)
-    monkeypatch.setattr(importlib.import_module("recording"), "RESULTS", tmp_path)
+    monkeypatch.setattr(importlib.import_module("recording"), "EXPERIMENTS", tmp_path)
     recorder("length_penalty").record([tmp_path / "run"])
     written = json.loads((tmp_path / "toy-en-de-length-penalty.json").read_text())
     run, part = load_run(tmp_path / "run"), corpus.splits["val"]

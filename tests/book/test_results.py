@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from course_lib.models import EncoderDecoder, ModelConfig, count_parameters
+from course_lib.records import read_record, record_paths
 from course_lib.training import Recipe, recorded_name
 
-RESULTS = Path(__file__).parents[2] / "book" / "results"
-RECORDED = sorted(RESULTS.glob("*seed[0-9].json"))
+RECORDED = sorted(record_paths("*seed[0-9]"))
 RUNS = [path for path in RECORDED if path.name.startswith("multi30k-")]
 FULL_SIZE = [p for p in RUNS if "-n128-" not in p.name and "-ablation-" not in p.name]
 SMALL = [path for path in RUNS if "-n128-" in path.name]
-EXAMPLES = sorted(RESULTS.glob("*-examples.json"))
-JOINED = sorted(RESULTS.glob("*-joined.json"))
+EXAMPLES = sorted(record_paths("*-examples"))
+JOINED = sorted(record_paths("*-joined"))
 
 
 def test_both_models_are_recorded() -> None:
@@ -76,7 +76,7 @@ def test_no_compared_run_is_larger_than_ten_million_parameters(path: Path) -> No
 def test_every_seed_of_a_preset_reaches_what_it_is_for(
     pair: str, preset: str, least: float
 ) -> None:
-    paths = list(RESULTS.glob(f"multi30k-{pair}-rnnsearch-{preset}-seed[0-9].json"))
+    paths = list(record_paths(f"multi30k-{pair}-rnnsearch-{preset}-seed[0-9]"))
     assert paths
     for path in paths:
         scores = json.loads(path.read_text())["scores"]["test_2016_flickr"]
@@ -87,7 +87,7 @@ def test_every_seed_of_a_preset_reaches_what_it_is_for(
 def test_two_cores_train_in_the_minutes_that_a_preset_is_for(preset: str, minutes: int) -> None:
     runs = [
         json.loads(path.read_text())
-        for path in RESULTS.glob(f"multi30k-en-de-rnnsearch-{preset}-seed[0-9].json")
+        for path in record_paths(f"multi30k-en-de-rnnsearch-{preset}-seed[0-9]")
     ]
     two_cores = [run["train_seconds"] for run in runs if run["threads"] == 2]
     assert two_cores
@@ -98,7 +98,7 @@ def test_two_cores_train_in_the_minutes_that_a_preset_is_for(preset: str, minute
 def test_the_compared_models_differ_in_the_context_alone(preset: str, seeds: int) -> None:
     for seed in range(seeds):
         fixed, looking = (
-            json.loads((RESULTS / f"multi30k-en-de-{model}-{preset}-seed{seed}.json").read_text())
+            read_record(f"multi30k-en-de-{model}-{preset}-seed{seed}")
             for model in ("rnnencdec", "rnnsearch")
         )
         assert fixed["model_config"] == {**looking["model_config"], "context": "fixed"}
@@ -130,9 +130,9 @@ def test_the_small_runs_differ_in_model_and_seed_alone() -> None:
 
 
 def test_counts_of_sentences_add_up_to_the_recorded_scores() -> None:
-    record = json.loads((RESULTS / "multi30k-en-de-cpu-seed0-counts.json").read_text())
+    record = read_record("multi30k-en-de-cpu-seed0-counts")
     for model, kept in record["models"].items():
-        result = json.loads((RESULTS / f"multi30k-en-de-{model}-cpu-seed0.json").read_text())
+        result = read_record(f"multi30k-en-de-{model}-cpu-seed0")
         for key in ("corpus_sha256", "seed", "preset"):
             assert record[key] == result[key], key
         assert kept["git_commit"] == result["git_commit"]
@@ -160,7 +160,7 @@ def test_recorded_weights_belong_to_their_words(path: Path) -> None:
 
 @pytest.mark.parametrize("unit", ["tanh", "lstm", "torch", "paper"])
 def test_gradients_through_time_are_recorded_for_every_unit(unit: str) -> None:
-    result = json.loads((RESULTS / f"toy-en-de-rnnencdec-cpu-gates-{unit}-seed0.json").read_text())
+    result = read_record(f"toy-en-de-rnnencdec-cpu-gates-{unit}-seed0")
     assert result["model_config"]["unit"] == unit
     assert result["sentences"] >= 50
     for rows in result["gradients"].values():
@@ -174,7 +174,7 @@ def test_gradients_through_time_are_recorded_for_every_unit(unit: str) -> None:
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_two_reading_orders_differ_in_nothing_else(corpus: str, seed: int) -> None:
     forwards, backwards = (
-        json.loads((RESULTS / f"{corpus}-rnnencdec-cpu-read-{order}-seed{seed}.json").read_text())
+        read_record(f"{corpus}-rnnencdec-cpu-read-{order}-seed{seed}")
         for order in ("forwards", "backwards")
     )
     for key in ("corpus_sha256", "parameters", "epochs", "git_commit", "versions"):
@@ -192,7 +192,7 @@ def test_joined_sentences_are_scored_as_recorded(path: Path) -> None:
     record = json.loads(path.read_text())
     for model, found in record["models"].items():
         run = "{corpus}-{pair}-{model}-{preset}-seed{seed}.json".format(model=model, **record)
-        alone = json.loads((RESULTS / run).read_text())
+        alone = read_record(run.removesuffix(".json"))
         assert found["git_commit"] == alone["git_commit"]
         rows, scores = found["joined"], alone["scores"][record["split"]]
         assert [row["sentences_joined"] for row in rows] == [1, 2, 3, 4]

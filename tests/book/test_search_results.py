@@ -1,18 +1,18 @@
 """The recorded searches: of the recorded run, whole, and showing what the chapter says."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-RESULTS = Path(__file__).parents[2] / "book" / "results"
+from course_lib.records import read_record
+
 NAME = "multi30k-en-de-rnnsearch-cpu-seed0"
 
 
 @pytest.fixture(scope="module")
 def record() -> dict[str, Any]:
-    return json.loads((RESULTS / f"{NAME}-search.json").read_text())
+    return read_record(f"{NAME}-search")
 
 
 def beams(record: dict[str, Any], penalty: float) -> list[dict[str, Any]]:
@@ -21,7 +21,7 @@ def beams(record: dict[str, Any], penalty: float) -> list[dict[str, Any]]:
 
 
 def test_it_belongs_to_the_recorded_run(record: dict[str, Any]) -> None:
-    result = json.loads((RESULTS / f"{NAME}.json").read_text())
+    result = read_record(f"{NAME}")
     for name in ("model", "corpus", "pair", "preset", "seed", "git_commit", "corpus_sha256"):
         assert record[name] == result[name], name
     assert {"python", "torch", "sacrebleu"} <= record["versions"].keys()

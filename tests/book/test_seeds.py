@@ -12,12 +12,12 @@ from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.evaluation.align import forced_weights
 from course_lib.training import RunConfig
 
-BOOK = Path(__file__).parents[2] / "book"
+EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
 
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    monkeypatch.syspath_prepend(BOOK)
+    monkeypatch.syspath_prepend(EXPERIMENTS)
     return importlib.import_module("record_seeds")
 
 

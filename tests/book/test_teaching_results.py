@@ -2,14 +2,14 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
+from course_lib.records import record_path
 from course_lib.training import TEACHER_FORCING, RunConfig
 
-RESULT = Path(__file__).parents[2] / "book" / "results" / "verbs-tokens-teaching.json"
+RESULT = record_path("verbs-tokens-teaching")
 
 
 @pytest.fixture(scope="module")

@@ -1,12 +1,13 @@
 """Pages whose commands are tried as written: no block is left out, and none has changed."""
 
 import importlib.util
-import json
 import re
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from course_lib.records import read_record
 
 ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "book"
@@ -37,7 +38,7 @@ def test_every_block_of_commands_says_who_runs_it(page: str) -> None:
 
 
 def test_the_hub_was_tried_as_the_page_is_now(trial: ModuleType) -> None:
-    recorded = json.loads((BOOK / "results" / "hub-trial.json").read_text(encoding="utf-8"))
+    recorded = read_record("hub-trial")
     assert recorded["blocks"] == trial.fingerprint(BOOK / "jupyterhub.md"), (
         "a block of the page is not the one that was tried: run .ci/hub_trial.py again"
     )

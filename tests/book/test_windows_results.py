@@ -2,15 +2,15 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from course_lib.corpora import load_corpus
 from course_lib.models import model_config
+from course_lib.records import record_path
 
-RESULT = Path(__file__).parents[2] / "book" / "results" / "verbs-tokens-windows.json"
+RESULT = record_path("verbs-tokens-windows")
 
 
 @pytest.fixture(scope="module")

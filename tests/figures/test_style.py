@@ -108,7 +108,7 @@ def drawing_code() -> dict[str, str]:
     files = [
         *(root / "course_lib" / "figures").glob("*.py"),
         *(root / "course_lib" / "widgets").glob("*.py"),
-        *(root / "book").glob("*.py"),
+        *(root / "experiments").rglob("*.py"),
     ]
     code = {path.name: path.read_text(encoding="utf-8") for path in files}
     del code["style.py"]

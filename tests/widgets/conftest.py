@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
+from course_lib.records import record_path
 from course_lib.widgets import FIGURES
 from course_lib.widgets.modules import page_script, style
 
 Open = Callable[..., Page]
-RESULTS = Path(__file__).resolve().parents[2] / "book" / "results"
 RECORDED = {
-    "attention_stepper": RESULTS / "attention-stepper.json",
-    "bottleneck": RESULTS / "bottleneck-explorer.json",
-    "beam_tree": RESULTS / "multi30k-en-de-rnnsearch-cpu-seed0-beam-tree.json",
+    "attention_stepper": record_path("attention-stepper"),
+    "bottleneck": record_path("bottleneck-explorer"),
+    "beam_tree": record_path("multi30k-en-de-rnnsearch-cpu-seed0-beam-tree"),
 }
 
 

@@ -11,8 +11,9 @@ from playwright.sync_api import Page
 
 from course_lib.corpora import load_corpus
 from course_lib.models import ModelConfig, build_model
+from course_lib.records import read_record
 from course_lib.search import translate
-from course_lib.training import Run, RunConfig, read_result, recorded_name
+from course_lib.training import Run, RunConfig, recorded_name
 from course_lib.training.run_directory import make_vocabularies
 from course_lib.widgets import BeamTree
 from course_lib.widgets.beam_tree import recorded_search
@@ -29,11 +30,11 @@ def figure(recorded: dict[str, Path]) -> dict[str, Any]:
 
 
 def test_the_searches_are_of_the_model_that_their_run_names(recorded: dict[str, Path]) -> None:
-    """After the model was trained anew: run book/record_beam_tree.py, or its old searches stay."""
+    """After the model was trained anew: record its searches again, too."""
     content = json.loads(recorded["beam_tree"].read_text(encoding="utf-8"))
-    result = read_result(recorded["beam_tree"].parent / recorded_name(content))
+    result = read_record(recorded_name(content).removesuffix(".json"))
     for key in ("model_sha256", "git_commit", "corpus_sha256"):
-        assert content[key] == result[key], f"{key}. Run book/record_beam_tree.py."
+        assert content[key] == result[key], f"{key}. Run experiments/record_beam_tree.py."
 
 
 def cards(page: Page) -> set[tuple[str, str]]:

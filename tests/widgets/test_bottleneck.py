@@ -14,13 +14,14 @@ from playwright.sync_api import Page
 from course_lib.corpora import load_corpus
 from course_lib.evaluation.accuracy import accuracy_by_length, tokens_right
 from course_lib.files import sha256_of
+from course_lib.records import record_path
 from course_lib.search import translate
 from course_lib.training import Run, load_run
 from course_lib.widgets import BottleneckExplorer
 
 Open = Callable[..., Page]
 BOOK = Path(__file__).resolve().parents[2] / "book"
-GIVEN = BOOK / "results" / "explorer"
+GIVEN = record_path("bottleneck-explorer").parent / "explorer"
 SEEN_ON_SCREEN = """sizes => sizes.map(([size, lengths]) => {
   const [length, width] = document.querySelectorAll('input[type=range]');
   const set = (slider, value) => {
@@ -47,7 +48,7 @@ SEEN_ON_SCREEN = """sizes => sizes.map(([size, lengths]) => {
 
 @pytest.fixture(scope="module")
 def content() -> dict[str, Any]:
-    path = BOOK / "results" / "bottleneck-explorer.json"
+    path = record_path("bottleneck-explorer")
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
 
@@ -119,7 +120,7 @@ def test_keys_and_pointing_move_it_and_screen_readers_hear_it(
 
 
 def test_the_widget_reads_out_what_is_shown(content: dict[str, Any]) -> None:
-    widget = BottleneckExplorer.recorded(BOOK / "results" / "bottleneck-explorer.json")
+    widget = BottleneckExplorer.recorded(record_path("bottleneck-explorer"))
     figure = content["figure"]
     widget.length, widget.size = figure["lengths"][-1], figure["sizes"][-1]
     selected = widget.selected

@@ -12,9 +12,11 @@ import nbformat
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from course_lib.records import record_path
+
 ROOT = Path(__file__).resolve().parents[2]
 GIVEN = ROOT / "exercises" / "heatmap_analysis" / "model"
-EXPLORED = ROOT / "book" / "results" / "bottleneck-explorer.json"
+EXPLORED = record_path("bottleneck-explorer")
 CELLS = (
     "from course_lib.widgets import AttentionByHand\n\nfigure = AttentionByHand()\nfigure",
     "print('read:', figure.state, figure.energies.round(4))",

@@ -17,9 +17,8 @@ ROOT = Path(__file__).resolve().parents[3]
 INPUTS = (
     "course_lib",
     "book/drawings",
-    "book/results",
-    "book/tables.py",
     "benchmarks/results",
+    "experiments",
     "requirements.lock",
 )
 KEPT = 3  # caches of other states, so that going back one change costs nothing

@@ -10,6 +10,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective, SphinxTranslator
 
 from course_lib.figures.picture import Picture
+from course_lib.records import record_path
 from course_lib.widgets import FIGURES
 from course_lib.widgets.modules import page_script, sources, style
 
@@ -23,7 +24,7 @@ class moving(nodes.General, nodes.Element):
 class MovingFigure(SphinxDirective):
     """A moving figure: `:alt:` and `:name:` are needed, the content is its caption.
 
-    `:data:` is the recorded file of a figure that draws one.
+    `:data:` is the record of a figure that draws one.
     """
 
     has_content = True
@@ -40,8 +41,8 @@ class MovingFigure(SphinxDirective):
             raise self.error(f"there is no moving figure {self.arguments[0]!r}")
         data = None
         if "data" in self.options:
-            relative, data = self.env.relfn2path(self.options["data"])
-            self.env.note_dependency(relative)
+            data = str(record_path(self.options["data"]))
+            self.env.note_dependency(data)
         for path in sources(self.arguments[0]):
             self.env.note_dependency(str(path))
         content = moving(module=self.arguments[0], alt=self.options["alt"], data=data)

@@ -33,10 +33,16 @@ NOTES = ("note", "tip", "warning", "important", "seealso")
 INCLUDE_OPTIONS: dict[str, Callable[[str], Any]] = {"dedent": lambda n: int(n) if n else None}
 
 FOLDER_CELL = """\
-# Recorded results are read from the book's folder.
-if os.path.isdir("../results"):
+# Drawings are read from the book's folder.
+if os.path.isdir("../drawings"):
     os.chdir("..")
 """
+
+RECORDED_CELL = """\
+from course_lib.widgets import {widget}
+from course_lib.records import record_path
+
+{widget}.recorded(record_path("{data}"))"""
 
 COLAB_CELL = """\
 # Colab shows the moving figures once widgets from outside are allowed.
@@ -344,8 +350,9 @@ def text_cells(page: Page, source: str) -> list[NotebookNode]:
         if item.argument:
             widget = FIGURES[item.argument].widget.__name__
             data = item.options.get("data")
-            made_from = f'.recorded("{data}")' if data else "()"
-            code = f"from course_lib.widgets import {widget}\n\n{widget}{made_from}"
+            code = f"from course_lib.widgets import {widget}\n\n{widget}()"
+            if data:
+                code = RECORDED_CELL.format(widget=widget, data=data)
             caption = markdown(page, item.items).strip()
             caption = captioned(page.figures[item.options["name"]], caption)
             made += [nbformat.v4.new_code_cell(code), nbformat.v4.new_markdown_cell(caption)]

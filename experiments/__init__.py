@@ -1,0 +1,1 @@
+"""What records the results that the book reads, and the results, by chapter."""
