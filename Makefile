@@ -26,9 +26,11 @@ KEY := $(shell cat requirements.lock pyproject.toml | cksum | cut -d ' ' -f 1)
 STAMP := $(VENV)/.installed-$(KEY)
 # Kernels and subprocesses find `python` and `course` of this environment first.
 WITH_VENV := PATH="$$PWD/$(VENV)/bin:$$PATH" PYTHONNOUSERSITE=1
-# A file's tests stay together, since they share what they have set up. One thread each: threads of
-# several processes that wait for each other's cores take far longer than one.
-RUN_TESTS := $(WITH_VENV) OMP_NUM_THREADS=1 python -m pytest -n $(WORKERS) --dist loadfile
+# Where several processes work beside each other, each has one thread: threads that wait for each
+# other's cores take far longer than one.
+ONE_THREAD_EACH := $(WITH_VENV) OMP_NUM_THREADS=1
+# A file's tests stay together, since they share what they have set up.
+RUN_TESTS := $(ONE_THREAD_EACH) python -m pytest -n $(WORKERS) --dist loadfile
 
 # How long things take on 2 cores without a GPU, said before they start.
 INSTALL_TIME := 2 to 5 minutes
@@ -46,7 +48,7 @@ help: ## list the commands
 
 book: $(STAMP) ## execute and render every chapter into book/_build/html/index.html
 	echo "make book: executes and renders every chapter, $(BOOK_TIME)."
-	$(WITH_VENV) jupyter-book build . -n -W --keep-going --path-output book
+	$(ONE_THREAD_EACH) jupyter-book build . -n -W --keep-going --path-output book
 	echo "make book: done. Open $(SITE)/index.html, or run \`make serve\`."
 
 pdf: book ## the whole book as one PDF: book/_build/looking-back.pdf (needs Chromium)

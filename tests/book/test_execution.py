@@ -1,10 +1,16 @@
 """The execution cache notices what a page's own cells do not show."""
 
+import asyncio
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
-from course_book.execution import INPUTS, key_of, prune
+from course_book.execution import INPUTS, execute_all, key_of, not_yet_run, prune
+from jupyter_cache import get_cache
+from myst_nb.core.config import NbParserConfig
+from myst_parser.config.main import MdParserConfig
+from nbclient.exceptions import CellExecutionError
 
 FILES = (
     "course_lib/models/cells.py",
@@ -77,3 +83,63 @@ def test_the_current_cache_and_the_last_used_stay(tmp_path: Path) -> None:
 
 def test_nothing_to_prune_is_no_error(tmp_path: Path) -> None:
     prune(tmp_path / "not there", "current")
+
+
+# --- two pages at a time --------------------------------------------------------------------------
+
+PAGE = """---
+jupytext:
+  text_representation:
+    format_name: myst
+kernelspec:
+  name: python3
+---
+
+```{{code-cell}} ipython3
+{code}
+```
+"""
+MEETING = """
+import time
+from pathlib import Path
+Path("{mine}").touch()
+while not Path("{other}").exists():
+    time.sleep(0.01)
+print("met", end=" ", flush=True)
+print("{other}")
+"""
+
+
+def book_of(folder: Path, **pages: str) -> SimpleNamespace:
+    """What the extension asks Sphinx's environment: where a page lies, and how pages are read."""
+    for name, code in pages.items():
+        (folder / f"{name}.md").write_text(PAGE.format(code=code.strip()))
+    (folder / "prose.md").write_text("# A page without cells\n")
+    return SimpleNamespace(
+        doc2path=lambda page: folder / f"{page}.md",
+        myst_config=MdParserConfig(),
+        mystnb_config=NbParserConfig(),
+    )
+
+
+def test_two_pages_run_beside_each_other_and_are_found_in_the_cache(tmp_path: Path) -> None:
+    """Each waits for the other: one after the other they would never end."""
+    both = {"a": MEETING.format(mine="a", other="b"), "b": MEETING.format(mine="b", other="a")}
+    env, cache = book_of(tmp_path, **both), get_cache(tmp_path / "cache")
+    waiting = not_yet_run(env, ["a", "b", "prose"], cache)
+    assert [path.stem for path in waiting] == ["a", "b"]
+    asyncio.run(execute_all(waiting, cache, timeout=600))
+    assert not_yet_run(env, ["a", "b", "prose"], cache) == {}
+    fresh = not_yet_run(env, ["a"], get_cache(tmp_path / "another cache"))
+    _, kept = cache.merge_match_into_notebook(fresh[tmp_path / "a.md"])
+    assert [output.text for output in kept.cells[-1].outputs] == ["met b\n"]
+
+
+def test_a_page_that_fails_ends_the_others_and_is_not_kept(tmp_path: Path) -> None:
+    env = book_of(tmp_path, fails="1 / 0", waits="import time\ntime.sleep(86_400)")
+    cache = get_cache(tmp_path / "cache")
+    waiting = not_yet_run(env, ["fails", "waits"], cache)
+    with pytest.raises(ExceptionGroup) as failed:
+        asyncio.run(execute_all(waiting, cache, timeout=600))
+    assert failed.group_contains(CellExecutionError, match="ZeroDivisionError")
+    assert not_yet_run(env, ["fails", "waits"], cache).keys() == waiting.keys()
