@@ -7,10 +7,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from benchmarks import attention
 from benchmarks.report import as_text
 
-
-@pytest.fixture(autouse=True)
-def small_products(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.machine.SHAPES", ((64, 64, 64),))
+pytestmark = pytest.mark.usefixtures("small_products")
 
 
 def test_every_score_is_measured_at_every_size_and_length() -> None:

@@ -1,8 +1,15 @@
 """The cost model's measurement: predictions stand beside what processes and records say."""
 
+from collections.abc import Callable
+
+import pytest
+
 from benchmarks import cost, record, report
 from benchmarks.cost import Point
+from course_lib.models import ModelConfig
 from course_lib.training import RunConfig
+
+Trained = tuple[ModelConfig, int, float]
 
 
 def test_memory_is_measured_in_a_process_of_its_own() -> None:
@@ -35,18 +42,31 @@ def test_recorded_trainings_are_compared_by_their_own_sizes() -> None:
     assert min(searching) > max(fixed)
 
 
-def test_whole_trainings_are_measured_and_predicted_by_their_size() -> None:
+def test_whole_trainings_stand_beside_what_their_size_predicts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each trains in a process of its own, of which `pipeline.alone` is tested above."""
+    took = {8: 60.0, 128: 30.0}
+
+    def alone(work: Callable[[RunConfig], Trained], config: RunConfig) -> Trained:
+        model, updates, seconds = work(config)
+        assert seconds > 0
+        return model, updates, took[model.hidden]
+
+    monkeypatch.setattr(cost, "alone", alone)
     small = {"corpus.train": 200, "corpus.val": 8, "corpus.test": 8, "epochs": 1}
-    sizes = [dict.fromkeys(("embedding", "hidden", "alignment", "readout"), n) for n in (8, 128)]
-    configs = tuple(
-        RunConfig("rnnsearch", "toy", preset="smoke", changes={**small, **each}) for each in sizes
+    sizes = [dict.fromkeys(("embedding", "hidden", "alignment", "readout"), n) for n in took]
+    little, much = cost.whole_rows(
+        tuple(
+            RunConfig("rnnsearch", "toy", preset="smoke", changes={**small, **each})
+            for each in sizes
+        )
     )
-    little, much = cost.whole_rows(configs)
     assert [row["what"] for row in (little, much)] == [
-        f"rnnsearch, n = {n}, 7 updates" for n in (8, 128)
+        f"rnnsearch, n = {n}, 7 updates" for n in took
     ]
     assert 0 < little["predicted"] < much["predicted"]
-    assert 0 < little["measured"] < much["measured"]
+    assert [row["measured"] for row in (little, much)] == [1, 0.5]
 
 
 def test_the_errors_are_those_of_the_rows() -> None:

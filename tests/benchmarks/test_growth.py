@@ -5,15 +5,18 @@ from typing import Any
 import pytest
 
 from benchmarks import growth
+from benchmarks.flops import training_flops
 from benchmarks.picture import STYLES, describe_growth, growth_figure
 from benchmarks.report import as_text
+from tests.benchmarks.conftest import Given
 
 TINY = {"embedding": 8, "hidden": 8, "alignment": 8, "readout": 8}
 VALUES = {"source_length": (2, 4), "target_length": (3, 5), "vocabulary": (50, 90), "batch": (1, 3)}
 
 
-@pytest.fixture(scope="module")
-def result() -> dict[str, Any]:
+@pytest.fixture
+def result(given: Given, small_products: None) -> dict[str, Any]:
+    given(growth, {"ours": 0.25, "textbook": 1.0, "products": 1e9})
     return growth.measure_growth(rounds=1, values=VALUES, **TINY)
 
 
@@ -34,8 +37,9 @@ def test_every_point_is_measured(result: dict[str, Any]) -> None:
     assert [(row["factor"], row["value"]) for row in result["rows"]] == [
         (factor, value) for factor, values in VALUES.items() for value in values
     ]
-    for row in result["rows"]:
-        assert min(row["ours"], row["textbook"]) > row["limit"] > 0
+    for row, point in zip(result["rows"], growth.points(VALUES, **TINY), strict=True):
+        assert (row["ours"], row["textbook"]) == (0.25, 1.0)
+        assert row["limit"] == training_flops(point.work.pairs, point.work.config) / 1e9
 
 
 def test_what_is_kept_for_the_backward_pass_grows_with_every_factor(result: dict[str, Any]) -> None:

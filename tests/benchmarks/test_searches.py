@@ -7,6 +7,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from benchmarks import searches
 from benchmarks.report import as_text
 from course_lib.search import beam_search
+from tests.benchmarks.conftest import Given
 from tests.search.kinds import NAMES, model_of
 
 SENTENCES = [[4, 5, 6], [7], [8, 8, 3, 4, 5], [3]]
@@ -34,22 +35,24 @@ def test_another_translation_is_counted() -> None:
     assert searches.differences(model, work, off_by_one, 2) == 1
 
 
-@pytest.fixture
-def small_products(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.machine.SHAPES", ((64, 64, 64),))
-
-
-@pytest.mark.usefixtures("small_products")
-def test_everything_is_measured_on_a_small_model() -> None:
+def test_everything_is_measured_on_a_small_model(given: Given, small_products: None) -> None:
+    widths = searches.WIDTHS
+    ours, alone = (
+        {f"{who}, k = {k}": k * s for k in widths}
+        for who, s in (("ours", 1.0), ("per sentence", 3.0))
+    )
+    given(searches, {**ours, **alone, f"loop, k = {widths[-1]}": 120.0, "products": 1e9})
     before = torch.get_num_threads()
     result = searches.measure_decode("toy", batch=4, rounds=1, batches=2, updates=3, **SMOKE)
     assert torch.get_num_threads() == before
     assert result["identical"] is True
     assert result["sentences"] == 8
-    assert result["ratio"] == pytest.approx(result["ours"] / result["textbook"])
-    assert result["fraction_of_limit"] == pytest.approx(result["ours"] / result["limit"])
-    assert set(result["ratio_per_sentence"]) == set(searches.WIDTHS)
-    assert result["peak_memory_mb"] > 0
+    assert result["ours"] == 8 / (2 * widths[-1])  # two batches
+    assert result["ratio"] == pytest.approx(120 / widths[-1])
+    assert result["ratio_per_sentence"] == dict.fromkeys(widths, pytest.approx(3))
+    limit = 1e9 / (result["mflop_a_sentence"] * 1e6)
+    assert result["fraction_of_limit"] == pytest.approx(result["ours"] / limit)
+    assert result["peak_memory_mb"] == 2048
     assert "sentences a second" in as_text(result)
 
 

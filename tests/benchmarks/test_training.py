@@ -9,6 +9,7 @@ from benchmarks import training
 from benchmarks.report import as_text
 from benchmarks.workload import Workload, workload
 from course_lib.errors import CourseError
+from tests.benchmarks.conftest import Given
 
 TINY = {"embedding": 8, "hidden": 8, "alignment": 8, "readout": 8}
 
@@ -18,8 +19,16 @@ def work() -> Workload:
     return workload("toy", batch=4, batches=3, **TINY)
 
 
-@pytest.fixture(scope="module")
-def result(work: Workload) -> dict[str, Any]:
+SECONDS = {"ours": 1.0, "ours_bf16": 0.5, "textbook": 4.0, "textbook_bucketed": 2.0}
+RATES = {"products": 1e9, "products_bf16": 3e9}
+
+
+@pytest.fixture
+def result(
+    work: Workload, given: Given, small_products: None, monkeypatch: pytest.MonkeyPatch
+) -> dict[str, Any]:
+    given(training, SECONDS | RATES)
+    monkeypatch.setattr(training, "has_fast_bf16", lambda: True)
     return training.compare(work, "toy", threads=1, rounds=2)
 
 
@@ -40,38 +49,32 @@ def test_the_workload_is_drawn_the_same_every_time(work: Workload) -> None:
     assert workload("toy", batch=4, batches=3, **TINY) == work
 
 
-def test_every_key_is_there_and_fits_the_others(result: dict[str, Any]) -> None:
+def test_speeds_ratios_and_the_limit_follow_from_the_seconds(
+    result: dict[str, Any], work: Workload
+) -> None:
     json.dumps(result)
-    for key in ("ours", "textbook", "textbook_bucketed", "limit"):
-        assert result[key] > 0
-    assert result["ratio"] == result["ours"] / result["textbook"]
-    assert result["ratio_bucketed"] == result["ours"] / result["textbook_bucketed"]
-    assert 0 < result["fraction_of_limit"] == result["ours"] / result["limit"] < 1
-    assert result["limit"] * result["mflop_a_token"] == pytest.approx(
-        result["gflops_of_products"] * 1e3
-    )
-    assert all(len(speeds) == 2 for speeds in result["by_round"].values())
-    assert result["peak_mib"].keys() == result["by_round"].keys()
-    assert all(peak > result["peak_mib_before_training"] for peak in result["peak_mib"].values())
+    whole = len(work.bucketed())  # minibatches, each of which took so many seconds
+    for name, seconds in SECONDS.items():
+        assert result["by_round"][name] == [work.target_tokens / (seconds * whole)] * 2
+        assert result["peak_mib"][name] == 2 * result["peak_mib_before_training"] == 2048
+    assert result["ours"] == work.target_tokens / whole
+    assert (result["ratio"], result["ratio_bucketed"], result["ratio_bf16"]) == (4, 2, 2)
+    assert result["gflops_of_products"] == 1
+    for which, rate in (("", 1e9), ("_bf16", 3e9)):
+        limit = rate / (result["mflop_a_token"] * 1e6)
+        fraction = result[f"ours{which}"] / limit
+        assert result[f"fraction_of_limit{which}"] == pytest.approx(fraction)
     assert sum(result["share_of_operations"].values()) == pytest.approx(1)
 
 
-def test_bf16_is_measured_where_the_processor_has_it(
-    work: Workload, monkeypatch: pytest.MonkeyPatch
+def test_without_a_processor_for_it_bf16_is_not_measured(
+    work: Workload, given: Given, small_products: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[dict[str, Any]] = []
-    timing = training.Timing([[1.0] * 3], peak=1, empty=1)
-
-    def take_turns(programs: dict[str, Any], **_: Any) -> dict[str, training.Timing]:
-        asked.append(programs)
-        return dict.fromkeys(programs, timing)
-
-    monkeypatch.setattr(training, "take_turns", take_turns)
-    for has in (False, True):
-        monkeypatch.setattr(training, "has_fast_bf16", lambda has=has: has)
-        found = training.compare(work, "toy", threads=1, rounds=1)
-        assert ("ours_bf16" in asked[-1]) == has
-        assert (found["ratio_bf16"] is not None) == has
+    given(training, {name: 1.0 for name in (SECONDS | RATES) if not name.endswith("bf16")})
+    monkeypatch.setattr(training, "has_fast_bf16", lambda: False)
+    found = training.compare(work, "toy", threads=1, rounds=1)
+    assert found["ratio_bf16"] is None
+    assert "ours_bf16" not in found["by_round"]
 
 
 def test_the_table_shows_what_was_measured(result: dict[str, Any]) -> None:
