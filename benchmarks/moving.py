@@ -79,7 +79,7 @@ def beam_tree() -> Workload:
 
 def bottleneck() -> Workload:
     """Every length of every size."""
-    values = recorded("bottleneck", "bottleneck-explorer.json")
+    values = recorded("bottleneck", "bottleneck-explorer")
     lengths = there_and_back("length", values["lengths"])
     steps = [step for size in values["sizes"] for step in [("size", size), *lengths]]
     return Workload(f"{len(values['lengths'])} lengths", values, steps)
