@@ -46,7 +46,7 @@ def main(names: list[str]) -> None:
     known = [
         name
         for name in assignment_names(ROOT)
-        if (ROOT / "solutions" / name / "variants.md").is_file()
+        if (ROOT / "solutions" / name / "variants.yaml").is_file()
     ]
     record = json.loads(RECORD.read_text(encoding="utf-8")) if RECORD.is_file() else {}
     record = {name: found for name, found in record.items() if name in known}

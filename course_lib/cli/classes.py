@@ -33,6 +33,50 @@ class Sandbox(StrEnum):
     none = "none"
 
 
+SubmittedFolder = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder with STUDENT/NAME/NAME.ipynb; `submitted` in the course's folder if not"
+        " given. Gradebook and feedback are written beside it."
+    ),
+]
+Scheduler = Annotated[
+    str | None, typer.Option(help="Address of a Dask scheduler to use in place of processes.")
+]
+Due = Annotated[str | None, typer.Option(help='When it was due: "2026-05-04 23:59". Remembered.')]
+Late = Annotated[
+    str | None,
+    typer.Option(help='What being late costs: "10% a day, none after 5 days". Remembered.'),
+]
+Regrade = Annotated[
+    bool, typer.Option("--regrade", help="Run again what is graded already and has not changed.")
+]
+Export = Annotated[Path | None, typer.Option(help="Also write the marks to this CSV.")]
+ExportCanvas = Annotated[
+    Path | None, typer.Option(help="Also write the points for Canvas to this CSV.")
+]
+ExportMoodle = Annotated[
+    Path | None, typer.Option(help="Also write the points for Moodle to this CSV.")
+]
+RosterFile = Annotated[
+    Path | None,
+    typer.Option(help="The platform's list for these; the one of `course collect` otherwise."),
+]
+ReportFolder = Annotated[
+    Path | None,
+    typer.Option(help="Folder for the report about the class; beside the gradebook if not given."),
+]
+Pseudonyms = Annotated[
+    bool,
+    typer.Option(
+        "--pseudonyms", help="Put other names for the students into everything printed here."
+    ),
+]
+Demo = Annotated[
+    bool, typer.Option("--demo", help="Grade the made-up class instead and compare its marks.")
+]
+
+
 def release(
     names: Annotated[
         list[str] | None, typer.Argument(help="Assignments; all of them if none is named.")
@@ -122,84 +166,35 @@ def collect(
 
 def grade(
     name: Annotated[str, typer.Argument(help="The assignment.")],
-    submitted: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder with STUDENT/NAME/NAME.ipynb; `submitted` in the course's folder if not"
-            " given. Gradebook and feedback are written beside it."
-        ),
-    ] = None,
+    submitted: SubmittedFolder = None,
     jobs: Annotated[int, typer.Option(min=1, help="Submissions graded at the same time.")] = 2,
     sandbox: Annotated[Sandbox, typer.Option(help="Where students' code runs.")] = Sandbox.bwrap,
-    scheduler: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler to use in place of processes.")
-    ] = None,
-    due: Annotated[
-        str | None, typer.Option(help='When it was due: "2026-05-04 23:59". Remembered.')
-    ] = None,
-    late: Annotated[
-        str | None,
-        typer.Option(help='What being late costs: "10% a day, none after 5 days". Remembered.'),
-    ] = None,
-    regrade: Annotated[
-        bool,
-        typer.Option("--regrade", help="Run again what is graded already and has not changed."),
-    ] = False,
-    export: Annotated[Path | None, typer.Option(help="Also write the marks to this CSV.")] = None,
-    export_canvas: Annotated[
-        Path | None, typer.Option(help="Also write the points for Canvas to this CSV.")
-    ] = None,
-    export_moodle: Annotated[
-        Path | None, typer.Option(help="Also write the points for Moodle to this CSV.")
-    ] = None,
-    roster: Annotated[
-        Path | None,
-        typer.Option(help="The platform's list for these; the one of `course collect` otherwise."),
-    ] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder for the report about the class; beside the gradebook if not given."
-        ),
-    ] = None,
-    pseudonyms: Annotated[
-        bool,
-        typer.Option(
-            "--pseudonyms", help="Put other names for the students into everything printed here."
-        ),
-    ] = False,
+    scheduler: Scheduler = None,
+    due: Due = None,
+    late: Late = None,
+    regrade: Regrade = False,
+    export: Export = None,
+    export_canvas: ExportCanvas = None,
+    export_moodle: ExportMoodle = None,
+    roster: RosterFile = None,
+    report: ReportFolder = None,
+    pseudonyms: Pseudonyms = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, no table.")] = False,
-    demo: Annotated[
-        bool,
-        typer.Option("--demo", help="Grade the made-up class instead and compare its marks."),
-    ] = False,
+    demo: Demo = False,
 ) -> None:
     """Grade a whole class; exit 1 if a submission could not be graded.
 
     A run that was stopped or killed is gone on with: what it had finished is not run again.
     """
     _need("nbgrader", "jupytext", "distributed")
-    from course_lib.files import write_atomically
-    from course_lib.grading.reporting import exports, formgrader, reports
-    from course_lib.grading.reporting.overview import overview, under_pseudonyms
-    from course_lib.grading.reporting.pages.report import write_report
     from course_lib.grading.running.classroom import grade_class
-    from course_lib.grading.sandbox import walls as box
     from course_lib.grading.sources.project import project_root
 
     if pseudonyms and (export_canvas or export_moodle):
         raise CourseError(
             "Canvas and Moodle do not know pseudonyms: export for them without --pseudonyms."
         )
-    if sandbox is Sandbox.bwrap:
-        box.require()
-    else:
-        typer.echo(
-            "No sandbox: students' code runs with your rights. It can read the solutions, change"
-            " other students' marks, delete your files and use the network. Do this only with"
-            " notebooks you trust, or in a machine of its own.",
-            err=True,
-        )
+    _prepare(sandbox)
     declared: list[Student] = []
     if demo:
         submitted, declared = _demonstration(name)
@@ -224,6 +219,44 @@ def grade(
     except KeyboardInterrupt:
         typer.echo("What is graded is kept; the same command goes on from there.", err=True)
         raise
+    _publish(root, result, known, pseudonyms, as_json, report, export, export_canvas, export_moodle)
+    agrees = not demo or _compare(result, declared)
+    if not (result.complete and agrees):
+        raise typer.Exit(1)
+
+
+def _prepare(sandbox: Sandbox) -> None:
+    """Make sure of the sandbox, or warn of what is possible without."""
+    from course_lib.grading.sandbox import walls
+
+    if sandbox is Sandbox.bwrap:
+        walls.require()
+    else:
+        typer.echo(
+            "No sandbox: students' code runs with your rights. It can read the solutions, change"
+            " other students' marks, delete your files and use the network. Do this only with"
+            " notebooks you trust, or in a machine of its own.",
+            err=True,
+        )
+
+
+def _publish(
+    root: Path,
+    result: "ClassReport",
+    known: "Roster | None",
+    pseudonyms: bool,
+    as_json: bool,
+    report: Path | None,
+    export: Path | None,
+    export_canvas: Path | None,
+    export_moodle: Path | None,
+) -> None:
+    """Write the report and the tables that were asked for, and print the marks."""
+    from course_lib.files import write_atomically
+    from course_lib.grading.reporting import exports, formgrader, reports
+    from course_lib.grading.reporting.overview import overview, under_pseudonyms
+    from course_lib.grading.reporting.pages.report import write_report
+
     shown = overview(root, result)
     if pseudonyms:
         shown = under_pseudonyms(shown)
@@ -235,15 +268,12 @@ def grade(
     if known is not None:
         _export(shown, known, export_canvas, export_moodle)
     if as_json:
-        told = reports.as_json(shown.result) | {"report": str(page)}
-        told["similar"] = reports.similar(shown.pairs)
-        typer.echo(json.dumps(told, indent=2))
+        printed = reports.as_json(shown.result) | {"report": str(page)}
+        printed["similar"] = reports.similar(shown.pairs)
+        typer.echo(json.dumps(printed, indent=2))
     else:
         typer.echo(reports.as_table(shown.result))
         _say_where(result, page, [export, export_canvas, export_moodle])
-    agrees = not demo or _compare(result, declared)
-    if not (result.complete and agrees):
-        raise typer.Exit(1)
 
 
 def _roster(given: Path | None, submitted: Path, name: str) -> "Roster":

@@ -2,7 +2,7 @@
 
 import math
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -65,13 +65,8 @@ def translate(
     from course_lib.training import load_run
 
     drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
-    asked = {name: value for name, value in drawing.items() if value is not None}
-    if asked and not sample:
-        option = next(iter(asked)).replace("_", "-")
-        raise CourseError(f"--{option} is about drawing words. Add --sample, or leave it out.")
-    if sample and (beam is not None or length_penalty is not None):
-        option = "beam" if beam is not None else "length-penalty"
-        raise CourseError(f"--{option} searches and --sample draws. Leave one of the two out.")
+    searching = {"beam": beam, "length_penalty": length_penalty}
+    _refuse_mixed(sample, _given(drawing), _given(searching))
     if length_penalty is not None and not math.isfinite(length_penalty):
         raise CourseError("--length-penalty is not a number. Give one, as in 0.6.")
     if no_unk and replace_unk:
@@ -86,35 +81,20 @@ def translate(
         )
     source_language, _, target_language = loaded.config.pair.partition("-")
     in_words = tokenized or not target_language  # token strings have no language
-    try:
-        lines = [line.rstrip("\n") for line in sys.stdin]
-    except UnicodeDecodeError as error:
-        raise CourseError("The input is not UTF-8. Convert it first, as with iconv.") from error
+    lines = _lines()
     sentences = [line.split() if in_words else tokenize(line, source_language) for line in lines]
     encoded = [loaded.source_vocabulary.encode(sentence) for sentence in sentences]
+    rules: dict[str, Any] = {"min_length": min_length, "forbid_unk": no_unk}
     if sample:
-        found = search.sample(
-            loaded.model,
-            encoded,
-            seed or 0,
-            temperature=1.0 if temperature is None else temperature,
-            top_k=top_k,
-            top_p=top_p,
-            min_length=min_length,
-            forbid_unk=no_unk,
-        )
+        settings = {"seed": 0, "temperature": 1.0} | _given(drawing)
+        hypotheses = search.sample(loaded.model, encoded, **settings, **rules)
     else:
-        found = search.translate(
-            loaded.model,
-            encoded,
-            k=12 if beam is None else beam,
-            length_penalty=(
-                loaded.config.recipe.length_penalty if length_penalty is None else length_penalty
-            ),
-            min_length=min_length,
-            forbid_unk=no_unk,
+        penalty = loaded.config.recipe.length_penalty if length_penalty is None else length_penalty
+        width = 12 if beam is None else beam
+        hypotheses = search.translate(
+            loaded.model, encoded, k=width, length_penalty=penalty, **rules
         )
-    for sentence, hypothesis in zip(sentences, found, strict=True):
+    for sentence, hypothesis in zip(sentences, hypotheses, strict=True):
         if not sentence:
             words = []
         elif replace_unk:
@@ -122,6 +102,30 @@ def translate(
         else:
             words = loaded.target_vocabulary.decode(hypothesis.tokens)
         typer.echo(" ".join(words) if in_words else detokenize(words, target_language))
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _refuse_mixed(sample: bool, drawing: dict[str, Any], searching: dict[str, Any]) -> None:
+    """Refuse options of sampling in a search, and options of a search in sampling."""
+    others = searching if sample else drawing
+    if not others:
+        return
+    option = next(iter(others)).replace("_", "-")
+    if sample:
+        raise CourseError(f"--{option} searches and --sample draws. Leave one of the two out.")
+    raise CourseError(f"--{option} is about drawing words. Add --sample, or leave it out.")
+
+
+def _lines() -> list[str]:
+    """The lines of standard input, without their ends."""
+    try:
+        return [line.rstrip("\n") for line in sys.stdin]
+    except UnicodeDecodeError as error:
+        raise CourseError("The input is not UTF-8. Convert it first, as with iconv.") from error
 
 
 def register(app: typer.Typer) -> None:

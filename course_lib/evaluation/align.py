@@ -115,19 +115,7 @@ def align_split(
         gold = [GoldLinks(links) for links in part.links]
     scores: dict[str, dict[str, Any]] = {}
     if gold is not None:
-        ways = {"argmax": [argmax_links(alpha) for alpha in weights]}
-        if reverse is not None:
-            ways["reverse"] = [transposed(argmax_links(alpha)) for alpha in reverse]
-        more = {
-            "threshold": [threshold_links(alpha, threshold) for alpha in weights],
-            "words": [words_links(alpha) for alpha in weights],
-        }
-        if reverse is not None:
-            more["agreed"] = [
-                threshold_links(both_directions(alpha, beta), both, end_mark=False)
-                for alpha, beta in zip(weights, reverse, strict=True)
-            ]
-        scores["attention"] = _scored({**ways, **more, **_combined(ways)}, gold)
+        scores["attention"] = _scored(_attended(weights, reverse, threshold, both), gold)
         classical = model1_alignments(corpus, split, both_ways=reverse is not None)
         scores["ibm1"] = _scored({**classical, **_combined(classical)}, gold)
         diagonal = [
@@ -149,6 +137,25 @@ def align_split(
         "ibm1_iterations": ITERATIONS if gold is not None else None,
         "diagnostics": summarise([diagnose(alpha, threshold) for alpha in weights]),
     }
+
+
+def _attended(
+    weights: Sequence[Weights], reverse: Sequence[Weights] | None, threshold: float, both: float
+) -> dict[str, Alignments]:
+    """What the weights say, by every way to make links of them; see `align_split`."""
+    ways = {"argmax": [argmax_links(alpha) for alpha in weights]}
+    if reverse is not None:
+        ways["reverse"] = [transposed(argmax_links(alpha)) for alpha in reverse]
+    more = {
+        "threshold": [threshold_links(alpha, threshold) for alpha in weights],
+        "words": [words_links(alpha) for alpha in weights],
+    }
+    if reverse is not None:
+        more["agreed"] = [
+            threshold_links(both_directions(alpha, beta), both, end_mark=False)
+            for alpha, beta in zip(weights, reverse, strict=True)
+        ]
+    return {**ways, **more, **_combined(ways)}
 
 
 def model1_alignments(corpus: Corpus, split: str, both_ways: bool) -> dict[str, Alignments]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
@@ -48,20 +49,8 @@ def learning_curves(
         figure.add_axes((left / width, start / height, panel / width, tall / height))
         for start in (bottom + tall + gap, bottom)
     )
-    for axes, title, note in (
-        (loss, "Loss", "nats a word; marked: validation, thin: training"),
-        (bleu, "BLEU", "validation set, tokenised"),
-    ):
-        axes.set_title(title, pad=18, fontweight="bold")
-        axes.annotate(
-            note,
-            (0, 1),
-            xytext=(0, 6),
-            xycoords="axes fraction",
-            textcoords="offset points",
-            fontsize=NOTE,
-            color=MUTED,
-        )
+    _head(loss, "Loss", "nats a word; marked: validation, thin: training")
+    _head(bleu, "BLEU", "validation set, tokenised")
 
     loss_ends, bleu_ends = [], []
     for model, records in drawn.items():
@@ -93,6 +82,20 @@ def learning_curves(
             axes.set_ylim(bottom=0)
         label_ends(axes, ends)
     return figure
+
+
+def _head(axes: Axes, title: str, note: str) -> None:
+    """A panel's title, and under it a note on what is drawn."""
+    axes.set_title(title, pad=18, fontweight="bold")
+    axes.annotate(
+        note,
+        (0, 1),
+        xytext=(0, 6),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        fontsize=NOTE,
+        color=MUTED,
+    )
 
 
 def _time_unit(runs: Mapping[str, Records]) -> tuple[float, str]:

@@ -1,11 +1,12 @@
 """The picture of the paper's Figure 3: which source words each target word was written from."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 from matplotlib.transforms import ScaledTranslation
@@ -90,9 +91,56 @@ def heatmap(
     weights, columns, rows = _checked(alpha, source, target)
     (columns, wide), (rows, high) = joined(columns), joined(rows)
     n_rows, n_columns = weights.shape
-    gold = sorted(links) if links is not None else None
+    gold = sorted(links) if links is not None else []
+    title_lines = title.split("\n") if title else []
+    plan = _plan(rows, columns, title_lines, bool(gold))
+    width, height = plan.width, plan.height
+    figure = CourseFigure(figsize=(width, height))
+    box = (
+        plan.left / width,
+        plan.bottom / height,
+        n_columns * plan.cell / width,
+        n_rows * plan.cell / height,
+    )
+    axes = figure.add_axes(box)
+    image = axes.imshow(weights, cmap=WEIGHTS, vmin=0.0, vmax=1.0, aspect="auto")
+    _label_words(axes, columns, rows, plan.size, plan.angle)
+    _draw_grid(axes, n_rows, n_columns, wide, high)
+    _join_pieces(axes, wide, high)
+    if max(n_rows, n_columns) <= VALUES_UP_TO:
+        _write_values(axes, weights)
+    for position, (j, i) in enumerate(gold):
+        if not (0 <= j < n_columns and 0 <= i < n_rows):
+            raise CourseError(
+                f"Gold link {j}-{i} points outside {n_columns} source and {n_rows} target words. "
+                "Links are source-target positions from 0."
+            )
+        axes.add_patch(_gold_square(j, i, plan.cell, f"gold-{position}"))
+    _draw_scale(figure, image, plan, n_rows, n_columns)
+    _name_axes(axes, NOTE)
+    _write_title(figure, title_lines, width, height)
+    if gold:
+        _explain_links(figure, links_name, plan.left, width, height)
+    return figure
 
-    # Everything below is in inches: sizes come from the words, so that no label is ever cut.
+
+class _Plan(NamedTuple):
+    """Where everything goes, in inches; `size` in points and `angle` in degrees are the words'."""
+
+    cell: float
+    size: float
+    angle: int
+    left: float
+    bottom: float
+    width: float
+    height: float
+
+
+def _plan(
+    rows: Sequence[str], columns: Sequence[str], title_lines: Sequence[str], gold: bool
+) -> _Plan:
+    """Sizes that come from the words, so that no label is ever cut."""
+    n_rows, n_columns = len(rows), len(columns)
     cell = float(np.clip(5.4 / max(n_rows, n_columns), 0.14, 0.6))
     size = float(np.clip(cell * 72 * 0.5, TINY, 10.5))
     widths = [text_width(word, size) for word in columns]
@@ -105,45 +153,29 @@ def heatmap(
         ends = [(k + 0.5) * cell + w * np.cos(slope) for k, w in enumerate(widths)]
         overhang = max(ends) + line - n_columns * cell
 
-    corner = NOTE
-    left = 0.14 + 0.1 + max([text_width(word, size) for word in rows] + [_corner_width(corner)])
-    title_lines = title.split("\n") if title else []
+    left = 0.14 + 0.1 + max([text_width(word, size) for word in rows] + [_corner_width(NOTE)])
     top = (
         0.16
         + (0.24 * len(title_lines) + 0.08 if title_lines else 0.0)
-        + max(above + 0.1, 2.6 * corner / 72)
+        + max(above + 0.1, 2.6 * NOTE / 72)
     )
     bottom = 0.16 + (0.3 if gold else 0.0)
     right = max(0.95, overhang + 0.1)
     needed = max([text_width(text, TITLE) * 1.12 for text in title_lines], default=0.0) + 0.3
     width = max(left + n_columns * cell + right, needed)
     height = top + n_rows * cell + bottom
+    return _Plan(cell, size, angle, left, bottom, width, height)
 
-    figure = CourseFigure(figsize=(width, height))
-    box = (left / width, bottom / height, n_columns * cell / width, n_rows * cell / height)
-    axes = figure.add_axes(box)
-    image = axes.imshow(weights, cmap=WEIGHTS, vmin=0.0, vmax=1.0, aspect="auto")
-    _label_words(axes, columns, rows, size, angle)
-    _draw_grid(axes, n_rows, n_columns, wide, high)
-    _join_pieces(axes, wide, high)
-    if max(n_rows, n_columns) <= VALUES_UP_TO:
-        _write_values(axes, weights)
-    for position, (j, i) in enumerate(gold or []):
-        if not (0 <= j < n_columns and 0 <= i < n_rows):
-            raise CourseError(
-                f"Gold link {j}-{i} points outside {n_columns} source and {n_rows} target words. "
-                "Links are source-target positions from 0."
-            )
-        axes.add_patch(_gold_square(j, i, cell, f"gold-{position}"))
 
-    # Beside the cells, at most 2.6 inches high.
-    bar_height = min(n_rows * cell, 2.6)
+def _draw_scale(figure: Figure, image: AxesImage, plan: _Plan, n_rows: int, n_columns: int) -> None:
+    """The bar of colours beside the cells, at most 2.6 inches high."""
+    bar_height = min(n_rows * plan.cell, 2.6)
     bar = figure.add_axes(
         (
-            (left + n_columns * cell + 0.22) / width,
-            (bottom + n_rows * cell - bar_height) / height,
-            0.13 / width,
-            bar_height / height,
+            (plan.left + n_columns * plan.cell + 0.22) / plan.width,
+            (plan.bottom + n_rows * plan.cell - bar_height) / plan.height,
+            0.13 / plan.width,
+            bar_height / plan.height,
         )
     )
     colorbar = figure.colorbar(image, cax=bar, ticks=[0, 0.5, 1])
@@ -153,7 +185,9 @@ def heatmap(
     bar.tick_params(length=0, labelsize=SMALL, pad=3)
     bar.grid(False)
 
-    _name_axes(axes, corner)
+
+def _write_title(figure: Figure, title_lines: Sequence[str], width: float, height: float) -> None:
+    """The lines of the title, from the top."""
     for number, text in enumerate(title_lines):
         figure.text(
             0.16 / width,
@@ -164,9 +198,6 @@ def heatmap(
             fontweight="bold",
             parse_math=False,
         )
-    if gold:
-        _explain_links(figure, links_name, left, width, height)
-    return figure
 
 
 def _angle(widest: float, cell: float, size: float) -> int:

@@ -61,97 +61,150 @@ def train(
     out = Path(out)
     if out.exists() and not out.is_dir():
         raise CourseError(f"{out} is a file. Choose another --out.")
-    recipe = config.recipe
     keep_freed_memory()
-    accelerator = make_accelerator(recipe.precision)
-    main = accelerator.is_main_process
-    words = make_vocabularies(config, corpus)
-    model_config = config.model_config(*map(len, words))
-    started_before = gather(accelerator, (out / CONFIG).exists())[0]
-    if started_before:
-        if not resume:
-            raise CourseError(
-                f"{out} already holds a run. Continue it with --resume, or choose another --out."
-            )
-        check_same_run(out, config, model_config, corpus)
+    training = Training(config, corpus, out, resume)
+    if not training.progress.finished:
+        training.open_directory(None if quiet else training.announce())
+        training.run(quiet, watch)
+    return training.progress
 
-    set_seed(config.seed, device_specific=True)  # each process drops units of its own
-    model = build_model(model_config, config.seed).to(accelerator.device)
-    optimiser = make_optimiser(model.parameters(), recipe)
-    average = Average(model, recipe.averaging) if recipe.averaging else None
-    minibatches = make_minibatches(config, corpus, words)
-    rank, scaler = accelerator.process_index, accelerator.scaler
 
-    def load(path: Path) -> dict[str, Any]:
-        return load_state(path, model, optimiser, rank, scaler, average)
+class Training:
+    """One run while it is trained: the model, what moves its weights, and where it stands."""
 
-    progress = restore(out, load, main)
-    if progress.finished:
-        return progress
-    progress.parts = max(progress.parts, recipe.accumulation)
-    total_steps = recipe.epochs * minibatches.per_epoch
-    said: float | None = None
-    if not quiet:
-        val = encode_pairs(corpus.splits["val"], words)
-        forecast = estimate(accelerator, model, minibatches, recipe, progress, val)
-        said = forecast.seconds
-        if main:
-            print(f"{config.model} on {corpus.name} {corpus.pair}: {forecast}.", flush=True)
+    def __init__(self, config: RunConfig, corpus: Corpus, out: Path, resume: bool) -> None:
+        """Everything as at the beginning or, where the run was stopped, as it was then.
 
-    if main:
-        with resumable(out):
-            if started_before:
-                write_metrics(out, progress.metrics)
+        Raises:
+            CourseError: `out` holds another run, or one that is not to be gone on with.
+        """
+        self.config, self.corpus, self.out = config, corpus, out
+        self.recipe = config.recipe
+        self.accelerator = make_accelerator(self.recipe.precision)
+        self.is_main = self.accelerator.is_main_process
+        self.words = make_vocabularies(config, corpus)
+        self.model_config = config.model_config(*map(len, self.words))
+        self.started_before = gather(self.accelerator, (out / CONFIG).exists())[0]
+        if self.started_before:
+            if not resume:
+                raise CourseError(
+                    f"{out} already holds a run. Continue it with --resume, or choose another "
+                    "--out."
+                )
+            check_same_run(out, config, self.model_config, corpus)
+
+        set_seed(config.seed, device_specific=True)  # each process drops units of its own
+        self.model = build_model(self.model_config, config.seed).to(self.accelerator.device)
+        self.optimiser = make_optimiser(self.model.parameters(), self.recipe)
+        averaging = self.recipe.averaging
+        self.average = Average(self.model, averaging) if averaging else None
+        self.minibatches = make_minibatches(config, corpus, self.words)
+        self.total_steps = self.recipe.epochs * self.minibatches.per_epoch
+        self.progress = restore(out, self._load, self.is_main)
+        self.started = time.monotonic() - self.progress.seconds
+
+    def announce(self) -> float:
+        """Measure how long the training will take, say so, and return the seconds."""
+        pairs = encode_pairs(self.corpus.splits["val"], self.words)
+        forecast = estimate(
+            self.accelerator, self.model, self.minibatches, self.recipe, self.progress, pairs
+        )
+        if self.is_main:
+            name = f"{self.config.model} on {self.corpus.name} {self.corpus.pair}"
+            print(f"{name}: {forecast}.", flush=True)
+        return forecast.seconds
+
+    def open_directory(self, seconds: float | None) -> None:
+        """Make the run directory ready; `seconds` is what the training was said to take."""
+        if not self.is_main:
+            return
+        with resumable(self.out):
+            if self.started_before:
+                write_metrics(self.out, self.progress.metrics)
             else:
-                processes = accelerator.num_processes
-                start_run(out, config, model_config, corpus, list(words), said, processes)
-            remove_leftovers(out)
-    # Without DistributedDataParallel: see Updater.
-    trainer = accelerator.prepare_model(model, evaluation_mode=True)
-    optimiser = accelerator.prepare_optimizer(optimiser)
-    update = Updater(accelerator, trainer, optimiser, recipe, total_steps)
-    started = time.monotonic() - progress.seconds
+                start_run(
+                    self.out,
+                    self.config,
+                    self.model_config,
+                    self.corpus,
+                    list(self.words),
+                    seconds,
+                    self.accelerator.num_processes,
+                )
+            remove_leftovers(self.out)
 
-    def checkpoint() -> None:
-        progress.seconds = time.monotonic() - started
-        generators = gather(accelerator, generators_state())
-        if main:
-            scales = None if scaler is None else scaler.state_dict()
-            state = vars(progress), generators, scales, average
-            save_state(out / LAST, model, optimiser, *state, out / PREVIOUS)
+    def run(self, quiet: bool, watch: Callable[[EncoderDecoder], None] | None) -> None:
+        """Train from where the run stands to its end.
 
-    with (
-        resumable(out),
-        tqdm(
-            total=total_steps, initial=progress.step, unit="batch", disable=quiet or not main
-        ) as bar,
-        deferred_interrupt() as stop_asked,
-    ):
-        while progress.epoch < recipe.epochs and progress.since_best < recipe.patience:
-            for minibatch in minibatches.epoch(progress.epoch, progress.batch):
-                update(minibatch, progress)
-                if average is not None:
-                    average.update(model, progress.step)
-                bar.update()
-                stop = anywhere(accelerator, stop_asked())
-                if progress.step % recipe.checkpoint_steps == 0 or stop:
-                    checkpoint()
-                if stop:
+        Raises:
+            KeyboardInterrupt: Ctrl-C was heard, and a checkpoint is written.
+            CourseError: the loss is no longer a number, or a file cannot be written.
+        """
+        progress, recipe = self.progress, self.recipe
+        progress.parts = max(progress.parts, recipe.accumulation)
+        # Without DistributedDataParallel: see Updater.
+        trainer = self.accelerator.prepare_model(self.model, evaluation_mode=True)
+        optimiser = self.accelerator.prepare_optimizer(self.optimiser)
+        update = Updater(self.accelerator, trainer, optimiser, recipe, self.total_steps)
+        self.started = time.monotonic() - progress.seconds
+        silent = quiet or not self.is_main
+        with (
+            resumable(self.out),
+            tqdm(
+                total=self.total_steps, initial=progress.step, unit="batch", disable=silent
+            ) as bar,
+            deferred_interrupt() as stop_asked,
+        ):
+            while progress.epoch < recipe.epochs and progress.since_best < recipe.patience:
+                self._train_epoch(update, bar, stop_asked)
+                self._validate(watch)
+                bar.set_postfix(val_loss=f"{progress.metrics[-1]['val_loss']:.3f}")
+                progress.next_epoch()
+                self._checkpoint()
+                if self.is_main:
+                    write_metrics(self.out, progress.metrics)
+                if anywhere(self.accelerator, stop_asked()):
                     raise KeyboardInterrupt
-            progress.seconds = time.monotonic() - started
-            with average.in_place(model) if average is not None else nullcontext():
-                validate(accelerator, model, corpus.splits["val"], words, out, progress)
-                if main and watch is not None:
-                    watch(model)
-            bar.set_postfix(val_loss=f"{progress.metrics[-1]['val_loss']:.3f}")
-            progress.next_epoch()
-            checkpoint()
-            if main:
-                write_metrics(out, progress.metrics)
-            if anywhere(accelerator, stop_asked()):
+            progress.finished = True
+            self._checkpoint()
+            if self.is_main:
+                (self.out / PREVIOUS).unlink(missing_ok=True)
+
+    def _train_epoch(self, update: Updater, bar: tqdm, stop_asked: Callable[[], bool]) -> None:
+        """The updates that this epoch still has."""
+        progress = self.progress
+        for minibatch in self.minibatches.epoch(progress.epoch, progress.batch):
+            update(minibatch, progress)
+            if self.average is not None:
+                self.average.update(self.model, progress.step)
+            bar.update()
+            stop = anywhere(self.accelerator, stop_asked())
+            if progress.step % self.recipe.checkpoint_steps == 0 or stop:
+                self._checkpoint()
+            if stop:
                 raise KeyboardInterrupt
-        progress.finished = True
-        checkpoint()
-        if main:
-            (out / PREVIOUS).unlink(missing_ok=True)
-    return progress
+
+    def _validate(self, watch: Callable[[EncoderDecoder], None] | None) -> None:
+        """Score the weights, or where the recipe averages the averaged ones."""
+        self.progress.seconds = time.monotonic() - self.started
+        average, model = self.average, self.model
+        with average.in_place(model) if average is not None else nullcontext():
+            split = self.corpus.splits["val"]
+            validate(self.accelerator, model, split, self.words, self.out, self.progress)
+            if self.is_main and watch is not None:
+                watch(model)
+
+    def _checkpoint(self) -> None:
+        """Write the state; the one before it stays until this one is whole."""
+        self.progress.seconds = time.monotonic() - self.started
+        generators = gather(self.accelerator, generators_state())
+        if self.is_main:
+            scaler = self.accelerator.scaler
+            scales = None if scaler is None else scaler.state_dict()
+            state = vars(self.progress), generators, scales, self.average
+            save_state(self.out / LAST, self.model, self.optimiser, *state, self.out / PREVIOUS)
+
+    def _load(self, path: Path) -> dict[str, Any]:
+        """Put one state back and return its progress."""
+        rank, scaler = self.accelerator.process_index, self.accelerator.scaler
+        return load_state(path, self.model, self.optimiser, rank, scaler, self.average)

@@ -1,7 +1,7 @@
 """Every assignment's tests, proved: right answers of every kind pass, and each wrong one costs what
 it should and nothing else.
 
-The answers are in `solutions/NAME/variants.md`; an assignment that has the file is proved.
+The answers are in `solutions/NAME/variants.yaml`; an assignment that has the file is proved.
 """
 
 import json
@@ -39,7 +39,9 @@ from course_lib.records import record_path
 
 ROOT = project_root(Path(__file__).parent)
 NAMES = [
-    name for name in assignment_names(ROOT) if (ROOT / "solutions" / name / "variants.md").is_file()
+    name
+    for name in assignment_names(ROOT)
+    if (ROOT / "solutions" / name / "variants.yaml").is_file()
 ]
 RECORD = record_path("assignments-proof")
 WRONG, RIGHT = 8, 4

@@ -1,32 +1,56 @@
 """Answers made up for trying the grader out: right, plausibly wrong, unlucky and hostile ones.
 
-They are written down beside the assignment's source: in `demonstration.md` a class, a section for
-each student; in `variants.md` single answers, a section for each way to answer one cell. A section
-has what is done, the cells that are answered so, and the parts that deserve to be lost. Both stay
+They are written down beside the assignment's source: in `demonstration.yaml` a class, an entry for
+each student; in `variants.yaml` single answers, an entry for each way to answer one cell. An entry
+says what is done, the cells that are answered so, and the parts that deserve to be lost. Both stay
 out of the package and of the release, like the solutions.
 """
 
 import re
 import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import jsonschema
 import nbformat
+import yaml
 from nbformat import NotebookNode
 
 from course_lib.errors import CourseError
 from course_lib.grading.sources.project import source_of
-from course_lib.grading.sources.release import handed_in, source_notebook
+from course_lib.grading.sources.release import MADE_UP, handed_in, source_notebook
 
 if TYPE_CHECKING:
     from course_lib.grading.running.classroom import ClassReport
 
-_SECTION = re.compile(
-    r"^## (?P<student>[\w-]+)\n(?P<body>.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL
-)
-_LINE = r"^{}: (?P<said>.*?)\.$"
-_CELL = re.compile(r"^```python (?P<cell>\w+)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+DEMONSTRATION, VARIANTS = MADE_UP
+_NAMES = {"type": "array", "items": {"type": "string"}}
+_ENTRY = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "pattern": r"^[\w-]+$"},
+        "does": {"type": "string"},
+        "loses": {"anyOf": [{"const": "everything"}, _NAMES]},
+        "blank": {"type": "boolean"},
+        "cells": {"type": "object", "additionalProperties": {"type": "string"}},
+        "files": {"type": "string"},
+        "for": {"type": "string"},
+        "owner": {"type": "string"},
+    },
+    "required": ["name", "loses"],
+    "additionalProperties": False,
+}
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "students": {"type": "array", "items": _ENTRY},
+        "answers": {"type": "array", "items": _ENTRY},
+        "also": {"type": "object", "additionalProperties": _NAMES},
+    },
+    "additionalProperties": False,
+}
 _REGION = re.compile(r"^\s*### (BEGIN|END) SOLUTION\s*$")
 OWNER = '"OWNER"'
 """In a solution or a made-up answer it stands for the id of whoever hands it in."""
@@ -80,10 +104,10 @@ def read_class(root: Path, name: str) -> list[Student]:
         CourseError: it has none, or it names a cell or part the assignment does not have.
     """
     source = source_of(root, name)
-    path = source.parent / "demonstration.md"
+    path = source.parent / DEMONSTRATION
     if not path.is_file():
         raise CourseError(f"{name} has no demonstration class. Write one in {path}.")
-    return _read_sections(path, source_notebook(source))
+    return _students(path, entries(path).get("students", []), source_notebook(source))
 
 
 def read_variants(root: Path, name: str) -> Variants:
@@ -94,23 +118,21 @@ def read_variants(root: Path, name: str) -> Variants:
             assignment does not have.
     """
     source = source_of(root, name)
-    path = source.parent / "variants.md"
+    path = source.parent / VARIANTS
     if not path.is_file():
         raise CourseError(f"{name} has no variants of its answers. Write them in {path}.")
-    notebook = source_notebook(source)
-    sections = _read_sections(path, notebook)
+    notebook, written = source_notebook(source), entries(path)
+    sections = _students(path, written.get("answers", []), notebook)
     names = [section.name for section in sections]
     for section in sections:
         if len(section.answers) + bool(section.about) != 1:
             raise CourseError(
-                f"{path}: {section.name} has to answer one cell, in a block ```python CELL. (With"
-                " nothing but files, say which part they are for: 'For: CELL.')"
+                f"{path}: {section.name} has to answer one cell, under `cells:`. (With nothing but"
+                " files, say which cell they are for: 'for: CELL'.)"
             )
         if names.count(section.name) > 1:
-            raise CourseError(f"{path}: there are two sections {section.name}. Rename one.")
-    top = path.read_text(encoding="utf-8").split("\n## ")[0]
-    pattern = re.compile(_LINE.format(r"Also of (?P<cell>\w+)"), re.MULTILINE | re.DOTALL)
-    also = {found["cell"]: frozenset(_names(found["said"])) for found in pattern.finditer(top)}
+            raise CourseError(f"{path}: there are two entries {section.name}. Rename one.")
+    also = {cell: frozenset(parts) for cell, parts in written.get("also", {}).items()}
     unknown = (also.keys() - _cells(notebook, "solution").keys()) | (
         set().union(*also.values()) - automatic_parts(notebook).keys()
     )
@@ -124,46 +146,48 @@ def cell_of(variant: Student) -> str:
     return variant.about or next(iter(variant.answers))
 
 
-def _read_sections(path: Path, notebook: NotebookNode) -> list[Student]:
+def entries(path: Path) -> dict[str, Any]:
+    """What stands in such a file.
+
+    Raises:
+        CourseError: it is no YAML, or holds something that nobody would read.
+    """
+    try:
+        written: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+        jsonschema.validate(written, _SCHEMA)
+    except yaml.YAMLError as error:
+        raise CourseError(f"{path} is no YAML: {' '.join(str(error).split())}.") from error
+    except jsonschema.ValidationError as error:
+        raise CourseError(f"{path}, {error.json_path}: {error.message}.") from error
+    return written
+
+
+def _students(
+    path: Path, written: Iterable[dict[str, Any]], notebook: NotebookNode
+) -> list[Student]:
+    """The entries of a file, held to the cells and parts of its assignment."""
     automatic, answers = automatic_parts(notebook), _cells(notebook, "solution")
     students = []
-    for section in _SECTION.finditer(path.read_text(encoding="utf-8")):
-        body = section["body"]
-        said = _line("Loses", body)
-        if not said:
-            raise CourseError(f"{path}: {section['student']} has no line 'Loses: parts.'. Add one.")
-        loses = {"nothing": set[str](), "everything": set(automatic)}.get(said, set(_names(said)))
-        cells = {match["cell"]: match["code"].rstrip("\n") for match in _CELL.finditer(body)}
-        files, about = cells.pop("files", ""), _line("For", body)
-        unknown = (loses - set(automatic)) | ({*cells, *filter(None, [about])} - answers.keys())
+    for entry in written:
+        loses = set(automatic) if entry["loses"] == "everything" else set(entry["loses"])
+        student = Student(
+            name=entry["name"],
+            answers={cell: code.rstrip("\n") for cell, code in entry.get("cells", {}).items()},
+            blank=entry.get("blank", False),
+            loses=frozenset(loses),
+            files=entry.get("files", "").rstrip("\n"),
+            owner=entry.get("owner", ""),
+            about=entry.get("for", ""),
+        )
+        cells = {*student.answers, *filter(None, [student.about])}
+        unknown = (loses - automatic.keys()) | (cells - answers.keys())
         if unknown:
             raise CourseError(
-                f"{path}: {section['student']} names {', '.join(sorted(unknown))}, which"
+                f"{path}: {student.name} names {', '.join(sorted(unknown))}, which"
                 f" {path.parent.name} does not have. Use the grade ids of its cells."
             )
-        students.append(
-            Student(
-                section["student"],
-                cells,
-                "\nBlank otherwise.\n" in body,
-                frozenset(loses),
-                files,
-                _line("Owner", body),
-                about,
-            )
-        )
+        students.append(student)
     return students
-
-
-def _line(key: str, body: str) -> str:
-    """What a line 'KEY: what.' of a section says, on one line; empty if there is none."""
-    prose = re.sub(r"^```.*?^```$", "", body, flags=re.MULTILINE | re.DOTALL)
-    found = re.search(_LINE.format(key), prose, re.MULTILINE | re.DOTALL)
-    return " ".join(found["said"].split()) if found else ""
-
-
-def _names(said: str) -> list[str]:
-    return re.split(r",\s*", " ".join(said.split()))
 
 
 def automatic_parts(notebook: NotebookNode) -> dict[str, float]:

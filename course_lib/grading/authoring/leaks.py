@@ -12,13 +12,16 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import course_lib
+from course_lib.grading.authoring.demonstration import DEMONSTRATION, VARIANTS, entries
 from course_lib.grading.sources.project import assignment_names, source_of
 
 _REGION = re.compile(r"### (?P<edge>BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)$")
-_FENCE = re.compile(r"```(python \w+)?$")
-_TEXT = {".css", ".html", ".ipynb", ".js", ".json", ".md", ".mjs", ".py", ".txt", ".xml"}
+_TEXT = {
+    *(".css", ".html", ".ipynb", ".js", ".json", ".md", ".mjs", ".py", ".txt", ".xml", ".yaml"),
+}
 _FOREIGN = {"mathjax", "vendor", "fontawesome", "__pycache__"}
 _ROW = 3
 LIBRARY = Path(course_lib.__file__).parent
@@ -36,7 +39,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Leak:
-    """Secret text in a public place; both places as "file:line"."""
+    """Secret text in a public place, "file:line", and whose it is: the same, or "file, entry"."""
 
     found: str
     secret: str
@@ -57,12 +60,13 @@ def leaks(root: Path, names: list[str], package: Path = LIBRARY) -> list[Leak]:
     secret: dict[str, str] = {}
     for name in names or assignment_names(root):
         source = source_of(root, name)
-        regions, shown = _parts(_lines(source, root), _REGION)
-        made_up: list[list[Line]] = []
-        for beside in ("variants.md", "demonstration.md"):
-            path = source.parent / beside
-            if path.is_file():
-                made_up += _parts(_lines(path, root), _FENCE)[0]
+        regions, shown = _parts(_lines(source, root))
+        made_up = [
+            _code_lines(code, f"{path.relative_to(root)}, {entry['name']}")
+            for path in (source.parent / VARIANTS, source.parent / DEMONSTRATION)
+            for entry in (_entries(path) if path.is_file() else [])
+            for code in (*entry.get("cells", {}).values(), entry.get("files", ""))
+        ]
         release = _files([root / "exercises" / name])
         found += _search(release, root, _rows(regions, 1, but=_rows(shown, 1)), 1)
         found += _search(release, root, _rows(made_up, _ROW, but=_rows(shown, _ROW)), _ROW)
@@ -71,15 +75,23 @@ def leaks(root: Path, names: list[str], package: Path = LIBRARY) -> list[Leak]:
     return found
 
 
-def _parts(
-    lines: Iterable[Line], edge: re.Pattern[str]
-) -> tuple[list[list[Line]], list[list[Line]]]:
-    """What stands between the edges, piece by piece, and what stands outside."""
+def _entries(path: Path) -> list[dict[str, Any]]:
+    """The made-up answers of a file."""
+    written = entries(path)
+    return [*written.get("answers", []), *written.get("students", [])]
+
+
+def _code_lines(code: str, where: str) -> list[Line]:
+    return [Line(line, where) for line in code.splitlines()]
+
+
+def _parts(lines: Iterable[Line]) -> tuple[list[list[Line]], list[list[Line]]]:
+    """The regions that nbgrader takes out, one by one, and what stands outside."""
     inside: list[list[Line]] = []
     outside: list[list[Line]] = [[]]
     within = False
     for line in lines:
-        if edge.match(line.text.strip()):
+        if _REGION.match(line.text.strip()):
             within = not within
             (inside if within else outside).append([])
         else:

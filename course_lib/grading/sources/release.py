@@ -27,6 +27,9 @@ from course_lib.opening import first_cell, repository_url
 HANDED_IN = "handed_in"
 """A folder beside a source, with what the instructor's own solution hands in; never released."""
 
+MADE_UP = ("demonstration.yaml", "variants.yaml")
+"""Made-up answers beside a source, never released either."""
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -150,6 +153,7 @@ def data_files(source: Path) -> dict[str, Path]:
         for path in sorted(source.parent.rglob("*"))
         if path.is_file()
         and path.suffix not in {".md", ".ipynb", ".pyc"}
+        and path.name not in MADE_UP
         and ".ipynb_checkpoints" not in path.parts
         and not path.is_relative_to(source.parent / HANDED_IN)
     }

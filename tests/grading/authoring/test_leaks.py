@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 
 import pytest
+import yaml
 
 from course_lib.grading.authoring.leaks import Leak, leaks
 from course_lib.grading.sources.project import assignment_names, project_root
@@ -54,9 +55,9 @@ def course(tmp_path: Path) -> Path:
     solutions = tmp_path / "solutions" / NAME
     solutions.mkdir(parents=True)
     (solutions / f"{NAME}.md").write_text(SOURCE)
-    variants = f"# Answers\n\n## backwards\n\nLoses: a.\n\n```python a\n{MADE_UP}\n```\n"
-    (solutions / "variants.md").write_text(variants)
-    shutil.copy(solutions / "variants.md", solutions / "demonstration.md")
+    entry = {"name": "backwards", "loses": ["a"], "cells": {"a": MADE_UP}}
+    (solutions / "variants.yaml").write_text(yaml.safe_dump({"answers": [entry]}))
+    (solutions / "demonstration.yaml").write_text(yaml.safe_dump({"students": [entry]}))
     for folder in ("exercises/small", "book/_build/html", "course_lib"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "exercises" / NAME / f"{NAME}.ipynb").write_text(notebook(SHOWN))
@@ -110,11 +111,13 @@ def test_every_leak_is_found_with_its_place(course: Path, place: str, secret: st
     path.write_text(made[path.suffix]())
     leak = found(course)[0]
     assert leak.found.startswith(f"{place}:")
-    beside = "variants.md" if secret == MADE_UP else "small.md"
-    assert leak.secret.startswith(f"solutions/small/{beside}:")
-    number = int(leak.secret.rpartition(":")[2])
-    lines = (course / "solutions" / NAME / beside).read_text().splitlines()
-    assert lines[number - 1] in secret
+    if secret == MADE_UP:
+        assert leak.secret == "solutions/small/variants.yaml, backwards"
+        return
+    where, _, number = leak.secret.rpartition(":")
+    assert where == "solutions/small/small.md"
+    lines = (course / where).read_text().splitlines()
+    assert lines[int(number) - 1] in secret
 
 
 def test_one_line_of_a_region_is_too_many_in_a_release_but_not_in_a_page(course: Path) -> None:
