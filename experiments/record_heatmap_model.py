@@ -21,7 +21,7 @@ from recording import SMALL, in_half_precision
 
 from course_lib.corpora import Corpus, load_corpus
 from course_lib.corpora.corpus import Link
-from course_lib.corpora.toy_verbs import VERBS
+from course_lib.corpora.toy.lexicon import VERBS
 from course_lib.files import write_atomically
 from course_lib.training import RunConfig, finish_run, train
 from course_lib.training.run_directory import BEST, CONFIG, RESULT, VOCABULARY
@@ -50,10 +50,10 @@ def moved_verbs(source: list[str], target: list[str], links: frozenset[Link]) ->
             source[j] in (v.english, v.english_third, v.english_past, v.english_ing)
             and target[i]
             in (
-                v.participle,
-                v.prefix + v.infinitive,
-                f"{v.prefix}zu{v.infinitive}",
-                *(v.prefix + form for form in (*v.finite, *(v.german_past or ()))),
+                v.german_participle,
+                v.german_prefix + v.german,
+                f"{v.german_prefix}zu{v.german}",
+                *(v.german_prefix + form for form in (*v.german_present, *(v.german_past or ()))),
             )
             for v in VERBS
         )

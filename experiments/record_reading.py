@@ -24,7 +24,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from course_lib.corpora import load_corpus
 from course_lib.corpora.batches import make_source
 from course_lib.corpora.corpus import Corpus, Split
-from course_lib.corpora.toy_lexicon import ADJECTIVES, NOUNS, PLURAL
+from course_lib.corpora.toy.lexicon import ADJECTIVES, NOUNS, PLURAL
 from course_lib.models import EncoderDecoder, build_model
 from course_lib.models.encoder import PackedRNN
 from course_lib.search import translate

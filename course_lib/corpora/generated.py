@@ -18,6 +18,10 @@ class SentencePair(NamedTuple):
     target: list[str]
     links: frozenset[Link]
 
+    def swapped(self) -> "SentencePair":
+        """The same pair in the other direction."""
+        return SentencePair(self.target, self.source, frozenset((j, i) for i, j in self.links))
+
 
 def split_of(source: list[str]) -> str:
     """The split of a source sentence, whatever the seed: 80% train, 10% val, 10% test."""
@@ -85,10 +89,7 @@ def generated_corpus(
     splits = {}
     for split, pairs in fill_splits(stream, sizes).items():
         if swap:
-            pairs = [
-                SentencePair(target, source, frozenset((j, i) for i, j in links))
-                for source, target, links in pairs
-            ]
+            pairs = [one.swapped() for one in pairs]
         for source, target, links in pairs:
             text = f"{split}\t{' '.join(source)}\t{' '.join(target)}\t{sorted(links)}\n"
             digest.update(text.encode())

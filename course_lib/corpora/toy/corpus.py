@@ -1,12 +1,4 @@
-"""The course's own corpus: an endless stream of English-German sentence pairs with gold alignments.
-
-A synchronous grammar says every sentence in both languages at once, so the alignment is known and
-the translation is a function of the source. The words are in `toy_lexicon`, `toy_verbs` and
-`toy_adverbials`, the two languages' rules in `toy_phrases` and `toy_clauses`, the random choices in
-`toy_plans` and `toy_sentences`.
-
-Every word has a link, but for commas that only one of the languages has.
-"""
+"""The toy corpus: its stream of sentence pairs, their text for people, and its splits."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -14,9 +6,10 @@ from random import Random
 
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.generated import SentencePair, generated_corpus, seed_number
-from course_lib.corpora.toy_lexicon import cased_words
-from course_lib.corpora.toy_plans import Planner
-from course_lib.corpora.toy_sentences import draw_sentence
+from course_lib.corpora.toy.lexicon import CASED
+from course_lib.corpora.toy.links import speak
+from course_lib.corpora.toy.planner import Planner
+from course_lib.corpora.toy.sentence import draw_plan
 from course_lib.errors import CourseError
 
 PAIRS = ("en-de", "de-en")
@@ -33,8 +26,7 @@ def detokenize(tokens: list[str], language: str = "de") -> str:
     >>> detokenize("gestern hat der alte lehrer das museum besucht .".split())
     'Gestern hat der alte Lehrer das Museum besucht.'
     """
-    cased = cased_words(language)
-    text = " ".join(cased.get(token, token) for token in tokens)
+    text = " ".join(CASED[language].get(token, token) for token in tokens)
     for mark in (" ,", " .", " 's"):
         text = text.replace(mark, mark[1:])
     return text[:1].upper() + text[1:]
@@ -71,10 +63,7 @@ def sentences(
     stream = _english_german(Random(seed_number("toy", seed)), clauses, min_words, max_words)
     if pair == "en-de":
         return stream
-    return (
-        SentencePair(target, source, frozenset((j, i) for i, j in links))
-        for source, target, links in stream
-    )
+    return (drawn.swapped() for drawn in stream)
 
 
 def _check(pair: str, clauses: tuple[int, int] | None, min_words: int, max_words: int) -> None:
@@ -102,11 +91,11 @@ def _english_german(
         slack = target // 10 if clauses is None else MOST_WORDS
         for _ in range(ATTEMPTS):
             richness, number = _shape(rng, clauses, target, max_words)
-            source, german, links = draw_sentence(Planner(rng, richness), number)
-            length = len(source)
+            drawn = speak(draw_plan(Planner(rng, richness), number))
+            length = len(drawn.source)
             if min_words <= length <= max_words and abs(length - target) <= slack:
                 failures = 0
-                yield SentencePair(source, german, links)
+                yield drawn
                 break
             failures += 1
     raise CourseError(

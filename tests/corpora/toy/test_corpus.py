@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from typing import Any
 
 import pytest
@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from course_lib.corpora import load_corpus
 from course_lib.corpora.generated import SentencePair, split_of
 from course_lib.corpora.toy import detokenize, sentences, toy_corpus
-from course_lib.corpora.toy_lexicon import NOUNS, cased_words
-from course_lib.corpora.toy_verbs import (
+from course_lib.corpora.toy.lexicon import (
+    AUXILIARIES,
     BE,
+    CASED,
     FUTURE,
-    GERMAN_AUXILIARIES,
     HAVE,
     MODALS,
-    PAST_MODALS,
+    NOUNS,
     VERBS,
 )
 from course_lib.errors import CourseError
@@ -29,10 +29,10 @@ from course_lib.errors import CourseError
 SUBORDINATORS = {"weil", "obwohl", "wenn", "falls", "während", "bevor", "sobald", "damit", "dass"}
 RELATIVES = {"der", "die", "das", "den", "dem", "denen"}
 FINITE = {
-    *(verb.prefix + form for verb in VERBS for form in verb.finite),
+    *(verb.german_prefix + form for verb in VERBS for form in verb.german_present),
     *(form for verb in (BE, HAVE, *VERBS) for form in verb.german_past or ()),
-    *(form for forms in GERMAN_AUXILIARIES.values() for form in forms),
-    *(form for modal in (FUTURE, *MODALS, *PAST_MODALS) for form in modal.german),
+    *(form for forms in AUXILIARIES.values() for form in forms),
+    *(form for modal in chain([FUTURE], *MODALS.values()) for form in modal.german),
 }
 
 
@@ -110,14 +110,14 @@ def test_lexicon_gives_every_word_one_translation() -> None:
     nouns = [noun.english for noun in NOUNS]
     assert len(set(nouns)) == len(nouns)
     assert len({noun.german for noun in NOUNS}) == len(nouns)
-    said = Counter(
-        (verb.english, verb.particle, verb.preposition)
+    english = Counter(
+        (verb.english, verb.english_particle, verb.english_preposition)
         for verb in VERBS
         if verb.english not in ("know", "stop")
     )
-    assert max(said.values()) == 1
-    pronounced = Counter((verb.prefix, verb.infinitive, verb.german_preposition) for verb in VERBS)
-    assert max(pronounced.values()) == 1
+    assert max(english.values()) == 1
+    german = Counter((verb.german_prefix, verb.german, verb.german_preposition) for verb in VERBS)
+    assert max(german.values()) == 1
 
 
 @pytest.mark.parametrize("words", [(4, 4), (5, 12), (30, 34), (76, 80)])
@@ -215,10 +215,10 @@ def test_no_german_word_is_a_noun_in_one_place_and_something_else_in_another() -
     # Otherwise the text for people would capitalise it in both.
     others = {
         *FINITE,
-        *(verb.prefix + verb.infinitive for verb in VERBS),
-        *(verb.participle for verb in VERBS),
+        *(verb.german_prefix + verb.german for verb in VERBS),
+        *(verb.german_participle for verb in VERBS),
     }
-    assert not set(cased_words("de")) & others
+    assert not set(CASED["de"]) & others
 
 
 @pytest.mark.parametrize(
