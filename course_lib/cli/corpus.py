@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from course_lib.corpora.corpus import Corpus
+from course_lib.corpora.corpus import Corpus, first_pairs
 from course_lib.corpora.multi30k import fetch as fetch_multi30k
 from course_lib.corpora.multi30k import verify as verify_multi30k
 from course_lib.corpora.registry import CORPORA, describe, inconsistencies, load_corpus
@@ -96,8 +96,7 @@ def show(
     few = {"train": n} if name == "wmt14" else few
     corpus = load_corpus(name, pair, **few)
     if corpus.stream is not None:
-        source, target = pair.split("-")
-        corpus.splits["train"] = corpus.stream.first((source, target), n)
+        corpus.splits["train"] = first_pairs(corpus.stream, pair, n)
     if split not in corpus.splits:
         raise CourseError(
             f"{name} has no split {split!r}. Choose one of {', '.join(corpus.splits)}."

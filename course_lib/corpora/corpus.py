@@ -2,10 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from course_lib.corpora.token_files import TokenFiles
+from course_lib.corpora.token_files import TokenFiles
 
 Link = tuple[int, int]
 """A gold link (source position, target position), counted from 0, as in the `i-j` text format."""
@@ -43,4 +41,11 @@ class Corpus:
     sha256: dict[str, str]
     lowercased: bool
     detokenize: Callable[[list[str]], str]
-    stream: "TokenFiles | None" = None
+    stream: TokenFiles | None = None
+
+
+def first_pairs(files: TokenFiles, pair: str, count: int) -> Split:
+    """The first sentence pairs of a corpus on disk, at most `count`, with tokens as reference."""
+    block = next(files.blocks(pair.split("-"), rows=count))
+    source, target = ([text.split() for text in column.to_pylist()] for column in block.columns)
+    return Split(source, target, None, [" ".join(words) for words in target])

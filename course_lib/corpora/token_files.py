@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from tqdm import tqdm
 
-from course_lib.corpora.corpus import Split
 from course_lib.corpora.tokenization import tokenize
 from course_lib.errors import CourseError
 from course_lib.files import sha256_of, write_atomically
@@ -99,12 +98,6 @@ class TokenFiles:
                     f"{paths[number]} is missing or damaged. Delete {self.folder}: it is prepared "
                     "again at the next start."
                 ) from error
-
-    def first(self, languages: tuple[str, str], rows: int) -> Split:
-        """The first sentence pairs, at most `rows`, with their tokens as reference."""
-        block = next(self.blocks(languages, rows=rows))
-        source, target = ([text.split() for text in column.to_pylist()] for column in block.columns)
-        return Split(source, target, None, [" ".join(words) for words in target])
 
 
 def file_path(folder: Path, number: int) -> Path:
