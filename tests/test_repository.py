@@ -60,16 +60,16 @@ def pins() -> dict[str, str]:
 
 def test_every_data_file_of_the_library_goes_into_its_package() -> None:
     setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
-    packages = [path.parent for path in FILES if path.name == "__init__.py"]
+    files = {path for path in FILES if path.is_relative_to(ROOT / "course_lib")}
+    folders = {path.parent for path in files}  # also those without an __init__.py
     packaged = {
         found
         for package, patterns in setuptools["package-data"].items()
-        for folder in (packages if package == "*" else [ROOT / package.replace(".", "/")])
+        for folder in (folders if package == "*" else [ROOT / package.replace(".", "/")])
         for pattern in patterns
         for found in folder.glob(pattern)
     }
-    data = {path for path in FILES if path.is_relative_to(ROOT / "course_lib")}
-    assert {path for path in data if path.suffix != ".py"} <= packaged
+    assert {path for path in files if path.suffix != ".py"} <= packaged
 
 
 def test_nothing_lies_at_the_top_that_the_layout_does_not_name() -> None:
