@@ -10,13 +10,16 @@ TEMPORARY = ".half"
 
 
 def write_atomically(
-    path: Path | str, data: bytes | str, previous: Path | str | None = None
+    path: Path | str,
+    data: bytes | str,
+    previous: Path | str | None = None,
+    private: bool = False,
 ) -> None:
     """Write `data` to `path` at once: a reader, or a kill at any moment, sees all or nothing of it.
 
     The bytes go to a temporary file in the same folder, reach the disk, and only then take the
     name. What had the name before takes that of `previous`, if one is given; a kill between the two
-    leaves that one alone.
+    leaves that one alone. A `private` file can be read by nobody else on the machine.
 
     Raises:
         OSError: the disk is full, or the folder cannot be written; the file is as it was before,
@@ -26,21 +29,22 @@ def write_atomically(
     path.parent.mkdir(parents=True, exist_ok=True)
     payload = data.encode() if isinstance(data, str) else data
     try:
-        _write(path, payload, previous)
+        _write(path, payload, previous, private)
     except OSError as error:
         error.filename = str(path)  # and not the temporary file, or none at all
         raise
 
 
-def _write(path: Path, payload: bytes, previous: Path | str | None) -> None:
+def _write(path: Path, payload: bytes, previous: Path | str | None, private: bool) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=TEMPORARY)
     try:
         with os.fdopen(handle, "wb") as stream:
             stream.write(payload)
             stream.flush()
             os.fsync(stream.fileno())
-        # mkstemp makes private files; these are as readable as any other file of the user's.
-        os.chmod(temporary, 0o666 & ~_umask())
+        # mkstemp makes private files; others are as readable as any other file of the user's.
+        if not private:
+            os.chmod(temporary, 0o666 & ~_umask())
         if previous is not None and path.exists():
             os.replace(path, previous)
         os.replace(temporary, path)

@@ -1,54 +1,46 @@
 """Other names for students, so that results can be shown around.
 
-A name is made from the student's id with a secret key that lies beside the gradebook: the same in
-every report of a class, and of no use to anybody without the key. `pseudonyms.csv`, beside it as
-well, is the list for whoever keeps the gradebook.
+A name is drawn once and stands in `pseudonyms.csv` beside the gradebook: the same in every report
+of a class, and of no use to anybody without that list.
 """
 
 import csv
-import hashlib
-import hmac
 import io
-import json
-import os
 import re
 import secrets
 from collections.abc import Iterable, Mapping
-from importlib.resources import files
 from pathlib import Path
 
 from course_lib.errors import CourseError
+from course_lib.files import write_atomically
 
-KEY, TABLE = "pseudonyms.key", "pseudonyms.csv"
-
-_WORDS: dict[str, list[str]] = json.loads(
-    files(__package__).joinpath("pseudonyms.json").read_text(encoding="utf-8")
-)
+TABLE = "pseudonyms.csv"
+_HEADER = ["student", "pseudonym"]
 
 
 def pseudonyms(place: Path, students: Iterable[str]) -> dict[str, str]:
     """A name for each student of a class: student id -> pseudonym; written down for the teacher.
 
     Args:
-        place: the folder of the gradebook, where the key lies or is made.
+        place: the folder of the gradebook, where the list lies or is made.
         students: the ids.
 
     Raises:
-        CourseError: the key is damaged.
+        CourseError: the list is damaged.
     """
-    key = _key(place)
-    names: dict[str, str] = {}
-    for student in sorted(set(students)):
-        names[student] = _name(key, student)
-    if len(set(names.values())) < len(names):
-        twice = {name for name in names.values() if list(names.values()).count(name) > 1}
-        for student, name in names.items():
-            if name in twice:
-                names[student] = f"{name}-{_digest(key, student).hex()[-6:]}"
+    wanted = sorted(set(students))
+    names = _listed(place / TABLE)
+    taken = set(names.values())
+    for student in wanted:
+        while student not in names:
+            name = f"student-{secrets.randbelow(90_000) + 10_000}"
+            if name not in taken:
+                names[student] = name
+                taken.add(name)
     table = io.StringIO()
-    csv.writer(table, lineterminator="\n").writerows([("student", "pseudonym"), *names.items()])
-    _write_private(place / TABLE, table.getvalue())
-    return names
+    csv.writer(table, lineterminator="\n").writerows([_HEADER, *names.items()])
+    write_atomically(place / TABLE, table.getvalue(), private=True)
+    return {student: names[student] for student in wanted}
 
 
 def disguise(text: str, names: Mapping[str, str]) -> str:
@@ -72,36 +64,16 @@ def disguise(text: str, names: Mapping[str, str]) -> str:
     )
 
 
-def _key(place: Path) -> bytes:
-    path = place / KEY
+def _listed(path: Path) -> dict[str, str]:
+    """The names that a class has so far."""
     if not path.is_file():
-        _write_private(path, secrets.token_hex(32) + "\n")
-    try:
-        key = bytes.fromhex(path.read_text().strip())
-    except ValueError as error:
+        return {}
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.reader(file) if row]
+    names = {row[0]: row[-1] for row in rows[1:]}
+    whole = rows[:1] == [_HEADER] and all(len(row) == 2 for row in rows)
+    if not whole or len(set(names.values())) < len(rows) - 1:
         raise CourseError(
             f"{path} is damaged. Restore it, or delete it to give everybody a new pseudonym."
-        ) from error
-    if len(key) < 16:
-        raise CourseError(f"{path} is too short. Delete it to give everybody a new pseudonym.")
-    return key
-
-
-def _digest(key: bytes, student: str) -> bytes:
-    return hmac.new(key, student.encode(), hashlib.sha256).digest()
-
-
-def _name(key: bytes, student: str) -> str:
-    digest = _digest(key, student)
-    first, second = _WORDS["first"], _WORDS["second"]
-    number = int.from_bytes(digest[2:4], "big") % 1000
-    return f"{first[digest[0] % len(first)]}-{second[digest[1] % len(second)]}-{number:03d}"
-
-
-def _write_private(path: Path, text: str) -> None:
-    """A file that nobody else on the machine reads."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(handle, "w") as stream:
-        stream.write(text)
-    temporary.replace(path)
+        )
+    return names

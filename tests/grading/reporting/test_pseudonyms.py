@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from course_lib.errors import CourseError
-from course_lib.grading.reporting.pseudonyms import KEY, TABLE, disguise, pseudonyms
+from course_lib.grading.reporting.pseudonyms import TABLE, disguise, pseudonyms
 
 
-def test_names_stay_the_same_in_a_class_and_say_nothing_without_its_key(tmp_path: Path) -> None:
+def test_names_stay_the_same_in_a_class_and_say_nothing_without_its_list(tmp_path: Path) -> None:
     class_a, class_b = tmp_path / "a", tmp_path / "b"
     for place in (class_a, class_b):
         place.mkdir()
@@ -17,8 +17,7 @@ def test_names_stay_the_same_in_a_class_and_say_nothing_without_its_key(tmp_path
     assert pseudonyms(class_a, ["zoe", "bela", "ada"]).items() >= first.items()
     assert not set(first.values()) & set(pseudonyms(class_b, ["ada", "bela"]).values())
     assert "ada," in (class_a / TABLE).read_text()
-    for name in (KEY, TABLE):
-        assert stat.S_IMODE((class_a / name).stat().st_mode) == 0o600
+    assert stat.S_IMODE((class_a / TABLE).stat().st_mode) == 0o600
 
 
 def test_a_large_class_has_no_two_of_one_name(tmp_path: Path) -> None:
@@ -26,11 +25,22 @@ def test_a_large_class_has_no_two_of_one_name(tmp_path: Path) -> None:
     assert len(set(pseudonyms(tmp_path, students).values())) == 5000
 
 
-def test_a_damaged_key_is_said_and_not_replaced(tmp_path: Path) -> None:
-    (tmp_path / KEY).write_text("nothing")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nothing",
+        "ada,x\nbo,y\n",
+        "student,pseudonym\nada\n",
+        "student,pseudonym\nada,x,y\n",
+        "student,pseudonym\nada,x\nbo,x\n",
+        "student,pseudonym\nada,x\nada,y\n",
+    ],
+)
+def test_a_damaged_list_is_said_and_not_replaced(text: str, tmp_path: Path) -> None:
+    (tmp_path / TABLE).write_text(text)
     with pytest.raises(CourseError, match="damaged"):
         pseudonyms(tmp_path, ["ada"])
-    assert (tmp_path / KEY).read_text() == "nothing"
+    assert (tmp_path / TABLE).read_text() == text
 
 
 def test_ids_names_and_addresses_in_remarks_are_replaced() -> None:
