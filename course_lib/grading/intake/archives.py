@@ -1,8 +1,8 @@
 """Unpacking a zip that somebody handed in, whatever is in it.
 
-An archive says itself how large its files are and where they belong, and may lie about both. So
-nothing it says is believed: names are checked before they touch the disk, and bytes are counted
-while they are written.
+An archive says itself how large its files are and where they belong, and may lie about both. Names
+are checked before they touch the disk. Sizes are added up before anything is unpacked; `zipfile`
+reads no byte of a file beyond the size that the archive gives, so a lie makes a damaged file.
 """
 
 import shutil
@@ -17,8 +17,6 @@ from pathlib import Path, PurePosixPath
 
 from course_lib.errors import CourseError
 from course_lib.grading.wording import visible
-
-CHUNK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -106,7 +104,12 @@ def _unpack(opened: zipfile.ZipFile, archive: Path, place: Path, limits: Limits)
             " the assignment asks for."
         )
     allowed = min(limits.total, max(limits.free, limits.ratio * archive.stat().st_size))
-    remarks, taken, written = [], set(), 0
+    if sum(entry.file_size for entry in entries) > allowed:
+        raise BadArchive(
+            f"{shown} unpacks to more than {allowed // 1024**2} MB, which is no homework: nothing"
+            " of it was taken."
+        )
+    remarks, taken = [], set()
     for entry in entries:
         fault = _fault(entry, limits)
         path = PurePosixPath(entry.filename)
@@ -128,14 +131,7 @@ def _unpack(opened: zipfile.ZipFile, archive: Path, place: Path, limits: Limits)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             with opened.open(entry) as source, file.open("xb") as copy:
-                while chunk := source.read(CHUNK):
-                    written += len(chunk)
-                    if written > allowed:
-                        raise BadArchive(
-                            f"{shown} unpacks to more than {allowed // 1024**2} MB, which is no"
-                            " homework: nothing of it was taken."
-                        )
-                    copy.write(chunk)
+                shutil.copyfileobj(source, copy)
         except (FileExistsError, NotADirectoryError):
             name = visible(entry.filename)
             remarks.append(f"{name} is a file and a folder at once; it was left out.")
