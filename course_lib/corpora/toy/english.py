@@ -1,4 +1,4 @@
-"""The English of a toy sentence."""
+"""The English of a toy sentence: the plan's parts, one after the other."""
 
 from course_lib.corpora.toy.lexicon import BE, FUTURE, THIRD, A
 from course_lib.corpora.toy.plan import (
@@ -72,7 +72,7 @@ def _verb(clause: Clause) -> tuple[list[Token], list[Token]]:
     auxiliary, negation, to = (clause, "auxiliary"), (clause, "not"), (clause, "to")
     lexical: tuple[Key, ...] = ((clause, "verb"), (clause, "prefix"))
     if verb.english_particle or (verb.english_preposition and not verb.german_preposition):
-        # "picks ... up" is "holt ... ab", but "calls" alone is "ruft ... an".
+        # "up" in "picks up" is the prefix of "holt ... ab"; "calls" alone is "ruft ... an".
         lexical = ((clause, "verb"),)
     base = token(verb.english, *lexical)
     if clause.tense == "infinitive":
@@ -83,9 +83,8 @@ def _verb(clause: Clause) -> tuple[list[Token], list[Token]]:
     if modal is not None:
         forms = (modal.english_negated if clause.negated else None) or modal.english
         keys = {"not": (negation,), "cannot": (auxiliary, negation)}
-        return [token(word, *keys.get(word, (auxiliary,))) for word in forms[person].split()], [
-            base
-        ]
+        words = [token(word, *keys.get(word, (auxiliary,))) for word in forms[person].split()]
+        return words, [base]
     past, third = clause.tense == "past", person is THIRD
     denial = [token("not", negation)] if clause.negated else []
     if verb is BE:

@@ -60,14 +60,13 @@ CONTRACTIONS = {
 }
 DEGREES = {"very": "sehr", "too": "zu"}
 
-
 # Where a constituent stands in the middle field, from left to right.
 SUBJECT, PRONOUN, TIME, FREQUENCY, RECIPIENT, DEFINITE_OBJECT = range(6)
 NEGATION, MANNER, LOCATION, INDEFINITE_OBJECT, LAST = range(6, 11)
 
 
 def german_sentence(conjuncts: list[Conjunct]) -> list[Token]:
-    """The German words of a plan."""
+    """The German words of a plan, with a comma before "aber" and around embedded clauses."""
     words: list[Token] = []
     for number, conjunct in enumerate(conjuncts):
         if number:
@@ -94,11 +93,11 @@ def german_clause(clause: Clause, verb_final: bool = False) -> list[Token]:
     """The German words of a clause; commas may still be doubled, or stand at its end."""
     words = _first_position(clause, verb_final)
     finite, bracket = _verb(clause, verb_final)
-    middle, open_relative = _middle_field(clause)
+    middle, relative = _middle_field(clause)
     words += finite + middle + bracket
-    if open_relative is not None:
-        # At the end of the middle field it moves behind the verbs: "schaltet die lampe ein , die".
-        words += _relative_clause(open_relative)
+    if relative is not None:
+        # From the end of the middle field it moves behind the verb: "schaltet die lampe ein , die".
+        words += _relative_clause(relative)
     if clause.after is not None:
         words += _embedded(clause.after)
     return words
@@ -155,7 +154,7 @@ def _verb(clause: Clause, verb_final: bool) -> tuple[list[Token], list[Token]]:
 
 
 def _middle_field(clause: Clause) -> tuple[list[Token], Clause | None]:
-    """The words between the verbs, and the relative clause of the last of them if it has one."""
+    """The words between the verbs; the relative clause of an object that stands last, apart."""
     constituents = _constituents(clause)
     thing = clause.object
     relative = thing.relative if isinstance(thing, NounPhrase) else None

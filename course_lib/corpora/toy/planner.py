@@ -79,17 +79,17 @@ SIMPLE_FRAMES: tuple[Frame, ...] = (
     "direction",
     "location",
 )
-"""Of verbs that need no other clause."""
+"""The frames of verbs that need no other clause."""
 LIFELESS_SUBJECTS: Kinds = (
     *("vehicle", "vehicle", "vehicle"),
     *("text", "thing", "clothing", "building", "locality", "room", "device"),
 )
-"""Vehicles three times: they alone do something by themselves."""
+"""Vehicles are three times as likely as others: they alone move, so more is said of them."""
 MOVABLE: Kinds = (*LIVING, "thing", "text", "clothing", "food")
 """What can be at one place today and at another one tomorrow."""
-QUANTIFIERS = (EVERY, ALL, *QUANTITIES)
 COMPANIONS: Kinds = ("clothing", "animal", "thing")
 """What a person is told apart by: "the man with the hat"."""
+QUANTIFIERS = (EVERY, ALL, *QUANTITIES)
 
 
 def hides_tense(verb: Verb, subject: Phrase) -> bool:
