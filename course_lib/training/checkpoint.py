@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
+from course_lib.models.quantised import dequantised
 from course_lib.training.averaging import Average
 from course_lib.training.randomness import set_generators_state
 
@@ -21,14 +22,17 @@ CHECKSUM = "crc32"
 
 def save_weights(path: Path, model: nn.Module) -> None:
     """The model's weights alone, as a safetensors file."""
-    write_atomically(path, _packed(model.state_dict(), {}))
+    write_atomically(path, packed(model.state_dict(), {}))
 
 
 def load_weights(path: Path, model: nn.Module) -> None:
-    """Fill the model with a file's weights; a damaged or foreign file is refused in one line."""
+    """Fill the model with a file's weights, of whatever precision.
+
+    A damaged or foreign file is refused in one line.
+    """
     tensors, _ = _read(path)
     try:
-        model.load_state_dict(tensors)
+        model.load_state_dict(dequantised(tensors))
     except RuntimeError as error:
         raise CourseError(
             f"{path} holds the weights of another model. Use the run directory that it came from."
@@ -60,7 +64,7 @@ def save_state(
     for rank, state in enumerate(generators):
         tensors |= {f"random.{rank}.{device}": value for device, value in state.items()}
     plain = {"progress": json.dumps(progress), "scaler": json.dumps(scaler)}
-    write_atomically(path, _packed(tensors, plain), previous)
+    write_atomically(path, packed(tensors, plain), previous)
 
 
 def load_state(
@@ -110,8 +114,11 @@ def load_state(
     return progress
 
 
-def _packed(tensors: Mapping[str, Tensor], plain: dict[str, str]) -> bytes:
-    """A safetensors file with a checksum, which the format itself does without."""
+def packed(tensors: Mapping[str, Tensor], plain: dict[str, str]) -> bytes:
+    """A safetensors file with a checksum, which the format itself does without.
+
+    `plain` are texts that go into its header.
+    """
     whole = {name: value.contiguous() for name, value in tensors.items()}
     return save(whole, metadata={**plain, CHECKSUM: _checksum(whole)})
 
