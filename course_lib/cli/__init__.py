@@ -8,7 +8,7 @@ import sys
 
 import typer
 
-from course_lib.cli import alignment, bench, classes, corpus, cost, doctor, runs, translate
+from course_lib.cli import alignment, bench, classes, corpus, cost, doctor, export, runs, translate
 from course_lib.errors import CourseError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ classes.register(app)
 doctor.register(app)
 runs.register(app)
 translate.register(app)
+export.register(app)
 bench.register(app)
 cost.register(app)
 alignment.register(app)

@@ -20,6 +20,8 @@ from course_lib.figures.softmax_bars import softmax_bars
 from course_lib.widgets.beam_tree import BeamTree, searched
 from course_lib.widgets.bottleneck import BottleneckExplorer, explored
 from course_lib.widgets.by_hand import START, AttentionByHand
+from course_lib.widgets.live import Live, live, looked
+from course_lib.widgets.live import start as live_start
 from course_lib.widgets.softmax_scaling import SoftmaxScaling, start
 from course_lib.widgets.stepper import AttentionStepper, stepped
 
@@ -29,8 +31,10 @@ __all__ = [
     "AttentionStepper",
     "BeamTree",
     "BottleneckExplorer",
+    "Live",
     "Moving",
     "SoftmaxScaling",
+    "live",
 ]
 
 
@@ -62,5 +66,6 @@ FIGURES = {
     "beam_tree": Moving(BeamTree, searched),
     "attention_stepper": Moving(AttentionStepper, stepped),
     "attention_by_hand": Moving(AttentionByHand, attention_by_hand, lambda: START),
+    "live": Moving(Live, looked, live_start),
     "softmax_scaling": Moving(SoftmaxScaling, softmax_bars, start),
 }

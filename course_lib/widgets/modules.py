@@ -1,5 +1,6 @@
 """The JavaScript of the moving figures, as text: what a notebook is sent and a page contains."""
 
+import re
 from pathlib import Path
 
 from course_lib.errors import CourseError
@@ -7,23 +8,37 @@ from course_lib.errors import CourseError
 _MODULES = Path(__file__).parent / "modules"
 STYLE = "moving.css"
 COMMON = "common.mjs"
+LIVE = "live"
+_PARTS = {
+    LIVE: (
+        "beam_tree.mjs",
+        "live/translator.mjs",
+        "live/map.mjs",
+        "live/hold.mjs",
+        "live/challenges.mjs",
+        "live/files.mjs",
+    )
+}
+"""What a figure has in front of its own module, beside what all have: other figures, and pieces."""
+_WORKER = ("live/pack.mjs", "live/text.mjs", "live/rnnsearch.mjs", "live/worker.mjs")
 
 
 def names() -> list[str]:
     """Every figure that has a module."""
-    found = (path.name for path in _MODULES.iterdir())
-    return sorted(name[:-4] for name in found if name.endswith(".mjs") and name != COMMON)
+    found = (path.name for path in _MODULES.glob("*.mjs"))
+    return sorted(name[:-4] for name in found if name != COMMON)
 
 
 def sources(name: str) -> list[Path]:
-    """The files a figure is made of.
+    """The files a figure is made of, its own module before the style sheet.
 
     Raises:
         CourseError: there is no such figure.
     """
     if name not in names():
         raise CourseError(f"There is no moving figure {name!r}. Known: {', '.join(names())}.")
-    return [_MODULES / file for file in (COMMON, f"{name}.mjs", STYLE)]
+    files = (COMMON, *_PARTS.get(name, ()), f"{name}.mjs", STYLE)
+    return [_MODULES / file for file in files]
 
 
 def style() -> str:
@@ -32,9 +47,24 @@ def style() -> str:
 
 
 def module(name: str) -> str:
-    """A figure's module, with what all figures share in front: one file, nothing to import."""
-    common, own, _ = sources(name)
-    return "\n".join(path.read_text(encoding="utf-8") for path in (common, own))
+    """A figure's module, with what it is made of in front: one file, nothing to import.
+
+    Another figure among its parts becomes a constant of its name, as `beam_tree`.
+    """
+    common, *parts, own, _ = sources(name)
+    texts = [_read(common)]
+    for path in parts:
+        text = _read(path)
+        if path.stem in names():
+            inner = text.replace("export default", "return")
+            text = f"const {path.stem} = (() => {{\n{inner}}})();\n"
+        texts.append(_without_exports(text))
+    return "\n".join([*texts, _read(own)])
+
+
+def worker_script() -> str:
+    """What runs beside the page and translates there: one classic script."""
+    return "\n".join(_without_exports(_read(_MODULES / file)) for file in _WORKER)
 
 
 def page_script(name: str) -> str:
@@ -44,3 +74,12 @@ def page_script(name: str) -> str:
     """
     text = module(name).replace("export default", "const figure =")
     return f'{text}\nintoPage(figure, "{name}");\n'
+
+
+def _read(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def _without_exports(text: str) -> str:
+    """A module's text for a script that it is joined into."""
+    return re.sub(r"^export \{.*\};\n", "", text, flags=re.MULTILINE)

@@ -3,27 +3,6 @@
 const END = "</s>";
 const NEXT = 5; // words in the list of the most probable ones
 const PACE = 900; // milliseconds a word while it plays
-const START = "▁"; // in front of a piece that begins a word, where words stand in pieces
-
-/** Tokens as they are written: pieces that go on with a word bear a dot and are `joined` to it. */
-function labels(tokens) {
-  const cut = tokens.some((token) => token.startsWith(START));
-  return tokens.map((token, k) => {
-    const joined = cut && k > 0 && !token.startsWith(START) && !/^<.+>$/.test(token);
-    return { text: joined ? `·${token}` : (cut && token.slice(token.startsWith(START))) || token, joined };
-  });
-}
-
-/** The heatmaps' colours: white, the weights' orange, brown; 0 to 1 in even steps of lightness. */
-const SCALE = [[0, [255, 255, 255]], [0.42, [230, 159, 0]], [1, [106, 53, 0]]];
-function colour(weight) {
-  const upper = SCALE.findIndex(([place]) => place >= weight);
-  if (upper <= 0) return `rgb(${SCALE[upper === 0 ? 0 : 2][1]})`;
-  const [[from, low], [to, high]] = [SCALE[upper - 1], SCALE[upper]];
-  const share = (weight - from) / (to - from);
-  return `rgb(${low.map((channel, k) => Math.round(channel + share * (high[k] - channel)))})`;
-}
-
 /** One model's side of the figure: strip of words, heatmap, next words. */
 function panel(onCell) {
   const strip = { source: make("p", { class: "stepper-words source" }), target: make("p", { class: "stepper-words target" }), arcs: draw("svg", { class: "stepper-arcs", "aria-hidden": "true" }) };

@@ -1,0 +1,63 @@
+// Where a model looked: the map as a drawing, the arcs of one step, and a table that says the same.
+
+const END_MARK = "</s>";
+const MAP = { cell: 24, letters: 12, paper: "#ffffff", ink: "#23262b", line: "#d9d9d2" };
+
+/** How wide a text is drawn, in pixels. */
+function widthOf(text, size = MAP.letters) {
+  widthOf.context ??= make("canvas").getContext("2d");
+  widthOf.context.font = `${size}px sans-serif`;
+  return widthOf.context.measureText(text).width;
+}
+
+/** The whole map, a drawing that can leave the page: it has its colours in itself. */
+function mapOf({ source, target, alpha }, title) {
+  const { cell, letters, paper, ink, line } = MAP;
+  const [columns, rows] = [labels(source), labels(target)].map((list) => list.map((word) => word.text));
+  const left = Math.max(...rows.map((word) => widthOf(word))) + 10;
+  const top = Math.max(...columns.map((word) => widthOf(word))) + 10;
+  const [width, height] = [left + cell * columns.length + 2, top + cell * rows.length + 2];
+  const text = (word, attributes) => draw("text", { "font-size": letters, "font-family": "sans-serif", fill: ink, ...attributes }, word);
+  return draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": title },
+    draw("title", {}, title),
+    draw("rect", { width, height, fill: paper }),
+    ...columns.map((word, j) => text(word, { transform: `translate(${left + (j + 0.65) * cell} ${top - 5}) rotate(-90)` })),
+    ...rows.map((word, i) => draw("g", { class: "live-row", "data-row": i },
+      text(word, { x: left - 5, y: top + (i + 0.65) * cell, "text-anchor": "end" }),
+      ...alpha[i].map((weight, j) => draw("rect", {
+        x: left + j * cell, y: top + i * cell, width: cell, height: cell, fill: colour(weight), "data-column": j,
+      })))),
+    draw("rect", { x: left, y: top, width: cell * columns.length, height: cell * rows.length, fill: "none", stroke: line }));
+}
+
+/** Arcs from the word written last to the words looked at, within the element `stage`. */
+function arcsOf(stage, weights, from, to) {
+  const origin = stage.getBoundingClientRect();
+  const place = (element, edge) => {
+    const box = element.getBoundingClientRect();
+    return [box.left - origin.left + box.width / 2, box[edge] - origin.top];
+  };
+  const [x, y] = place(from, "top");
+  return weights.flatMap((weight, j) => {
+    if (weight < 0.02 || !to[j]) return [];
+    const [across, down] = place(to[j], "bottom");
+    const middle = (y + down) / 2;
+    return [draw("path", {
+      d: `M${x} ${y}C${x} ${middle} ${across} ${middle} ${across} ${down}`,
+      "stroke-width": (1 + 6 * weight).toFixed(2), "stroke-opacity": (0.25 + 0.75 * weight).toFixed(2),
+    })];
+  });
+}
+
+/** The numbers of a translation for whoever reads with their ears. */
+function tableOf({ source, target, alpha, logProbs, next }) {
+  const [columns, rows] = [labels(source), labels(target)].map((list) => list.map((word) => word.text));
+  const head = ["word", "p", ...(alpha ? columns : []), "most probable words"];
+  return make("table", { class: "live-numbers" },
+    make("thead", {}, make("tr", {}, ...head.map((word) => make("th", { scope: "col" }, word)))),
+    make("tbody", {}, ...rows.map((word, i) => make("tr", {},
+      make("th", { scope: "row" }, word),
+      make("td", {}, shown(Math.exp(logProbs[i]), 3)),
+      ...(alpha ? alpha[i].map((weight) => make("td", {}, shown(weight))) : []),
+      make("td", {}, next[i].map(([one, p]) => `${one.replace(START, "")} ${shown(p, 3)}`).join(", "))))));
+}

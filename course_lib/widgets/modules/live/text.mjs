@@ -1,0 +1,187 @@
+// Text to the numbers a model reads, and its numbers back to text, exactly as the library does it.
+//
+// Lower case, Moses punctuation and tokens as sacremoses has them, byte pairs as `tokenizers` has
+// them. What these libraries call a letter or a number, and which abbreviations keep their dot,
+// comes with the model (`rules`): a browser's own tables are of another version of Unicode.
+
+const UNK = 3;
+const MARKS = ["<pad>", "<s>", "</s>", "<unk>"];
+const WORD_START = "▁";
+// What Python takes for white space; JavaScript's \s has other characters.
+const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
+const EDGES = new RegExp(`^[${SPACE}]+|[${SPACE}]+$`, "gu");
+const strip = (text) => text.replace(EDGES, "");
+const split = (text) => text.split(new RegExp(`[${SPACE}]+`, "u")).filter(Boolean);
+const every = (text, pairs) => pairs.reduce((so, [what, by]) => so.replace(what, by), text);
+
+// --- Punctuation: normalize-punctuation.perl ------------------------------------------------
+
+const NORMAL = [
+  [/\r/gu, ""], [/\(/gu, " ("], [/\)/gu, ") "], [/ +/gu, " "], [/\) ([.!:?;,])/gu, ")$1"],
+  [/\( /gu, "("], [/ \)/gu, ")"], [/(\p{Nd}) %/gu, "$1%"], [/ :/gu, ":"], [/ ;/gu, ";"],
+  [/`/gu, "'"], [/''/gu, ' " '],
+  [/[„“”]/gu, '"'], [/–/gu, "-"], [/—/gu, " - "], [/ +/gu, " "], [/´/gu, "'"],
+  [/([a-zA-Z])‘([a-zA-Z])/gu, "$1'$2"], [/([a-zA-Z])’([a-zA-Z])/gu, "$1'$2"],
+  [/[‘‚]/gu, "'"], [/’/gu, '"'], [/''/gu, '"'], [/…/gu, "..."],
+  [/\u00a0«\u00a0/gu, ' "'], [/«\u00a0/gu, '"'], [/«/gu, '"'],
+  [/\u00a0»\u00a0/gu, '" '], [/\u00a0»/gu, '"'], [/»/gu, '"'],
+  [/\u00a0%/gu, "%"], [/nº\u00a0/gu, "nº "], [/\u00a0:/gu, ":"], [/\u00a0ºC/gu, " ºC"],
+  [/\u00a0cm/gu, " cm"], [/\u00a0\?/gu, "?"], [/\u00a0!/gu, "!"], [/\u00a0;/gu, ";"],
+  [/,\u00a0/gu, ", "], [/ +/gu, " "],
+];
+const NORMAL_BY_LANGUAGE = {
+  en: [[/"([,.]+)/gu, '$1"'], [/(\p{Nd})\u00a0(\p{Nd})/gu, "$1.$2"]],
+  other: [
+    [/,"/gu, '",'],
+    [new RegExp(`(\\.+)"([${SPACE}]*[^<])`, "gu"), '"$1$2'],
+    [/(\p{Nd})\u00a0(\p{Nd})/gu, "$1,$2"],
+  ],
+};
+
+/** Quotes, dashes and spaces of many kinds as one kind each. */
+function normalised(text, language) {
+  return strip(every(text, [...NORMAL, ...(NORMAL_BY_LANGUAGE[language] ?? NORMAL_BY_LANGUAGE.other)]));
+}
+
+// --- Tokens: tokenizer.perl -----------------------------------------------------------------
+
+const ESCAPES = [["&", "&amp;"], ["|", "&#124;"], ["<", "&lt;"], [">", "&gt;"], ["'", "&apos;"], ['"', "&quot;"], ["[", "&#91;"], ["]", "&#93;"]];
+
+/** The apostrophe's rules: it stays with what follows in English, with what precedes in French. */
+function apostrophes(language, letter, number) {
+  const rule = (before, after, by) => [new RegExp(`(${before})'(${after})`, "gu"), by];
+  const [some, none] = [`[${letter}]`, `[^${letter}]`];
+  if (language === "en") {
+    return [
+      rule(none, none, "$1 ' $2"), rule(`[^${letter}${number}]`, some, "$1 ' $2"),
+      rule(some, none, "$1 ' $2"), rule(some, some, "$1 '$2"), rule(`[${number}]`, "[s]", "$1 '$2"),
+    ];
+  }
+  if (language === "fr") {
+    return [rule(none, none, "$1 ' $2"), rule(none, some, "$1 ' $2"), rule(some, none, "$1 ' $2"), rule(some, some, "$1' $2")];
+  }
+  return [[/'/gu, " ' "]];
+}
+
+/** A function from a line of text to its Moses tokens. */
+function tokenizerOf(language, { alnum, number, letter, lower, prefixes, numeric }) {
+  const [anyLetter, isLower] = [new RegExp(`[${letter}]`, "u"), new RegExp(`^[${lower}]`, "u")];
+  const [keeps, keepsBeforeNumber] = [new Set(prefixes), new Set(numeric)];
+  const steps = [
+    [new RegExp(`([^${alnum}${SPACE}.'\`,\\-])`, "gu"), " $1 "],
+    [/\.{2,}/gu, (dots, at, text) => ` ${"DOT".repeat(dots.length)}MULTI${at + dots.length < text.length ? " " : ""}`],
+    [new RegExp(`([^${number}]),`, "gu"), "$1 , "],
+    [new RegExp(`,([^${number}])`, "gu"), " , $1"],
+    [new RegExp(`([${number}]),$`, "gu"), "$1 , "],
+    ...apostrophes(language, letter, number),
+  ];
+  const dots = (text) => split(text).map((token, i, tokens) => {
+    if (!/^.+\.$/su.test(token)) return token;
+    const [before, next] = [token.slice(0, -1), tokens[i + 1]];
+    const stays = (before.includes(".") && anyLetter.test(before))
+      || (keeps.has(before) && !keepsBeforeNumber.has(before))
+      || (next !== undefined && isLower.test(next))
+      || (keepsBeforeNumber.has(before) && next !== undefined && /^[0-9]+/u.test(next));
+    return stays ? token : `${before} .`;
+  }).join(" ");
+  return (line) => {
+    const clean = strip(line.replace(new RegExp(`[${SPACE}]+`, "gu"), " ").replace(/[\0-\x1f]/gu, ""));
+    const apart = split(dots(every(clean, steps))).join(" ").replace(/\.' ?$/u, " . ' ");
+    const whole = apart.replace(/(?:DOT)+MULTI/gu, (marker) => ".".repeat((marker.length - 5) / 3));
+    return split(ESCAPES.reduce((so, [what, by]) => so.replaceAll(what, by), whole));
+  };
+}
+
+const UNESCAPES = [["&bar;", "|"], ["&#124;", "|"], ["&lt;", "<"], ["&gt;", ">"], ["&bra;", "["], ["&ket;", "]"], ["&quot;", '"'], ["&apos;", "'"], ["&#91;", "["], ["&#93;", "]"], ["&amp;", "&"]];
+const unescaped = (text) => UNESCAPES.reduce((so, [what, by]) => so.replaceAll(what, by), text);
+
+/** A function from tokens to text for people: escapes undone, punctuation attached. */
+function detokenizerOf(language, { currency, letter, cjk }) {
+  const money = new RegExp(`^[${currency}(\\[{¿¡]+$`, "u");
+  const [shortened, elided, begins] = [`^'[${letter}]`, `[${letter}]'$`, `^[${letter}]`].map((one) => new RegExp(one, "u"));
+  const isCjk = (character) => cjk.some(([from, to]) => character.codePointAt(0) >= from && character.codePointAt(0) <= to);
+  return (words) => {
+    const tokens = split(unescaped(` ${words.join(" ")} `.replaceAll(" @-@ ", "-")));
+    const quotes = {};
+    let [text, space] = ["", " "];
+    const add = (token, left, right) => { text += (left ? space : "") + token; space = right ? " " : ""; };
+    tokens.forEach((token, i) => {
+      if (isCjk(token)) return add(token, !(i > 0 && isCjk([...tokens[i - 1]].at(-1))), true);
+      if (money.test(token)) return add(token, true, false);
+      if (/^[,.?!:;\\%}\])]+$/u.test(token)) return add(language === "fr" && /^[?!:;\\%]$/u.test(token) ? ` ${token}` : token, false, true);
+      if (language === "en" && i > 0 && shortened.test(token)) return add(token, false, true);
+      if (language === "fr" && i <= tokens.length - 2 && elided.test(token) && begins.test(tokens[i + 1])) return add(token, true, false);
+      if (!/^['"„“`]+$/u.test(token)) return add(token, true, true);
+      const quote = /^[„“”]+$/u.test(token) ? '"' : token;
+      const open = (quotes[quote] ?? 0) % 2 === 0;
+      if (open && language === "en" && token === "'" && i > 0 && tokens[i - 1].endsWith("s")) return add(token, false, true);
+      quotes[quote] = (quotes[quote] ?? 0) + 1;
+      return add(token, open, !open);
+    });
+    return strip(text.replace(/ {2,}/gu, " "));
+  };
+}
+
+// --- Numbers --------------------------------------------------------------------------------
+
+/** A function from a token to its pieces: the merges are made one by one, the earliest first. */
+function cutterOf(merges) {
+  const ranks = new Map(merges.map((pair, rank) => [pair.join(" "), rank]));
+  const known = new Map();
+  const cut = (word) => {
+    const parts = [...word];
+    for (;;) {
+      let [best, at] = [Infinity, -1];
+      for (let k = 0; k + 1 < parts.length; k += 1) {
+        const rank = ranks.get(`${parts[k]} ${parts[k + 1]}`) ?? Infinity;
+        if (rank < best) [best, at] = [rank, k];
+      }
+      if (at < 0) return parts;
+      parts.splice(at, 2, parts[at] + parts[at + 1]);
+    }
+  };
+  return (token) => {
+    if (!known.has(token)) {
+      const marked = token.startsWith(WORD_START) ? token : WORD_START + token;
+      known.set(token, marked.match(new RegExp(`${WORD_START}[^${WORD_START}]*`, "gu")).flatMap(cut));
+    }
+    return known.get(token);
+  };
+}
+
+/**
+ * Everything a model needs to read text and to be read.
+ *
+ * about: `pair`, `source` and `target`, the words or pieces in the order of their numbers, `merges`
+ * where they are pieces, and `rules`. A pair that is no pair of languages has words between spaces.
+ */
+function textOf({ pair, source, target, merges, rules }) {
+  const [from, to] = pair.split("-");
+  const numbers = new Map(source.map((token, number) => [token, number]));
+  const cut = merges ? cutterOf(merges) : (token) => [token];
+  const words = to ? tokenizerOf(from, { ...rules.tokens, ...rules[from] }) : split;
+  const joined = to ? detokenizerOf(to, rules.text) : (tokens) => tokens.join(" ");
+  return {
+    /** A line as words, each with its `text` and the `numbers` of its pieces. */
+    encode: (line) => words(to ? normalised(line.toWellFormed().toLowerCase(), from) : line).map((token) => {
+      const found = cut(token).map((piece) => numbers.get(piece) ?? UNK);
+      return { text: unescaped(token), numbers: found.filter((number, k) => !(merges && number === UNK && found[k - 1] === UNK)) };
+    }),
+    /** The text of a source word or piece, and of a target one. */
+    sourceToken: (number) => unescaped(source[number]),
+    targetToken: (number) => unescaped(target[number]),
+    /** Numbers without the end mark as a text for people. */
+    decode(written) {
+      const tokens = [];
+      written.filter((number) => number > 1).forEach((number, k) => {
+        const piece = target[number];
+        if (!merges || k === 0 || piece.startsWith(WORD_START)) tokens.push("");
+        tokens[tokens.length - 1] += merges ? piece.replace(WORD_START, "") : piece;
+      });
+      const known = tokens.map((token) => (token.includes(MARKS[UNK]) ? MARKS[UNK] : token));
+      return joined(known.filter(Boolean));
+    },
+  };
+}
+
+export { UNK, textOf };

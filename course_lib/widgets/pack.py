@@ -1,0 +1,158 @@
+"""A run as a page takes it: 8-bit weights with everything that reading and writing text needs.
+
+A pack is a file of safetensors, packed by gzip; a page is given it as scripts, since a page opened
+from a disk may load nothing else. `modules/live/pack.mjs` and `modules/live/text.mjs` read it.
+"""
+
+import base64
+import gzip
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from course_lib.corpora.subwords import Pieces
+from course_lib.errors import CourseError
+from course_lib.models import ModelConfig
+from course_lib.models.quantised import quantised
+from course_lib.training import Run
+from course_lib.training.checkpoint import packed
+
+PART = 600_000
+"""Characters of base64 in one script: progress is shown script by script."""
+
+_RUNS = {
+    "context": ("additive", "fixed"),
+    "scope": ("global",),
+    "order": ("before", "between"),
+    "output": ("maxout", "tanh", "linear"),
+    "start": ("summary",),
+    "encoder": ("bidirectional", "forward"),
+    "reverse_source": (False,),
+    "unit": ("torch", "paper"),
+    "layers": (1,),
+}
+"""What a page computes (modules/live/rnnsearch.mjs): RNNsearch and RNNencdec, of every preset."""
+
+
+@dataclass(frozen=True)
+class Pack:
+    """A run for a page.
+
+    name: what its scripts are called.
+    about: what is known before it is loaded: `name`, `model`, `pair` and `parts`.
+    data: the file.
+    """
+
+    name: str
+    about: dict[str, Any]
+    data: bytes
+
+    @property
+    def scripts(self) -> list[str]:
+        """The scripts that hand the page the file, part by part."""
+        text = base64.b64encode(self.data).decode()
+        parts = [text[at : at + PART] for at in range(0, len(text), PART)]
+        return [
+            f'(globalThis.courseParts ??= {{}})["{self.name}/{number}"] = "{part}";\n'
+            for number, part in enumerate(parts)
+        ]
+
+
+def pack(run: Run, name: str | None = None) -> Pack:
+    """A run, its weights in 8 bits, for a page.
+
+    Args:
+        run: RNNsearch or RNNencdec.
+        name: what its scripts are called; the run directory's name without one.
+
+    Raises:
+        CourseError: a page does not compute such a model.
+    """
+    check_model(run.model.config)
+    name = name or run.path.name
+    about = {
+        "name": name,
+        "model": {"additive": "RNNsearch", "fixed": "RNNencdec"}[run.model.config.context],
+        "pair": run.config.pair,
+        "length_penalty": run.config.recipe.length_penalty,
+        "config": run.model.config.to_dict(),
+        "source": run.source_vocabulary.tokens,
+        "target": run.target_vocabulary.tokens,
+        "merges": _merges(run),
+        "rules": rules(run.config.pair),
+    }
+    tensors = quantised(run.model.state_dict())
+    file = packed(tensors, {"about": json.dumps(about, ensure_ascii=False)})
+    # Without a date in it, the same run makes the same file.
+    data = gzip.compress(file, compresslevel=9, mtime=0)
+    shown = {key: about[key] for key in ("name", "model", "pair", "length_penalty")}
+    parts = -(-len(base64.b64encode(data)) // PART)
+    return Pack(name, {**shown, "parts": parts}, data)
+
+
+def check_model(config: ModelConfig) -> None:
+    """Refuse a model that a page does not compute."""
+    for key, known in _RUNS.items():
+        value = getattr(config, key)
+        if value not in known:
+            raise CourseError(
+                f"A page runs RNNsearch and RNNencdec, and this run has {key}={value}. "
+                f"Export one with {key}={' or '.join(map(str, known))}."
+            )
+
+
+def _merges(run: Run) -> list[list[str]] | None:
+    words = run.source_vocabulary
+    if not isinstance(words, Pieces):
+        return None
+    merges: list[list[str]] = json.loads(words.tokenizer)["model"]["merges"]
+    return merges
+
+
+@cache
+def rules(pair: str) -> dict[str, Any]:
+    """What sacremoses takes for letters and numbers, and the abbreviations it knows.
+
+    Characters come as ranges within a JavaScript character class.
+    """
+    import sacremoses
+    from sacremoses.util import CJKChars
+
+    languages = [language for language in pair.split("-") if "-" in pair]
+    tokens, text = sacremoses.MosesTokenizer, sacremoses.MosesDetokenizer
+    found: dict[str, Any] = {
+        "tokens": {
+            "alnum": character_class(tokens.IsAlnum),
+            "number": character_class(tokens.IsN),
+            "letter": character_class(tokens.IsAlpha),
+            "lower": character_class(tokens.IsLower),
+        },
+        "text": {
+            "currency": character_class(text.IsSc),
+            "letter": character_class(text.IsAlpha),
+            "cjk": CJKChars.ranges,
+        },
+    }
+    for language in languages:
+        tokenizer = sacremoses.MosesTokenizer(lang=language)
+        found[language] = {
+            "prefixes": tokenizer.NONBREAKING_PREFIXES,
+            "numeric": tokenizer.NUMERIC_ONLY_PREFIXES,
+        }
+    return found
+
+
+def character_class(characters: Iterable[str]) -> str:
+    r"""Characters as ranges, `\u{61}-\u{7a}\u{e4}`, for a regular expression with the flag u."""
+    ranges: list[list[int]] = []
+    for code in sorted(set(map(ord, characters))):
+        if ranges and ranges[-1][1] == code - 1:
+            ranges[-1][1] = code
+        else:
+            ranges.append([code, code])
+    return "".join(
+        f"\\u{{{first:x}}}" + (f"-\\u{{{last:x}}}" if last > first else "")
+        for first, last in ranges
+    )

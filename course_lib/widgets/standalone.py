@@ -1,0 +1,82 @@
+"""A page of its own that translates with a run, for a reader who has nothing but a browser."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from course_lib.errors import CourseError
+from course_lib.figures.picture import Picture
+from course_lib.files import write_atomically
+from course_lib.training import Run
+from course_lib.widgets.live import SENTENCE, map_of, packs_of, values_of
+from course_lib.widgets.modules import page_script, style
+from course_lib.widgets.pack import Pack
+
+PAGE, ONE_FILE = "index.html", "translator.html"
+_TITLE = "Translators that live in the page"
+_TEXT = """
+<p>Type an English sentence. The models below translate it in this browser; nothing is sent
+anywhere. {data} Words underlined in waves are spelled from pieces or cannot be read.</p>
+"""
+_STYLE = """
+:root { color-scheme: light dark; }
+body { margin: 0; background: var(--page); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif;
+  --page: #fdfdfb; --surface: #f4f4f0; --ink: #23262b; --ink-quiet: #565c66; --line: #d9d9d2; }
+main { max-width: 64rem; margin: 0 auto; padding: 1rem; }
+@media (prefers-color-scheme: dark) { body {
+  --page: #16191d; --surface: #1f2328; --ink: #d8dbdf; --ink-quiet: #a3a9b2; --line: #3a4048;
+  --link: #b3abf5; --role-annotation: #6cb4ea; --role-state: #f59a5f; --role-energy: #abb0b8;
+  --role-weight: #efb747; --role-context: #45cba1; --role-word: #e39ac0;
+  --right: #5fcf9a; --wrong: #f59086; } }
+.moving-still img { max-width: 100%; }
+"""
+
+
+def export_web(runs: Sequence[Run], out: Path) -> list[Path]:
+    """Write a page for these runs: a folder with a script for each part, and one file to send.
+
+    Args:
+        runs: one, or several to set side by side.
+        out: the folder; `index.html` in it loads the models from scripts beside it, and
+            `translator.html` needs no other file.
+
+    Returns:
+        the two pages.
+
+    Raises:
+        CourseError: a page does not compute such a model, or no run is given.
+    """
+    if not runs:
+        raise CourseError("There is no run to export. Name a run directory.")
+    packs = packs_of(runs)
+    for pack in packs:
+        for number, script in enumerate(pack.scripts):
+            write_atomically(out / f"{pack.name}-{number}.js", script)
+    write_atomically(out / PAGE, page(runs, packs, inside=False))
+    write_atomically(out / ONE_FILE, page(runs, packs, inside=True))
+    return [out / PAGE, out / ONE_FILE]
+
+
+def page(runs: Sequence[Run], packs: Sequence[Pack], inside: bool) -> str:
+    """The page's HTML, with the models' scripts `inside` it or beside it."""
+    values = values_of([pack.about for pack in packs], ".")
+    data = json.dumps(values, ensure_ascii=False).replace("</", "<\\/")
+    attending = next((run for run in runs if run.model.config.context != "fixed"), None)
+    still = ""
+    if attending is not None:
+        picture = Picture(map_of(attending, SENTENCE), f"Where the model looks: {SENTENCE}")
+        still = f'<div class="moving-still">{picture._repr_html_()}</div>'
+    scripts = "".join(f"<script>{one}</script>\n" for pack in packs for one in pack.scripts)
+    names = {"multi30k": "They learned from captions of photographs and know nothing else."}
+    text = _TEXT.format(data=names.get(runs[0].config.corpus, ""))
+    script = page_script("live").replace("</", "<\\/")
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{_TITLE}</title><style>{_STYLE}{style()}</style></head>\n"
+        f"<body><main><h1>{_TITLE}</h1>{text}"
+        f'<div class="moving-figure" data-moving="live">{still}'
+        f'<script type="application/json">{data}</script></div>'
+        "<noscript><p>Without JavaScript there is only the picture.</p></noscript></main>\n"
+        f'{scripts if inside else ""}<script type="module">{script}</script></body></html>\n'
+    )

@@ -1,0 +1,33 @@
+"""`course export`, as typed."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from course_lib.pretrained import FOLDER
+from tests.cli.test_runs import course
+
+
+def test_a_run_becomes_a_folder_and_one_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(FOLDER / "multi30k-en-de", tmp_path / "mine")
+    assert course(monkeypatch, "export", tmp_path / "mine", "--web", tmp_path / "web") == 0
+    said = capsys.readouterr().out
+    pages = [tmp_path / "web" / name for name in ("index.html", "translator.html")]
+    for page in pages:
+        assert str(page) in said
+        assert 'data-moving="live"' in page.read_text(encoding="utf-8")
+    scripts = sorted((tmp_path / "web").glob("mine-*.js"))
+    assert 7 <= len(scripts) <= 9
+    whole = pages[1].read_text(encoding="utf-8")
+    assert all(script.read_text() in whole for script in scripts)
+
+
+def test_what_is_no_run_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert course(monkeypatch, "export", tmp_path / "none", "--web", tmp_path / "web") == 2
+    assert "is not a run directory" in capsys.readouterr().err
+    assert not (tmp_path / "web").exists()

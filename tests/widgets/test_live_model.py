@@ -1,0 +1,135 @@
+"""The forward pass and the search in the browser against the library, with the same weights."""
+
+from typing import Any
+
+import pytest
+import torch
+from playwright.sync_api import Browser, Page
+
+from course_lib.corpora.batches import make_source
+from course_lib.corpora.vocabulary import BOS, EOS
+from course_lib.evaluation.faithfulness import edited_weights
+from course_lib.search import translate
+from course_lib.training import Run
+from course_lib.widgets.modules import sources
+from tests.widgets.live_models import (
+    VARIANTS,
+    open_worker,
+    raw_logits,
+    searched,
+    sentences,
+    small_run,
+)
+
+LOGITS = """([source, target]) => {
+  const memory = model.read(source);
+  let state = memory.start;
+  return [BOS, ...target].map((word) => {
+    const [step] = model.step([word], [state], memory);
+    state = step.s;
+    return Array.from(step.logits);
+  });
+}"""
+
+
+def encoded(run: Run, count: int) -> list[list[int]]:
+    return [run.source_vocabulary.encode(line.split()) for line in sentences()[:count]]
+
+
+def test_the_studied_module_is_short() -> None:
+    (path,) = sources("live")[0].parent.glob("live/rnnsearch.mjs")
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_logits_and_translations_are_the_librarys(browser: Browser, name: str) -> None:
+    run = small_run(**VARIANTS[name])
+    page = open_worker(browser, run)
+    sources = encoded(run, 8)
+    targets = sources[::-1]
+    for source, target in zip(sources[:3], targets[:3], strict=True):
+        expected = raw_logits(run, source, target)
+        found = torch.tensor(page.evaluate(LOGITS, [source, target]))
+        torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-3)
+    for k, penalty in ((1, 1.0), (3, 0.0), (5, 1.2)):
+        expected_all = translate(run.model, sources, k, penalty)
+        for source, expected_one in zip(sources, expected_all, strict=True):
+            found_one = searched(page, source, k=k, lengthPenalty=penalty)
+            assert found_one["words"] == expected_one.tokens
+            assert found_one["logProb"] == pytest.approx(expected_one.log_prob, rel=1e-4)
+    page.close()
+
+
+def greedy_by_hand(
+    run: Run, source: list[int], prefix: list[int], weights: dict[Any, list[float]]
+) -> list[int]:
+    """The library's decoder, step by step, with words and weights put into its hands."""
+    state = run.model.start(*make_source([source]))
+    words, y, limit = list[int](), BOS, 2 * (len(source) + 1) + 10
+    for i in range(1, limit + 1):
+        given = weights.get(i, weights.get("every"))
+        y_prev = torch.tensor([y])
+        if given is None:
+            log_probs, _, state = run.model.step(y_prev, state)
+        else:
+            with edited_weights(run.model, lambda alpha, row=given: torch.tensor([row])):
+                log_probs, _, state = run.model.step(y_prev, state)
+        y = prefix[i - 1] if i <= len(prefix) else int(log_probs.argmax())
+        if y == EOS or i == limit:
+            break
+        words.append(y)
+    return words
+
+
+@pytest.fixture(scope="module")
+def asked(browser: Browser) -> tuple[Run, Page]:
+    run = small_run(order="between", reads="current")
+    return run, open_worker(browser, run)
+
+
+def test_words_and_weights_taken_in_hand_lead_where_the_library_leads(
+    asked: tuple[Run, Page],
+) -> None:
+    run, page = asked
+    changed = 0
+    for source in encoded(run, 12):
+        width = len(source) + 1
+        uniform, first = [1 / width] * width, [1.0] + [0.0] * (width - 1)
+        plain = searched(page, source)["words"]
+        for prefix, weights in (
+            ([], {"every": uniform}),
+            ([], {2: first}),
+            ([], {1: first, "every": uniform}),
+            ([*plain[:1], 7], {}),
+            ([5, 6, 7], {4: uniform}),
+        ):
+            expected = greedy_by_hand(run, source, prefix, weights)
+            found = searched(page, source, prefix=prefix, weights=weights)
+            assert found["words"] == expected
+            assert found["words"][: len(prefix)] == prefix
+            for i, row in weights.items():
+                if i != "every" and i <= len(found["alpha"]):
+                    assert found["alpha"][i - 1] == pytest.approx(row)
+            changed += expected != plain
+    assert changed > 20, "the changes must change something"
+
+
+def test_a_translation_ends_at_twice_the_source_and_ten(asked: tuple[Run, Page]) -> None:
+    run, page = asked
+    source = encoded(run, 1)[0]
+    limit = 2 * (len(source) + 1) + 10
+    found = searched(page, source, prefix=[5] * 200)
+    assert found["words"] == [5] * (limit - 1)
+
+
+def test_the_same_batch_or_alone(asked: tuple[Run, Page]) -> None:
+    run, page = asked
+    source = encoded(run, 1)[0]
+    both = page.evaluate(
+        "(source) => { const memory = model.read(source);"
+        " const alone = model.step([5], [memory.start], memory);"
+        " const [, beside] = model.step([9, 5], [memory.start, memory.start], memory);"
+        " return [Array.from(alone[0].logits), Array.from(beside.logits)]; }",
+        source,
+    )
+    assert both[0] == both[1]

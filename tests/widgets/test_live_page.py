@@ -1,0 +1,291 @@
+"""The page that an export writes: what a reader does there, and what a lost part costs."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from course_lib.corpora.tokenization import detokenize, tokenize
+from course_lib.search import translate
+from course_lib.training import Run
+from course_lib.widgets.standalone import ONE_FILE, PAGE, export_web
+from tests.widgets.live_models import small_run
+
+SMALLEST = 24
+SENTENCE = "the strong dog is coming back ."
+CONDITIONAL = {"order": "between", "reads": "current"}
+
+
+@pytest.fixture(scope="module")
+def runs() -> list[Run]:
+    return [
+        small_run(Path("search"), **CONDITIONAL),
+        small_run(Path("encdec"), context="fixed", **CONDITIONAL),
+    ]
+
+
+@pytest.fixture(scope="module")
+def folder(runs: list[Run], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("web")
+    export_web(runs, out)
+    return out
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """A browser that notes every request; none may leave the machine, and no script may fail."""
+    context = browser.new_context(reduced_motion="reduce", viewport={"width": 1200, "height": 900})
+    asked, errors = list[str](), list[str]()
+    context.on("request", lambda request: asked.append(request.url))
+    context.on("weberror", lambda error: errors.append(str(error.error)))
+    yield context
+    context.close()
+    assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
+    # A script that is cut short is no script; the page itself has no fault.
+    assert [error for error in errors if error != "Invalid or unexpected token"] == []
+
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture
+def opened(context: BrowserContext, folder: Path) -> Open:
+    def open_page(file: Path | None = None, text: str = SENTENCE, ask: bool = True) -> Page:
+        page = context.new_page()
+        page.goto((file or folder / PAGE).as_uri())
+        page.get_by_label("Your sentence").fill(text)
+        if ask:
+            page.get_by_role("button", name="translate").click()
+            page.locator(".live-target .now").first.wait_for()
+        return page
+
+    return open_page
+
+
+def written(page: Page, model: str) -> list[str]:
+    return page.locator(f"section[aria-label={model}] .live-target .chip b").all_inner_texts()
+
+
+def numbers(page: Page) -> Any:
+    """What the page offers as JSON."""
+    with page.expect_download() as download:
+        page.get_by_role("button", name="numbers as JSON").click()
+    return json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("file", [PAGE, ONE_FILE])
+def test_it_writes_what_the_library_writes(
+    opened: Open, runs: list[Run], folder: Path, tmp_path: Path, file: str
+) -> None:
+    alone = folder / PAGE
+    if file == ONE_FILE:
+        alone = tmp_path / "sent-by-mail.html"
+        shutil.copy(folder / ONE_FILE, alone)
+    page = opened(alone)
+    models = numbers(page)["models"]
+    for run, name in zip(runs, ("RNNsearch", "RNNencdec"), strict=True):
+        words = run.source_vocabulary.encode(tokenize(SENTENCE, "en"))
+        penalty = run.config.recipe.length_penalty
+        (expected,) = translate(run.model, [words], 5, penalty)
+        assert models[name]["numbers"] == [*expected.tokens, 2]
+        decoded = run.target_vocabulary.decode(expected.tokens)
+        assert models[name]["text"] == detokenize(decoded, "de")
+        if expected.alpha is not None:
+            for found, row in zip(models[name]["alpha"], expected.alpha.tolist(), strict=True):
+                assert found == pytest.approx(row, abs=1e-4)
+
+
+def test_steps_go_both_ways_and_show_their_row(opened: Open) -> None:
+    page = opened()
+    page.get_by_role("button", name="to the beginning").click()
+    assert page.locator(".live-target .chip.to-come").count() == len(
+        written(page, "RNNsearch") + written(page, "RNNencdec")
+    )
+    page.get_by_role("button", name="next word").click()
+    page.locator(".live-target .now").first.focus()
+    page.keyboard.press("ArrowRight")
+    rows = numbers(page)["models"]["RNNsearch"]["alpha"]
+    shown = [float(text) for text in page.locator(".live-piece i").all_inner_texts()]
+    assert shown == pytest.approx(rows[1], abs=0.0051)
+    assert page.locator(".live-row:not(.later)").count() == 2
+    page.keyboard.press("ArrowLeft")
+    assert page.locator(".live-row:not(.later)").count() == 1
+
+
+def test_another_word_is_gone_on_from(opened: Open) -> None:
+    page = opened()
+    before = numbers(page)["models"]
+    page.get_by_role("button", name="word 2", exact=False).first.click()
+    side = page.locator("section[aria-label=RNNsearch]")
+    side.locator(".stepper-next button").nth(1).click()
+    expect(side.locator(".live-before")).to_contain_text("before: ")
+    after = numbers(page)["models"]
+    first, second = before["RNNsearch"]["numbers"][0], before["RNNsearch"]["next"][1][1][2]
+    assert after["RNNsearch"]["numbers"][:2] == [first, second]
+    assert after["RNNencdec"]["numbers"] == before["RNNencdec"]["numbers"]
+    page.get_by_role("button", name="undo all").click()
+    expect(page.locator(".live-changes")).to_be_empty()
+    assert numbers(page)["models"] == before
+
+
+def test_a_word_left_out_is_not_read(opened: Open) -> None:
+    page = opened()
+    page.get_by_role("button", name=re.compile("^strong")).click()
+    expect(page.locator(".live-changes")).to_contain_text("left out: strong")
+    left = numbers(page)["models"]
+    page.get_by_label("Your sentence").fill(SENTENCE.replace("strong ", ""))
+    page.get_by_role("button", name="translate").click()
+    expect(page.locator(".live-changes")).to_be_empty()
+    shorter = numbers(page)["models"]
+    for name in left:
+        assert left[name]["numbers"] == shorter[name]["numbers"]
+
+
+def test_weights_are_taken_in_hand(opened: Open) -> None:
+    page = opened()
+    page.get_by_role("button", name="word 2", exact=False).first.click()
+    page.get_by_role("button", name="all alike").click()
+    expect(page.locator(".live-changes")).to_contain_text("weights held: word 2")
+    rows = numbers(page)["models"]["RNNsearch"]["alpha"]
+    assert rows[1] == pytest.approx([1 / len(rows[1])] * len(rows[1]), abs=1e-4)
+    assert rows[0] != pytest.approx(rows[1], abs=1e-3)
+    page.get_by_label("weight on the").first.fill("0.9")
+    expect(page.locator(".live-piece i").first).to_have_text("0.90")
+    held = numbers(page)["models"]["RNNsearch"]["alpha"][1]
+    assert sum(held) == pytest.approx(1, abs=1e-3)
+    page.get_by_label("for", exact=True).select_option("every word")
+    page.get_by_label("all on").select_option(index=1)
+    expect(page.locator(".live-changes")).to_contain_text("every word")
+    for row in numbers(page)["models"]["RNNsearch"]["alpha"]:
+        assert row == [1] + [0] * (len(row) - 1)
+
+
+def test_the_address_says_it_all(opened: Open, context: BrowserContext) -> None:
+    page = opened()
+    page.get_by_label("beam width").fill("3")
+    page.get_by_role("button", name="translate").click()
+    page.get_by_role("button", name="all alike").click()
+    expect(page.locator(".live-changes")).to_contain_text("weights held")
+    before = numbers(page)
+    other = context.new_page()
+    other.goto(page.url)
+    expect(other.locator(".live-changes")).to_contain_text("weights held")
+    assert numbers(other) == before
+    broken = context.new_page()
+    broken.goto(page.url.split("#")[0] + "#live=%7B%22k")
+    expect(broken.get_by_role("button", name="translate")).to_be_visible()
+
+
+def test_map_and_tree_and_table(opened: Open) -> None:
+    page = opened()
+    for name, begins in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=f"map as {name}").click()
+        assert Path(download.value.path()).read_bytes().startswith(begins)
+    page.get_by_text("The beam's tree").click()
+    expect(page.locator(".live-tree .beam-card.wins").last).to_contain_text("</s>")
+    page.get_by_text("The same as a table").click()
+    rows = numbers(page)["models"]["RNNsearch"]["alpha"]
+    cells = page.locator(".live-numbers").first.locator("tbody tr").first.locator("td")
+    shown = [float(text) for text in cells.all_inner_texts()[1:-1]]
+    assert shown == pytest.approx(rows[0], abs=0.0051)
+
+
+@pytest.mark.parametrize("harm", ["missing", "damaged", "cut short", "another"])
+def test_a_lost_part_costs_one_line_and_one_model(
+    context: BrowserContext, folder: Path, tmp_path: Path, harm: str
+) -> None:
+    shutil.copytree(folder, tmp_path / "web")
+    part = tmp_path / "web" / "search-0.js"
+    text = part.read_text()
+    if harm == "missing":
+        part.unlink()
+    elif harm == "cut short":
+        part.write_text(text[: len(text) // 2])
+    elif harm == "damaged":
+        part.write_text(text.replace(text[2000:2004], "AAAA"))
+    else:
+        part.write_text(re.sub('= ".*"', '= "nothing of the kind"', text))
+    page = context.new_page()
+    page.goto((tmp_path / "web" / PAGE).as_uri())
+    page.get_by_label("Your sentence").fill(SENTENCE)
+    page.get_by_role("button", name="translate").click()
+    status = page.locator("section[aria-label=RNNsearch] .live-status")
+    expect(status).to_contain_text("missing" if harm == "missing" else "damaged")
+    assert "search-" in status.inner_text()
+    page.locator("section[aria-label=RNNencdec] .live-target .now").wait_for()
+    assert written(page, "RNNencdec")
+    if harm == "missing":
+        part.write_text(text)
+        page.get_by_role("button", name="translate").click()
+        page.locator("section[aria-label=RNNsearch] .live-target .now").wait_for()
+
+
+@pytest.mark.parametrize("text", ["", "   \n"])
+def test_nothing_typed_is_nothing_written(opened: Open, text: str) -> None:
+    page = opened(text=text, ask=False)
+    page.get_by_role("button", name="translate").click()
+    expect(page.locator(".live-stage")).to_be_hidden()
+    expect(page.locator("[aria-live]").first).to_contain_text("Type a sentence")
+
+
+def test_strange_words_are_marked(opened: Open) -> None:
+    page = opened(text="the xylophone 漢 dog")
+    for name, why in (("the", "leave out"), ("xylophone", "pieces"), ("漢", "cannot read")):
+        word = page.locator(".live-source").get_by_role("button", name=re.compile(f"^{name}"))
+        assert why in (word.get_attribute("title") or "")
+        assert ("strange" in (word.get_attribute("class") or "")) == (name != "the")
+
+
+def test_it_plays_by_itself_unless_less_motion_is_wished(browser: Browser, folder: Path) -> None:
+    page = browser.new_page()
+    page.goto((folder / PAGE).as_uri())
+    page.get_by_label("Your sentence").fill(SENTENCE)
+    page.get_by_role("button", name="translate").click()
+    expect(page.get_by_role("button", name="pause")).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    page.close()
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 1200), ("dark", 380)])
+def test_nothing_stands_in_anybodys_way(
+    opened: Open, grave: Callable[..., list[str]], theme: Any, width: int
+) -> None:
+    page = opened()
+    page.emulate_media(color_scheme=theme)
+    page.set_viewport_size({"width": width, "height": 800})
+    page.get_by_role("button", name="all alike").click()
+    expect(page.locator(".live-changes")).to_contain_text("weights held")
+    page.get_by_text("The beam's tree").click()
+    page.get_by_text("The same as a table").click()
+    assert grave(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    boxes = page.locator(".live :is(button, select, input, textarea, summary)").evaluate_all(
+        "all => all.filter(one => one.checkVisibility() && !one.closest('.live-tree')).map(one => {"
+        " const box = one.getBoundingClientRect();"
+        " return [one.getAttribute('aria-label') ?? one.textContent, box.width, box.height] })"
+    )
+    assert [box for box in boxes if min(box[1:]) < SMALLEST] == []
+
+
+def test_paper_and_a_browser_without_scripts_have_the_picture(
+    browser: Browser, folder: Path, opened: Open
+) -> None:
+    page = opened()
+    page.emulate_media(media="print")
+    assert page.locator(".moving-still img").is_visible()
+    assert not page.locator(".moving-live").is_visible()
+    context = browser.new_context(java_script_enabled=False)
+    plain = context.new_page()
+    plain.goto((folder / PAGE).as_uri())
+    assert plain.locator(".moving-still img").is_visible()
+    context.close()
+
+
+def test_the_page_is_small_before_a_model_is_loaded(folder: Path) -> None:
+    assert (folder / PAGE).stat().st_size < 400_000
