@@ -5,6 +5,7 @@ from pathlib import Path
 
 import torch
 
+from course_lib.corpora.tokenization import tokenize
 from course_lib.files import write_atomically
 from course_lib.models.quantised import dequantised, quantised
 from course_lib.pretrained import FOLDER
@@ -25,6 +26,7 @@ def test_it_loads_and_translates(tmp_path: Path) -> None:
     expected = dequantised(quantised(full.model.state_dict()))
     for name, values in run.model.state_dict().items():
         assert torch.equal(values, expected[name])
-    words = run.source_vocabulary.encode("two children are playing in the snow .".split())
+    sentence = "two children are playing in the snow ."
+    words = run.source_vocabulary.encode(tokenize(sentence, "en"))
     (found,) = translate(run.model, [words], 5)
     assert run.target_vocabulary.decode(found.tokens)[:2] == ["zwei", "kinder"]
