@@ -1,8 +1,8 @@
 """What a person looks for in a part that no test decides.
 
 The criteria stand in the assignment itself, in the text above the answer, where the student reads
-them before writing and whoever marks sees them in nbgrader's formgrader: one sentence "One point
-each for: a; b; c." or "Two points for: a. One point for: b."
+them before writing and whoever marks sees them in nbgrader's formgrader: a list with a line
+`- 1 point: what for` for each.
 """
 
 import re
@@ -12,12 +12,7 @@ from nbformat import NotebookNode
 
 from course_lib.grading.reporting.findings import grade_id, is_answer, is_graded
 
-_WORDS = {"half a": 0.5, "one": 1.0, "two": 2.0, "three": 3.0, "four": 4.0, "five": 5.0}
-_SENTENCE = re.compile(
-    rf"\b(?P<points>{'|'.join(_WORDS)}|\d+)\s+points?\s+(?P<each>each\s+)?for:\s*"
-    r"(?P<what>.+?)\.(?=\s|\Z)",
-    re.IGNORECASE | re.DOTALL,
-)
+_CRITERION = re.compile(r"^- (?P<points>\d+(\.\d+)?) points?: (?P<text>\S.*)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -42,11 +37,7 @@ def rubrics(notebook: NotebookNode) -> dict[str, list[Criterion]]:
 
 def criteria(text: str) -> list[Criterion]:
     """The criteria that a text names."""
-    listed = []
-    for match in _SENTENCE.finditer(text):
-        word = " ".join(match["points"].casefold().split())
-        points = _WORDS.get(word) or float(word)
-        what = " ".join(match["what"].split())
-        parts = re.split(r";\s*(?:and\s+)?", what) if match["each"] else [what]
-        listed += [Criterion(points, part.strip()) for part in parts if part.strip()]
-    return listed
+    return [
+        Criterion(float(match["points"]), match["text"].strip())
+        for match in _CRITERION.finditer(text)
+    ]

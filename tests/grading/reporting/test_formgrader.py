@@ -120,7 +120,7 @@ def test_formgrader_serves_the_gradebook_and_takes_a_persons_points(port: int, p
 def test_whoever_marks_sees_the_criteria_and_the_answer(port: int) -> None:
     (notebook,) = json.loads(ask(port, f"api/submitted_notebooks/{NAME}/{NAME}"))
     page = ask(port, f"submissions/{notebook['id']}/").decode()
-    assert "One point each for: why it wins" in page
+    assert "1 point: why it wins" in page
     assert "what do the energies measure" in page
 
 

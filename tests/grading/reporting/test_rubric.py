@@ -11,15 +11,10 @@ from course_lib.grading.sources.release import source_notebook
 ROOT = project_root(Path(__file__).parent)
 
 
-def test_criteria_are_read_from_plain_sentences() -> None:
-    text = "A person reads this. Half a point for: its length. Two points for: a\nreason; or two."
-    assert criteria(text) == [Criterion(0.5, "its length"), Criterion(2.0, "a reason; or two")]
-    assert [one.text for one in criteria("One point each for: a; b, c; and d.")] == [
-        "a",
-        "b, c",
-        "d",
-    ]
-    assert criteria("Three points.") == []
+def test_criteria_are_the_lines_of_a_list_that_begin_with_points() -> None:
+    text = "It gives\n\n- 0.5 points: its length\n- 2 points: a; or b\n- no more"
+    assert criteria(text) == [Criterion(0.5, "its length"), Criterion(2.0, "a; or b")]
+    assert criteria("Three points.\n- 3 points") == []
 
 
 @pytest.mark.parametrize("name", assignment_names(ROOT))
