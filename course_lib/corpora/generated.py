@@ -8,7 +8,7 @@ from course_lib.corpora.corpus import Corpus, Link, Split
 from course_lib.errors import CourseError
 
 PATIENCE = 20_000
-"""So many sentences in a row without a new one for a split that is not full: there are no more."""
+"""After so many sentences in a row, none of them new for a split that is not full, it gives up."""
 
 
 class SentencePair(NamedTuple):
@@ -66,9 +66,9 @@ def fill_splits(
         waited += 1
         if waited == PATIENCE:
             break
-    found = ", ".join(f"{len(filled[name])} of {size} {name}" for name, size in sizes.items())
+    counts = ", ".join(f"{len(filled[name])} of {size} {name}" for name, size in sizes.items())
     raise CourseError(
-        f"There are too few different sentences of these lengths ({found}). "
+        f"There are too few different sentences of these lengths ({counts}). "
         "Ask for fewer sentences or a wider range of lengths."
     )
 

@@ -58,7 +58,7 @@ State = Literal["ok", "missing", "damaged", "mismatched"]
 
 
 class FileState(NamedTuple):
-    """What `verify` found of one file: its path (None where it is missing) and the verdict."""
+    """The state of one file, and its path, which is None where it is missing."""
 
     name: str
     path: Path | None
@@ -161,7 +161,7 @@ def fetch(
 
 def verify(*, checksums: Mapping[str, str] = CHECKSUMS) -> list[FileState]:
     """Check every file at hand: SHA-256 first, then that a split's languages have as many lines."""
-    found: list[FileState] = []
+    states: list[FileState] = []
     lengths: dict[str, set[int]] = {split: set() for split in (*REQUIRED_SPLITS, *OPTIONAL_SPLITS)}
     for name, checksum in checksums.items():
         split = name.split(".")[0]
@@ -171,12 +171,12 @@ def verify(*, checksums: Mapping[str, str] = CHECKSUMS) -> list[FileState]:
             state = "ok" if _intact(path, checksum) else "damaged"
         if state == "ok":
             lengths[split].add(len(_lines(name, checksum)))
-        found.append(FileState(name, path, state, split in REQUIRED_SPLITS))
+        states.append(FileState(name, path, state, split in REQUIRED_SPLITS))
     return [
         entry._replace(state="mismatched")
         if entry.state == "ok" and len(lengths[entry.name.split(".")[0]]) > 1
         else entry
-        for entry in found
+        for entry in states
     ]
 
 

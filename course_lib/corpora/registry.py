@@ -155,25 +155,25 @@ def inconsistencies(corpus: Corpus) -> list[str]:
     Checked: sides of equal length, no empty sentence, links inside their sentences, and no sentence
     pair in two splits.
     """
-    found = []
+    problems = []
     for name, split in corpus.splits.items():
         sizes = {len(split.source), len(split.target), len(split.reference)}
         if split.links is not None:
             sizes.add(len(split.links))
         if len(sizes) > 1:
-            found.append(f"{name}: its lists have different lengths {sorted(sizes)}")
+            problems.append(f"{name}: its lists have different lengths {sorted(sizes)}")
             continue
         for position, (source, target) in enumerate(zip(split.source, split.target, strict=True)):
             if not source or not target:
-                found.append(f"{name} {position + 1}: an empty sentence")
+                problems.append(f"{name} {position + 1}: an empty sentence")
             links = split.links[position] if split.links is not None else frozenset()
             if any(not (0 <= i < len(source) and 0 <= j < len(target)) for i, j in links):
-                found.append(f"{name} {position + 1}: a link points outside its sentence")
+                problems.append(f"{name} {position + 1}: a link points outside its sentence")
     pairs = {
         name: {(tuple(s), tuple(t)) for s, t in zip(split.source, split.target, strict=False)}
         for name, split in corpus.splits.items()
     }
     for first, second in combinations(pairs, 2):
         if shared := pairs[first] & pairs[second]:
-            found.append(f"{first} and {second} share {len(shared)} sentence pairs")
-    return found
+            problems.append(f"{first} and {second} share {len(shared)} sentence pairs")
+    return problems

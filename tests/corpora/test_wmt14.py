@@ -9,6 +9,7 @@ import pyarrow.parquet
 import pytest
 
 from course_lib.corpora import token_files, wmt14
+from course_lib.corpora.corpus import first_pairs
 from course_lib.corpora.registry import CORPORA, inconsistencies, load_corpus
 from course_lib.corpora.token_files import Row, TokenFiles, prepare
 from course_lib.corpora.tokenization import tokenize
@@ -66,6 +67,14 @@ def test_lines_of_json_give_the_same_tokens(
     after = wmt14.training_files()
     assert before.folder != after.folder
     assert lines(before) == lines(after)
+
+
+def test_the_first_pairs_are_read_in_either_direction(published: Path) -> None:
+    files = wmt14.training_files()
+    split = first_pairs(files, "fr-en", 3)
+    pairs = list(zip(split.source, split.target, strict=True))
+    assert pairs == [(fr.split(), en.split()) for en, fr in lines(files)[:3]]
+    assert split.reference == [en for en, _ in lines(files)[:3]]
 
 
 def test_a_part_of_the_corpus_is_its_beginning(published: Path) -> None:
