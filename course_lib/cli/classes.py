@@ -19,7 +19,7 @@ from course_lib.errors import CourseError
 
 if TYPE_CHECKING:
     from course_lib.grading.authoring.demonstration import Student
-    from course_lib.grading.handing_in.validation import Finding
+    from course_lib.grading.handing_in.validation import PartResult
     from course_lib.grading.intake.roster import Roster
     from course_lib.grading.reporting.overview import Overview
     from course_lib.grading.running.classroom import ClassReport
@@ -309,13 +309,13 @@ def _export(shown: "Overview", roster: "Roster", canvas: Path | None, moodle: Pa
 
 def _say_where(result: "ClassReport", page: Path, tables: list[Path | None]) -> None:
     """The files to look at now."""
-    told = {
+    places = {
         "The class, in a browser": page,
         "A page for each student": result.place / "feedback",
         "To mark by hand": f"cd {result.place} && jupyter lab   (Nbgrader > Formgrader)",
     }
     typer.echo("")
-    for what, path in told.items():
+    for what, path in places.items():
         typer.echo(f"{what:26} {path}")
     for table in tables:
         if table is not None:
@@ -345,7 +345,7 @@ def _validate(notebook: Path) -> bool:
     return failed == 0
 
 
-def _line(finding: "Finding") -> str:
+def _line(finding: "PartResult") -> str:
     if finding.passed is None:
         return f"  --    {finding.part}: {finding.message}"
     if finding.passed:

@@ -99,10 +99,10 @@ def examine() -> dict[str, Any]:
 
 def versions() -> dict[str, str | None]:
     """Versions of Python, the course and the packages that decide results; None where absent."""
-    found: dict[str, str | None] = {"python": platform.python_version()}
+    installed: dict[str, str | None] = {"python": platform.python_version()}
     for name in (PROJECT, *SHOWN):
-        found[name] = installed_version(name)
-    return found
+        installed[name] = installed_version(name)
+    return installed
 
 
 def installed_version(name: str) -> str | None:
@@ -115,7 +115,7 @@ def installed_version(name: str) -> str | None:
 
 def device() -> dict[str, Any]:
     """The processor, how much of it this process may use, and the accelerators torch sees."""
-    found: dict[str, Any] = {
+    parts: dict[str, Any] = {
         "processor": processor(),
         "cores": psutil.cpu_count(logical=False),
         "usable_threads": len(os.sched_getaffinity(0))
@@ -128,14 +128,14 @@ def device() -> dict[str, Any]:
     try:
         import torch
     except ImportError:
-        return found
-    found["torch_threads"] = torch.get_num_threads()
+        return parts
+    parts["torch_threads"] = torch.get_num_threads()
     if torch.cuda.is_available():
         for index in range(torch.cuda.device_count()):
             properties = torch.cuda.get_device_properties(index)
-            found["cuda"].append({"name": properties.name, "memory": properties.total_memory})
-    found["mps"] = torch.backends.mps.is_available()
-    return found
+            parts["cuda"].append({"name": properties.name, "memory": properties.total_memory})
+    parts["mps"] = torch.backends.mps.is_available()
+    return parts
 
 
 def processor() -> str:
@@ -199,7 +199,7 @@ def missing_python() -> list[Missing]:
 
 def missing_packages() -> list[Missing]:
     """Every package the project asks for that is absent or has a version outside its range."""
-    found = []
+    missing = []
     for line in metadata.requires(PROJECT) or []:
         requirement = Requirement(line)
         for group, purpose in GROUPS.items():
@@ -211,9 +211,9 @@ def missing_packages() -> list[Missing]:
             if asked and not satisfied(requirement):
                 wanted = f"{requirement.name}{requirement.specifier}"
                 remedy = f'{sys.executable} -m pip install "{wanted}"'
-                found.append(Missing(wanted, purpose, group == "", remedy))
+                missing.append(Missing(wanted, purpose, group == "", remedy))
                 break
-    return found
+    return missing
 
 
 def satisfied(requirement: Requirement) -> bool:
@@ -224,19 +224,19 @@ def satisfied(requirement: Requirement) -> bool:
 
 def missing_programs() -> list[Missing]:
     """Programs that pip cannot bring and some commands need: Chromium, bubblewrap, git."""
-    found = []
+    missing = []
     if not any(map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))):
-        found.append(Missing("chromium", "make test", False, install_command("chromium")))
+        missing.append(Missing("chromium", "make test", False, install_command("chromium")))
     if shutil.which("git") is None:
-        found.append(Missing("git", "recording a run's commit", False, install_command("git")))
+        missing.append(Missing("git", "recording a run's commit", False, install_command("git")))
     sandbox = partial(Missing, "bubblewrap", "course grade in a sandbox, make test", False)
     if platform.system() != "Linux":
-        found.append(sandbox("grade on Linux (bubblewrap exists nowhere else)"))
+        missing.append(sandbox("grade on Linux (bubblewrap exists nowhere else)"))
     elif shutil.which("bwrap") is None:
-        found.append(sandbox(install_command("bubblewrap")))
+        missing.append(sandbox(install_command("bubblewrap")))
     elif not sandbox_works():
-        found.append(sandbox(allow_namespaces()))
-    return found
+        missing.append(sandbox(allow_namespaces()))
+    return missing
 
 
 def sandbox_works() -> bool:

@@ -146,9 +146,9 @@ def _side_by_side(results: dict[str, dict[str, Any]]) -> str:
     ]
     for model, result in results.items():
         scores = result["scores"][split]
-        said = result.get("forecast_seconds")
+        forecast = result.get("forecast_seconds")
         cells = [
-            None if said is None else said / 60,
+            None if forecast is None else forecast / 60,
             scores["bleu_tok"],
             scores["short"]["bleu_tok"],
             scores["long"]["bleu_tok"],

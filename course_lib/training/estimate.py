@@ -125,8 +125,8 @@ def validation_seconds(model: EncoderDecoder, pairs: list[EncodedPair]) -> float
 def time_taken(result: Mapping[str, Any]) -> str:
     """How long a finished run has trained and, where it is known, what was said beforehand."""
     took = f"trained for {duration(result['train_seconds'])}"
-    said: float | None = result.get("forecast_seconds")
-    return took if said is None else f"{took}, {duration(said)} said beforehand"
+    forecast: float | None = result.get("forecast_seconds")
+    return took if forecast is None else f"{took}, {duration(forecast)} said beforehand"
 
 
 def duration(seconds: float) -> str:

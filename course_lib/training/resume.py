@@ -11,32 +11,32 @@ from course_lib.training.progress import Progress
 from course_lib.training.run_directory import LAST, PREVIOUS
 
 
-def restore(out: Path, load: Callable[[Path], dict[str, Any]], said: bool = True) -> Progress:
+def restore(out: Path, load: Callable[[Path], dict[str, Any]], announce: bool = True) -> Progress:
     """Put everything back as the latest state that is whole says; a new Progress if there is none.
 
     Args:
         out: the run directory.
         load: reads one state into model, optimiser and generators and returns its progress.
-        said: whether to say on standard error that a damaged state was passed over.
+        announce: whether to say on standard error that a damaged state was passed over.
 
     Raises:
         CourseError: there are states, and none of them can be used.
     """
-    found = [path for path in (out / LAST, out / PREVIOUS) if path.exists()]
-    for path in found:
+    states = [path for path in (out / LAST, out / PREVIOUS) if path.exists()]
+    for path in states:
         try:
             progress = Progress(**load(path))
         except (CourseError, KeyError, TypeError, ValueError):
             continue
-        if said and path != found[0]:
+        if announce and path != states[0]:
             print(
-                f"{found[0]} cannot be used: it is damaged, or another model's. Going on from the "
+                f"{states[0]} cannot be used: it is damaged, or another model's. Going on from the "
                 f"state before it, at update {progress.step}; nothing but time is lost.",
                 file=sys.stderr,
             )
         return progress
-    if found:
-        names = " and ".join(path.name for path in found)
+    if states:
+        names = " and ".join(path.name for path in states)
         raise CourseError(
             f"{out}: {names} cannot be used: damaged, or another model's. Restore a copy, or "
             "delete what is there of them and --resume trains from the beginning."

@@ -104,12 +104,12 @@ class Updater:
                 parameter.grad = torch.zeros_like(parameter)
         gradients = [p.grad for p in parameters if p.grad is not None]
         vector_to_parameters(add_up(accelerator, parameters_to_vector(gradients)), gradients)
-        told = torch.zeros(1 + accelerator.num_processes, dtype=torch.float64)
-        told[0] = loss
-        told[1 + accelerator.process_index] = progress.parts
-        told = add_up(accelerator, told.to(accelerator.device)).cpu()
-        progress.parts = int(told[1:].max())
-        return float(told[0])
+        shared = torch.zeros(1 + accelerator.num_processes, dtype=torch.float64)
+        shared[0] = loss
+        shared[1 + accelerator.process_index] = progress.parts
+        shared = add_up(accelerator, shared.to(accelerator.device)).cpu()
+        progress.parts = int(shared[1:].max())
+        return float(shared[0])
 
     def _rescaling(self) -> bool:
         """Whether an infinite gradient is only fp16's: its scaler leaves such an update out."""

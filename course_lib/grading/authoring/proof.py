@@ -175,14 +175,14 @@ class _Runner:
 
     def results(self) -> dict[str, Lost]:
         """What the children reported, in the order they were started in."""
-        found = {}
+        lost = {}
         for name, parts in self.started.items():
             lines = (self.reports / name).read_text().splitlines()
-            said = dict(map(json.loads, lines))
+            reported = dict(map(json.loads, lines))
             ended = "Ended: the process did not live to run this."
-            messages = {part: said.get(part, ended) for part in parts}
-            found[name] = {part: text for part, text in messages.items() if text is not None}
-        return found
+            messages = {part: reported.get(part, ended) for part in parts}
+            lost[name] = {part: text for part, text in messages.items() if text is not None}
+        return lost
 
     def _fork(
         self,
@@ -231,8 +231,8 @@ class _Runner:
             if part is None:
                 continue
             if name == REFERENCE.name and _size(errors) > before:
-                said = os.pread(errors, 200, before).decode(errors="replace")
-                message = f"Warned: it wrote on stderr: {said}"  # plain nbgrader would give 0
+                warning = os.pread(errors, 200, before).decode(errors="replace")
+                message = f"Warned: it wrote on stderr: {warning}"  # plain nbgrader would give 0
             # at once: the child may end at any moment
             os.write(report, json.dumps([part, message]).encode() + b"\n")
         os._exit(0)

@@ -20,7 +20,7 @@ CELL_SECONDS = 60
 
 
 @dataclass(frozen=True)
-class Finding:
+class PartResult:
     """One graded part of a student's notebook.
 
     Attributes:
@@ -34,7 +34,7 @@ class Finding:
     message: str
 
 
-def validate(path: Path) -> list[Finding]:
+def validate(path: Path) -> list[PartResult]:
     """Run a notebook as the grader will, in this environment, and judge its visible tests.
 
     Raises:
@@ -65,13 +65,13 @@ def validate(path: Path) -> list[Finding]:
         return [_judge(cell, changed) for cell in notebook.cells if is_grade(cell)]
 
 
-def _judge(cell: NotebookNode, changed: set[str]) -> Finding:
+def _judge(cell: NotebookNode, changed: set[str]) -> PartResult:
     part = _title(cell)
     if is_solution(cell):
         untouched = cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
-        return Finding(part, None, "still to be written" if untouched else "a person reads this")
+        return PartResult(part, None, "still to be written" if untouched else "a person reads this")
     if cell.metadata.nbgrader.grade_id in changed:
-        return Finding(
+        return PartResult(
             part,
             False,
             "The test itself has been changed. The grader uses the original: copy it back from"
@@ -79,8 +79,8 @@ def _judge(cell: NotebookNode, changed: set[str]) -> Finding:
         )
     score, points = determine_grade(cell)
     if score is not None and score >= points:
-        return Finding(part, True, "")
-    return Finding(part, False, _message(cell))
+        return PartResult(part, True, "")
+    return PartResult(part, False, _message(cell))
 
 
 def _title(cell: NotebookNode) -> str:

@@ -46,7 +46,7 @@ class File:
 
 
 @dataclass
-class Found:
+class HandedIn:
     """What one student handed in."""
 
     student: str
@@ -83,23 +83,23 @@ def collect(
     """
     submitted.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".collecting-", dir=submitted) as folder:
-        found: dict[str, Found] = {}
+        students: dict[str, HandedIn] = {}
         for place, archive in enumerate(archives):
             if not archive.is_file():
                 raise CourseError(f"There is no {archive}. Check the path.")
             unpacked = Path(folder) / str(place)
             extract(archive, unpacked, WHOLE_CLASS)
             times = _times(archive)
-            before = sum(len(one.files) for one in found.values())
-            _sort(unpacked, place, times, roster, found)
-            if sum(len(one.files) for one in found.values()) == before:
+            before = sum(len(one.files) for one in students.values())
+            _sort(unpacked, place, times, roster, students)
+            if sum(len(one.files) for one in students.values()) == before:
                 raise CourseError(
                     f"Nothing in {archive} is named as Canvas or Moodle name submissions. Use the"
                     " zip of `Download submissions` as it is."
                 )
         return [
             _take(one, name, submitted, Path(folder) / "made", roster)
-            for _, one in sorted(found.items())
+            for _, one in sorted(students.items())
         ]
 
 
@@ -117,7 +117,7 @@ def _sort(
     archive: int,
     times: dict[str, int],
     roster: Roster | None,
-    found: dict[str, Found],
+    students: dict[str, HandedIn],
 ) -> None:
     """Find out whose each file is."""
     platform = roster.platform if roster else None
@@ -137,12 +137,12 @@ def _sort(
         number = int(canvas["file"]) if canvas else times.get(relative, 0)
         late = bool(canvas and canvas["late"])
         original = Path(match["original"]).name
-        one = found.setdefault(student, Found(student, person or None))
+        one = students.setdefault(student, HandedIn(student, person or None))
         one.files.append(File(archive, number, original, path, late))
 
 
 def _take(
-    one: Found, name: str, submitted: Path, scratch: Path, roster: Roster | None
+    one: HandedIn, name: str, submitted: Path, scratch: Path, roster: Roster | None
 ) -> Collected:
     """Put one student's last attempt into its place."""
     chosen, others = _last(one.files, name)

@@ -69,18 +69,18 @@ def parse_rule(text: str) -> Rule | None:
     plain = " ".join(text.casefold().split()).rstrip(".")
     if plain in {"", "none"}:
         return None
-    found = _FORM.fullmatch(plain)
-    if found is None:
+    match = _FORM.fullmatch(plain)
+    if match is None:
         raise CourseError(
             f"Not a rule for late submissions: {text!r}. Write it like '10% a day, none after 5"
             " days', '1 point per hour' or 'none'."
         )
-    last = found["last"]
+    last = match["last"]
     return Rule(
-        amount=float(found["amount"]),
-        percent=found["unit"] == "%",
-        period=_SECONDS[found["period"]],
-        limit=None if last is None else int(last) * _SECONDS[found["span"]],
+        amount=float(match["amount"]),
+        percent=match["unit"] == "%",
+        period=_SECONDS[match["period"]],
+        limit=None if last is None else int(last) * _SECONDS[match["span"]],
     )
 
 

@@ -266,8 +266,8 @@ def _parse(data: bytes) -> tuple[NotebookNode, list[str]]:
     for cell in notebook.cells:
         del cell["id"]  # they are given out anew
     for place in ("language_info", "kernelspec"):
-        said = (raw.get("metadata") or {}).get(place) or {}
-        language = said.get("name" if place == "language_info" else "language", "python")
+        stated = (raw.get("metadata") or {}).get(place) or {}
+        language = stated.get("name" if place == "language_info" else "language", "python")
         if not str(language).lower().startswith(("python", "ipython")):
             noticed.append(f"is written for {visible(str(language), 30)}; it was run as Python.")
             break

@@ -76,21 +76,21 @@ class FeedbackExporter(Exporter):
         return page(nb, resources["nbgrader"]), resources
 
 
-def page(notebook: NotebookNode, told: dict[str, Any]) -> str:
+def page(notebook: NotebookNode, record: dict[str, Any]) -> str:
     """The page of a notebook that carries its points.
 
     Args:
         notebook: nbgrader has written score, points and comments into its cells' metadata.
-        told: notebook, student, score, max_score and late_penalty, as nbgrader names them.
+        record: notebook, student, score, max_score and late_penalty, as nbgrader names them.
     """
     rows = _rows(notebook)
     return render(
         "feedback.html.j2",
-        title=findings.notebook_title(notebook) or told["notebook"],
-        student=told["student"],
-        score=told["score"],
-        points=told["max_score"],
-        deducted=told["late_penalty"],
+        title=findings.notebook_title(notebook) or record["notebook"],
+        student=record["student"],
+        score=record["score"],
+        points=record["max_score"],
+        deducted=record["late_penalty"],
         waits=any(row.state == "waits" for row in rows.values()),
         rows=list(rows.values()),
         remarks=remarks_of(notebook),
@@ -108,10 +108,10 @@ def _rows(notebook: NotebookNode) -> dict[str, Row]:
             last_answer = part
         if not findings.is_graded(cell) or part is None:
             continue
-        told = cell.metadata.nbgrader
+        mark = cell.metadata.nbgrader
         by_person = cell.cell_type != "code" or findings.is_answer(cell)
-        score, points = float(told.get("score") or 0), float(told.get("points") or 0)
-        waits = bool(told.get("needs_manual_grade")) if by_person else False
+        score, points = float(mark.get("score") or 0), float(mark.get("points") or 0)
+        waits = bool(mark.get("needs_manual_grade")) if by_person else False
         comment = comments.get(part) if by_person else comments.get(last_answer)
         rows[part] = Row(
             part=part,
