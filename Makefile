@@ -39,7 +39,7 @@ GRADE_TIME := about a minute
 TEST_TIME := about 20 minutes, the book included
 TEST_ALL_TIME := more than an hour
 
-.PHONY: help book pdf test test-all lint exercises notebooks grade serve lock clean announce-test announce-test-all
+.PHONY: help book pdf test test-all lint exercises notebooks record grade serve lock clean announce-test announce-test-all
 
 help: ## list the commands
 	echo "Looking Back. On a fresh machine the first command also installs ($(INSTALL_TIME))."
@@ -82,6 +82,9 @@ exercises: $(STAMP) ## solutions/ -> exercises/, the notebooks that students get
 
 notebooks: $(STAMP) ## chapters -> book/notebooks/, and the table of devices in book/CONTRIBUTING.md
 	$(WITH_VENV) PYTHONPATH=book/_ext python -m course_book.generate
+
+record: $(STAMP) ## record results anew: make record CHAPTER=09 [PART=maps]; alone it lists them
+	$(WITH_VENV) python -m experiments $(CHAPTER) $(PART)
 
 grade: $(STAMP) ## grade a small demonstration class end to end: zip, marks, feedback, report
 	echo "make grade: a made-up class hands in, is graded and reported, $(GRADE_TIME)."

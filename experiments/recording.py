@@ -1,32 +1,62 @@
-"""What the recorders share: the settings of a small run, how one is trained, where a record goes.
+"""What the recorders share: a part of a recording, small runs, runs that are kept, records.
 
-Each `record_NAME.py` beside this is started by hand and records what a page has no time for. Those
-that write a file a run list their runs in `runs()`.
+Each chapter's `record.py` has `PARTS`, by name what it can record, and `check`, which asserts what
+its page says of the records. `make record` runs them (see `__main__.py`).
 """
 
-import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import process_time
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from safetensors.torch import load_file, save
-from torch import Tensor
 
 from course_lib.corpora import Corpus, load_corpus
-from course_lib.corpora.batches import Batch
+from course_lib.corpora.batches import EncodedPair, bucketed_batches, make_batch
 from course_lib.errors import CourseError
 from course_lib.evaluation.accuracy import accuracy_by_length
-from course_lib.evaluation.faithfulness import erased_words, left_out_words, rank_correlation
-from course_lib.files import sha256_of, write_atomically
+from course_lib.evaluation.weights import merge_pieces
+from course_lib.files import sha256_of
 from course_lib.models import EncoderDecoder
-from course_lib.training import Run, RunConfig, finish_run, load_run, read_result, train
+from course_lib.search import Hypothesis, translate
+from course_lib.training import (
+    Run,
+    RunConfig,
+    finish_run,
+    load_run,
+    read_result,
+    recorded_name,
+    train,
+)
 from course_lib.training.provenance import git_commit
-from course_lib.training.run_directory import BEST
+from course_lib.training.recipe import given_at, learning_rate_at, make_optimiser
+from course_lib.training.run_directory import BEST, RESULT
 
-EXPERIMENTS = Path(__file__).parent
+RUNS = Path("runs")
+"""Trainings that take longer are kept here, so that a stopped recording goes on."""
+Records = Iterator[tuple[str, Any]]
+"""Each record's name, and what it holds: text as it is written, or what becomes JSON. Bytes make a
+file of that name, beside the records if its path is relative."""
+Read = Callable[[str], Any]
+"""Gives what a record holds, the new one where it has just been made."""
+
+
+EXAMPLES = (0, 5, 17, 85, 400)
+"""Positions in the test split, chosen before any translation was seen."""
+
+
+class Part(NamedTuple):
+    """takes: on a quiet core, with the trainings that are not there yet. needs: runs that only you
+    can give."""
+
+    record: Callable[[], Records]
+    takes: str
+    needs: str = ""
+
+
 SMALL: dict[str, Any] = {
     "embedding": 64,
     "hidden": 64,
@@ -50,7 +80,7 @@ TOY: dict[str, Any] = {
 }
 """The same on the embedded corpus, without the epochs."""
 Runs = Iterator[tuple[str, RunConfig]]
-"""Each run of a recorder, with the tag of its file."""
+"""Each small run of a recorder, with the tag of its record."""
 
 
 class Trained(NamedTuple):
@@ -89,7 +119,7 @@ def trained(config: RunConfig, watch: Callable[[EncoderDecoder], None] | None = 
     `watch` is called with the model after each validation.
     """
     torch.set_num_threads(1)
-    corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
+    corpus = corpus_of(config)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run"
         begin = process_time()
@@ -101,18 +131,35 @@ def trained(config: RunConfig, watch: Callable[[EncoderDecoder], None] | None = 
     return Trained(run, corpus, result, [line.split() for line in lines], seconds)
 
 
-def absence(model: EncoderDecoder, batch: Batch, alpha: Tensor) -> dict[str, float]:
-    """Kendall's tau between a step's weights and what each source word's absence changes.
+def examples_of(path: Path) -> list[dict[str, Any]]:
+    """Of a run of RNNsearch a few test sentences: source, reference, translation (beam 12, ranked
+    as when scored) and weights, rounded to four digits."""
+    run, split = load_run(path), next(iter(read_result(path)["scores"]))
+    part = corpus_of(run.config).splits[split]
+    sources = [part.source[i] for i in EXAMPLES]
+    encoded = [run.source_vocabulary.encode(source) for source in sources]
+    found = translate(run.model, encoded, 12, run.config.recipe.length_penalty)
+    return [
+        {
+            "split": split,
+            "position": i,
+            "source": [*source, "</s>"],
+            "reference": part.target[i],
+            "translation": [*run.target_vocabulary.decode(hypothesis.tokens), "</s>"],
+            "alpha": weights_between_words(run, numbers, hypothesis),
+        }
+        for i, source, numbers, hypothesis in zip(EXAMPLES, sources, encoded, found, strict=True)
+    ]
 
-    Averaged over the steps, for words `erased` from the memory and `left_out` of the sentence; the
-    end mark does not take part.
-    """
-    left_out = left_out_words(model, batch)
-    erased = erased_words(model, batch).masked_fill(left_out.isnan(), torch.nan)
-    return {
-        name: float(rank_correlation(alpha, changes).nanmean())
-        for name, changes in (("erased", erased), ("left_out", left_out))
-    }
+
+def weights_between_words(
+    run: Run, numbers: list[int], hypothesis: Hypothesis
+) -> list[list[float]]:
+    """A translation's weights, between whole words also where the model reads and writes pieces."""
+    assert hypothesis.alpha is not None
+    read = run.source_vocabulary.words_of(numbers)
+    written = run.target_vocabulary.words_of(hypothesis.tokens)
+    return merge_pieces(hypothesis.alpha, read, written).round(4).tolist()
 
 
 def result_of(path: Path) -> dict[str, Any]:
@@ -140,13 +187,108 @@ def aligned_run(result: dict[str, Any]) -> dict[str, Any]:
     return {**{key: result[key] for key in kept}, "split": "test", "aligned_by": git_commit()}
 
 
-def write(name: str, record: Any) -> None:
-    """One file, in place of the record of that name."""
-    path = place_of(name)
-    write_atomically(path, json.dumps(record, ensure_ascii=False, indent=1) + "\n")
-    print(f"wrote {path.relative_to(EXPERIMENTS.parent)}", flush=True)
+def name_of(run: RunConfig | dict[str, Any], tag: str = "") -> str:
+    """The name of the record of a run, given its configuration or its result."""
+    known = vars(run) if isinstance(run, RunConfig) else run
+    return recorded_name(known, tag).removesuffix(".json")
 
 
-def place_of(name: str) -> Path:
-    """Where a record lies, or would."""
-    return next(EXPERIMENTS.glob(f"*/{name}"), EXPERIMENTS / name)
+def corpus_of(config: RunConfig) -> Corpus:
+    """The corpus that a configuration asks for."""
+    return load_corpus(config.corpus, config.pair, **config.corpus_options)
+
+
+def kept_run(config: RunConfig, name: str, beam: int = 12) -> Path:
+    """The directory RUNS/NAME, trained and scored first if it is not."""
+    path = RUNS / name
+    if not (path / RESULT).exists():
+        corpus = corpus_of(config)
+        train(config, corpus, path, resume=True)
+        finish_run(path, corpus, beam)
+    return path
+
+
+def large(model: str) -> Path:
+    """Chapter 8's large run of `rnnsearch` or `rnnencdec` on Multi30k, which many chapters read."""
+    return kept_run(RunConfig(model, "multi30k", "en-de"), f"compare-cpu/{model}")
+
+
+def updates(
+    model: EncoderDecoder, pairs: list[EncodedPair], config: RunConfig
+) -> Iterator[tuple[int, float]]:
+    """Train by the configuration's recipe without validating: number and gradient's norm of each
+    update that was made."""
+    recipe = config.recipe
+    optimiser = make_optimiser((p for p in model.parameters() if p.requires_grad), recipe)
+    torch.manual_seed(config.seed)
+    total = recipe.epochs * -(-len(pairs) // recipe.batch_size)
+    step = 0
+    for epoch in range(recipe.epochs):
+        for index in bucketed_batches(pairs, recipe.batch_size, config.seed, epoch):
+            for group in optimiser.param_groups:
+                group["lr"] = learning_rate_at(step, total, recipe)
+            model.train()
+            loss, count = model.loss(make_batch(pairs, index), given=given_at(step, total, recipe))
+            (loss / count).backward()
+            norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.clip))
+            optimiser.step()
+            optimiser.zero_grad()
+            step += 1
+            yield step, norm
+
+
+def settings_of(result: dict[str, Any]) -> dict[str, Any]:
+    """What a run was trained with; `positions` stood beside the settings before it was one."""
+    settings = dict(result["changes"])
+    if not result.get("positions", True):
+        settings["positions"] = False
+    return settings
+
+
+def check_runs(runs: Runs, read: Read) -> None:
+    """Every record of a small run is of the run that the recorder would train today."""
+    for tag, config in runs:
+        result = read(name_of(config, tag))
+        assert settings_of(result) == config.changes, tag
+        assert result["seed"] == config.seed
+        assert result["threads"] == 1
+        assert result["scores"]["test"]["beam"] == 1
+
+
+def check_scored(result: dict[str, Any]) -> dict[str, Any]:
+    """A run on Multi30k was scored as others publish theirs, and is no larger than is compared.
+
+    Returns the scores of the test split.
+    """
+    assert len(result["corpus_sha256"]) == 6
+    assert result["parameters"] <= 10_000_000
+    scores = result["scores"]["test_2016_flickr"]
+    assert scores["beam"] == 12
+    assert "tok:none" in scores["bleu_tok_signature"]
+    assert "tok:13a" in scores["bleu_detok_signature"]
+    assert sum(row["sentences"] for row in scores["by_length"]) == scores["sentences"] == 1000
+    assert scores["by_length"][0]["bleu_tok"] == scores["short"]["bleu_tok"]
+    assert scores["by_length"][-1]["bleu_tok"] == scores["long"]["bleu_tok"]
+    return scores
+
+
+def check_examples(examples: list[dict[str, Any]]) -> None:
+    """Weights belong to their words; at most twenty sentences of the data are kept."""
+    assert 1 <= len(examples) <= 20
+    for example in examples:
+        alpha = np.array(example["alpha"])
+        assert alpha.shape == (len(example["translation"]), len(example["source"]))
+        assert np.allclose(alpha.sum(axis=1), 1, atol=0.002)
+
+
+def check_same(one: dict[str, Any], other: dict[str, Any], *keys: str) -> None:
+    """Two records agree in these."""
+    for key in keys:
+        assert one[key] == other[key], f"{key} is another"
+
+
+def check_corpus(record: dict[str, Any], model: str = "rnnsearch") -> None:
+    """The sentences are those that the record's settings draw today."""
+    changes = record["settings"] if "settings" in record else record["changes"]
+    config = RunConfig(model, record["corpus"], record["pair"], changes=changes)
+    assert record["corpus_sha256"] == corpus_of(config).sha256

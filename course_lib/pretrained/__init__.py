@@ -2,7 +2,7 @@
 
 Each is a folder here that reads like a run directory: configuration, vocabularies, the weights in
 half precision, result.json with the scores of exactly these weights, and the model card, README.md.
-`experiments/record_pretrained.py` makes them from run directories.
+`make record CHAPTER=pretrained` makes them from run directories.
 """
 
 from pathlib import Path

@@ -45,9 +45,7 @@ SAID = (
 @pytest.fixture(scope="module")
 def recorder() -> ModuleType:
     """The script that made the model and the sentences."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "experiments")
-        return importlib.import_module("record_heatmap_model")
+    return importlib.import_module("experiments.heatmap_analysis.record")
 
 
 @pytest.fixture(scope="module")

@@ -44,6 +44,16 @@ def test_by_hand() -> None:
     assert (score.links, score.sure, score.possible) == (3, 2, 4)
 
 
+def test_the_error_rate_by_hand_of_chapter_9() -> None:
+    """she went home / sie ging nach hause; of the possible links 2p2 may be there or not."""
+    gold = [parse_links("0-0 1-1 2-3 2p2")]
+    rates = [
+        alignment_error_rate([parse_links(answer).sure], gold).aer
+        for answer in ("0-0 1-1 1-2 2-3", "0-0 1-1 2-2 2-3", "0-0 1-1 2-3")
+    ]
+    assert rates == pytest.approx([1 / 7, 0, 0])
+
+
 def test_a_corpus_in_the_published_format() -> None:
     """Gold as the RWTH and Hansard sets are distributed, counted from 1; scored by hand.
 

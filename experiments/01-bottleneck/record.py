@@ -1,0 +1,204 @@
+"""Record what chapter 1 has no time for, on strings whose verbs move to the end of their clause.
+
+longer: RNNencdec longer than on the page with three sizes of the one vector, and once with an
+    encoder that reads both ways: each run's result.json and, under `accuracy`, its tokens right by
+    source length.
+explorer: what the moving figure explores, tokens right by length of both models in four sizes; and
+    the models of the first seed, whose weights were rounded to half precision before anything was
+    measured.
+"""
+
+import shutil
+from typing import Any
+
+from course_lib.corpora import load_corpus
+from course_lib.evaluation.accuracy import accuracy_by_length
+from course_lib.files import sha256_of, write_atomically
+from course_lib.search import translate
+from course_lib.training import Run, RunConfig, finish_run, load_run, read_result, train
+from course_lib.training.run_directory import BEST, CONFIG, RESULT, VOCABULARY
+from experiments.recording import (
+    RUNS,
+    SMALL,
+    Part,
+    Read,
+    Records,
+    Runs,
+    check_runs,
+    corpus_of,
+    in_half_precision,
+    name_of,
+    trained,
+)
+
+PAGE = {
+    **SMALL,
+    "corpus.max_length": 20,
+    "corpus.train": 20_000,
+    "corpus.val": 200,
+    "corpus.test": 2_000,
+    "encoder": "forward",
+    "epochs": 2,
+    "learning_rate": 1e-2,
+}
+"""What the page trains with; a cell there holds the two together."""
+LONGER = {"corpus.train": 40_000, "epochs": 10}
+CHANGES: dict[str, dict[str, Any]] = {
+    "longer-n32": {**LONGER, "hidden": 32},
+    "longer-n64": LONGER,
+    "longer-n128": {**LONGER, "hidden": 128},
+    "both-ways": {"encoder": "bidirectional"},
+}
+"""By tag, what a run changes."""
+MODELS = ("RNNencdec", "RNNsearch")
+SIZES = (16, 32, 64, 128)
+SEEDS = (0,)
+"""Append one to learn how far two trainings differ; the figure draws their spread."""
+EXPLORED = {**PAGE, "corpus.train": 40_000, "epochs": 4}
+"""Of the page's recipe twice the sentences and twice the passes over them."""
+PAST = {"min_length": 21, "max_length": 30, "train": 1, "val": 1, "test": 1_000}
+"""Sentences longer than any in training."""
+KEPT = ("model", "corpus", "pair", "preset", "seed", "changes", "parameters", "git_commit")
+Pairs = list[tuple[list[str], list[str]]]
+Key = tuple[str, int, int]
+"""Model, size, seed."""
+
+
+def runs() -> Runs:
+    """The longer runs of the page."""
+    for tag, changes in CHANGES.items():
+        yield tag, RunConfig("rnnencdec", "verbs", "tokens", changes={**PAGE, **changes})
+
+
+def longer() -> Records:
+    """Train and score them."""
+    for tag, config in runs():
+        done = trained(config)
+        yield name_of(config, tag), {**done.result, "accuracy": done.accuracy()}
+
+
+def explored(model: str, size: int, seed: int) -> RunConfig:
+    """The training of one of the figure's models."""
+    changes = {**EXPLORED, "hidden": size}
+    return RunConfig(model.lower(), "verbs", "tokens", seed=seed, changes=changes)
+
+
+def rounded(config: RunConfig, name: str) -> Run:
+    """The run RUNS/explorer/NAME, trained now unless it is finished."""
+    path = RUNS / "explorer" / name
+    if not (path / RESULT).exists():
+        shutil.rmtree(path, ignore_errors=True)
+        corpus = corpus_of(config)
+        train(config, corpus, path, quiet=True)
+        write_atomically(path / BEST, in_half_precision(path / BEST))
+        finish_run(path, corpus, beam=1)
+        print(f"trained {name}", flush=True)
+    return load_run(path, "cpu")
+
+
+def sentences() -> tuple[Pairs, Pairs, dict[str, str]]:
+    """What is measured: the test split, the longer sentences, and what both were drawn with."""
+    config = explored(MODELS[0], SIZES[0], SEEDS[0])
+    corpus, past = corpus_of(config), load_corpus(config.corpus, config.pair, **PAST)
+    seen, longer = (
+        list(zip(part.source, part.target, strict=True))
+        for part in (corpus.splits["test"], past.splits["test"])
+    )
+    return seen, longer, {"seen": corpus.sha256["generator"], "longer": past.sha256["generator"]}
+
+
+def translations(run: Run, pairs: Pairs) -> list[list[str]]:
+    """Greedy translations of the sources."""
+    encoded = [run.source_vocabulary.encode(source) for source, _ in pairs]
+    found = translate(run.model, encoded, k=1)
+    return [run.target_vocabulary.decode(hypothesis.tokens) for hypothesis in found]
+
+
+def origin(run: Run) -> dict[str, Any]:
+    """What a run's result says of where it comes from."""
+    result = read_result(run.path)
+    return {
+        **{key: result[key] for key in KEPT},
+        "updates": result["metrics"][-1]["step"],
+        "corpus_sha256": result["corpus_sha256"],
+        "model_sha256": sha256_of(run.path / BEST),
+    }
+
+
+def measured(runs: dict[Key, Run]) -> dict[str, Any]:
+    """The figure's numbers, and where they come from."""
+    seen, longer, checksums = sentences()
+    pairs = seen + longer
+    targets, lengths = [target for _, target in pairs], [len(source) for source, _ in pairs]
+    written = {key: translations(run, pairs) for key, run in runs.items()}
+    rows = {key: accuracy_by_length(w, targets, lengths) for key, w in written.items()}
+    some = rows[MODELS[0], SIZES[0], SEEDS[0]]
+    origins = {
+        f"{name} n{size} seed{seed}": origin(runs[name, size, seed]) for name, size, seed in runs
+    }
+    (updates,) = {run["updates"] for run in origins.values()}
+    examples = []
+    for at in (lengths.index(row["lower"]) for row in some):
+        source, reference = pairs[at]
+        by_size = {name: [written[name, n, SEEDS[0]][at] for n in SIZES] for name in MODELS}
+        examples.append({"source": source, "reference": reference, "written": by_size})
+    figure = {
+        "sizes": list(SIZES),
+        "lengths": [row["lower"] for row in some],
+        "sentences": [row["sentences"] for row in some],
+        "trained": [min(lengths), max(len(source) for source, _ in seen)],
+        "updates": updates,
+        "accuracy": {
+            name: [
+                [[round(row["tokens"], 1) for row in rows[name, size, seed]] for seed in SEEDS]
+                for size in SIZES
+            ]
+            for name in MODELS
+        },
+        "examples": examples,
+        "length": 16,
+        "size": 64,
+    }
+    return {"sentences_sha256": checksums, "longer": PAST, "runs": origins, "figure": figure}
+
+
+def explorer() -> Records:
+    """The figure's numbers, and the models of the first seed."""
+    runs = {
+        (name, size, seed): rounded(
+            explored(name, size, seed), f"{name.lower()}-n{size}-seed{seed}"
+        )
+        for seed in SEEDS
+        for size in SIZES
+        for name in MODELS
+    }
+    yield "bottleneck-explorer", measured(runs)
+    for (name, size, seed), run in runs.items():
+        if seed == SEEDS[0]:
+            for file in (CONFIG, VOCABULARY, BEST):
+                place = f"explorer/{name.lower()}-n{size}/{file}"
+                yield place, (run.path / file).read_bytes()
+
+
+def check(read: Read) -> None:
+    """The runs are those that would be trained today; the page's own cells hold its sentences."""
+    check_runs(runs(), read)
+    for tag, config in runs():
+        rows = read(name_of(config, tag))["accuracy"]
+        assert sum(row["sentences"] for row in rows) == PAGE["corpus.test"]
+    record = read("bottleneck-explorer")
+    *_, checksums = sentences()
+    assert record["sentences_sha256"] == checksums
+    assert record["longer"] == PAST
+    for name in MODELS:
+        for size in SIZES:
+            for seed in SEEDS:
+                run = record["runs"][f"{name} n{size} seed{seed}"]
+                assert run["changes"] == explored(name, size, seed).changes
+                assert run["updates"] == record["figure"]["updates"]
+
+
+PARTS = {
+    "longer": Part(longer, "about seven minutes"),
+    "explorer": Part(explorer, "about ten minutes"),
+}

@@ -1,0 +1,141 @@
+"""Record what a recurrent unit keeps of a gradient, and what reading the source backwards does.
+
+gates: RNNencdec with a forward encoder on the toy corpus, once with each unit: each run's
+    result.json and, under `gradients`, what is left of a gradient k steps back at the ends of the
+    test sentences, with the weights as drawn (`fresh`) and as `trained`, and, under `gates`, how
+    far the trained gates are open along the first of them.
+reversal: RNNencdec that reads its source first word first or last word first (Sutskever et al.,
+    2014, Section 3.3), on three corpora with three seeds each: each run's result.json and, under
+    `nats_by_position`, the mean loss of each target position on the test split while the true words
+    before it are given.
+"""
+
+from math import isclose
+from typing import Any
+
+import torch
+from torch.nn.functional import cross_entropy
+
+from course_lib.corpora.batches import EncodedPair, make_batch
+from course_lib.evaluation.gradients import (
+    forward_unit,
+    gates_along,
+    gradients_through_time,
+    sentence_ends,
+)
+from course_lib.models import EncoderDecoder, build_model
+from course_lib.training import RunConfig, encode_pairs
+from experiments.recording import (
+    TOY,
+    Part,
+    Read,
+    Records,
+    Runs,
+    check_runs,
+    check_same,
+    name_of,
+    trained,
+)
+
+SETTINGS: dict[str, Any] = {**TOY, "encoder": "forward", "epochs": 8}
+UNITS = ("tanh", "lstm", "torch", "paper")
+WORDS = 18
+"""How many words back, end mark included: one test sentence in five is as long."""
+ORDERS = {"forwards": False, "backwards": True}
+SEEDS = (0, 1, 2)
+STRINGS = {"corpus.max_length": 12, "learning_rate": 1e-2}
+CORPORA: dict[tuple[str, str], dict[str, Any]] = {
+    ("copy", "tokens"): STRINGS,
+    ("verbs", "tokens"): STRINGS,
+    ("toy", "en-de"): {},
+}
+"""By corpus, what its runs change."""
+FEWEST = 50
+"""Positions that fewer test sentences reach are left out."""
+
+
+def gated() -> Runs:
+    """A run for each unit."""
+    for unit in UNITS:
+        yield f"gates-{unit}", RunConfig("rnnencdec", "toy", changes={**SETTINGS, "unit": unit})
+
+
+def gates() -> Records:
+    """Train and measure each unit."""
+    for tag, config in gated():
+        run, corpus, result, *_ = trained(config)
+        sources = [run.source_vocabulary.encode(words) for words in corpus.splits["test"].source]
+        fresh = build_model(run.model.config, config.seed)
+        result["gradients"] = {}
+        for name, model in {"fresh": fresh, "trained": run.model}.items():
+            words, states = sentence_ends(model, sources, WORDS)
+            result["gradients"][name] = gradients_through_time(forward_unit(model), words, states)
+        result["sentences"] = len(words)
+        has_gates = run.model.config.unit != "tanh"
+        result["gates"] = gates_along(forward_unit(run.model), words[0]) if has_gates else {}
+        yield name_of(config, tag), result
+
+
+@torch.no_grad()
+def nats_by_position(model: EncoderDecoder, pairs: list[EncodedPair]) -> list[float]:
+    """The mean loss of target position 1, 2, ..., the end mark's included."""
+    batch = make_batch(pairs, range(len(pairs)))
+    start = model.start(batch.source, batch.source_lengths, batch.source_mask)
+    logits = model.decoder.readout(model.decoder.unroll(batch.target_in, start)[0])
+    nats = cross_entropy(logits.transpose(1, 2), batch.target_out, reduction="none")
+    counts = batch.target_mask.sum(dim=0)
+    means = (nats * batch.target_mask).sum(dim=0) / counts
+    return means[counts >= FEWEST].tolist()
+
+
+def turned() -> Runs:
+    """Runs in both reading orders; neighbours differ in the order alone."""
+    for (corpus, pair), changes in CORPORA.items():
+        for seed in SEEDS:
+            for order, backwards in ORDERS.items():
+                settings = {**SETTINGS, **changes, "reverse_source": backwards}
+                config = RunConfig("rnnencdec", corpus, pair, seed=seed, changes=settings)
+                yield f"read-{order}", config
+
+
+def reversal() -> Records:
+    """Train and measure each reading order."""
+    for tag, config in turned():
+        run, corpus, result, *_ = trained(config)
+        words = run.source_vocabulary, run.target_vocabulary
+        pairs = encode_pairs(corpus.splits["test"], words)
+        yield (
+            name_of(config, tag),
+            {**result, "nats_by_position": nats_by_position(run.model, pairs)},
+        )
+
+
+def check(read: Read) -> None:
+    """The runs are those that would be trained today, and can be compared as the page does."""
+    check_runs(gated(), read)
+    for unit in UNITS:
+        result = read(f"toy-en-de-rnnencdec-cpu-gates-{unit}-seed0")
+        assert result["model_config"]["unit"] == unit
+        assert result["sentences"] >= 50
+        for rows in result["gradients"].values():
+            assert [row["distance"] for row in rows] == list(range(len(rows)))
+            assert isclose(rows[0]["median"], 1, rel_tol=1e-6)
+            assert all(0 < row["low"] <= row["median"] <= row["high"] for row in rows)
+        assert bool(result["gates"]) == (unit != "tanh")
+    check_runs(turned(), read)
+    results = [read(name_of(config, tag)) for tag, config in turned()]
+    for forwards, backwards in zip(results[::2], results[1::2], strict=True):
+        same = ("corpus_sha256", "parameters", "epochs", "git_commit", "versions")
+        check_same(forwards, backwards, *same)
+        assert forwards["model_config"]["encoder"] == "forward"
+        assert not forwards["model_config"]["reverse_source"]
+        assert backwards["model_config"] == {**forwards["model_config"], "reverse_source": True}
+        for result in (forwards, backwards):
+            assert len(result["nats_by_position"]) >= 12
+            assert all(nats > 0 for nats in result["nats_by_position"])
+
+
+PARTS = {
+    "gates": Part(gates, "about ten minutes"),
+    "reversal": Part(reversal, "about eight minutes"),
+}

@@ -1,0 +1,190 @@
+"""Record trainings with and without teacher forcing, for the chapter on teaching a decoder.
+
+RNNencdec with every schedule and RNNsearch with three of them, on short verb-final strings, two
+seeds each: for each run how it learned, and how often it errs at each target position after true
+previous words, after its own, and after one that was made wrong on purpose.
+"""
+
+import json
+import platform
+import time
+from importlib.metadata import version
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from course_lib.corpora import Corpus, load_corpus
+from course_lib.corpora.batches import EncodedPair, make_batch
+from course_lib.corpora.vocabulary import EOS, PAD, Vocabulary
+from course_lib.evaluation.accuracy import tokens_right
+from course_lib.models import EncoderDecoder, build_model
+from course_lib.search import translate
+from course_lib.training import TEACHER_FORCING, RunConfig, encode_pairs, mean_loss
+from course_lib.training.provenance import device_name, git_commit
+from experiments.recording import SMALL, Part, Read, Records, corpus_of, updates
+
+SETTINGS: dict[str, Any] = {
+    **SMALL,
+    "corpus.max_length": 6,
+    "corpus.train": 6_400,
+    "corpus.val": 200,
+    "corpus.test": 500,
+    "encoder": "forward",
+    "epochs": 3,
+    "learning_rate": 1e-2,
+    "warmup": 30,
+    "teacher_forcing_end": 0.25,
+}
+RUNS = {
+    "rnnencdec": ("always", "linear", "exponential", "inverse-sigmoid", "never"),
+    "rnnsearch": ("always", "linear", "never"),
+}
+SEEDS = (0, 1)
+EVERY = 50
+"""Updates between two measurements."""
+WORDS = 6
+"""The test strings all have as many words, so that a position means the same in each."""
+SLIP = 2
+"""Which previous word is made wrong on purpose, counted from 1."""
+
+
+def errors(predicted: Tensor, wanted: Tensor) -> list[float]:
+    """Per cent of the sentences with a wrong word at each position, the end mark the last."""
+    assert predicted.shape == wanted.shape
+    return [round(100 * share, 2) for share in (predicted != wanted).float().mean(dim=0).tolist()]
+
+
+def own_words(model: EncoderDecoder, pairs: list[EncodedPair], width: int) -> Tensor:
+    """Greedy translations, (B, width), with the end mark, cut or filled up with padding."""
+    written = translate(model, [source for source, _ in pairs], k=1)
+    rows = [[*h.tokens, EOS, *[PAD] * width][:width] for h in written]
+    return torch.tensor(rows)
+
+
+@torch.no_grad()
+def by_position(model: EncoderDecoder, pairs: list[EncodedPair]) -> dict[str, list[float]]:
+    """Errors at each position after true words, after own words, and after one wrong word."""
+    model.eval()
+    batch = make_batch(pairs, range(len(pairs)))
+    start = model.start(batch.source, batch.source_lengths, batch.source_mask)
+
+    def predictions(target_in: Tensor) -> Tensor:
+        inputs, _ = model.decoder.unroll(target_in, start)
+        return model.decoder.readout(inputs).argmax(dim=-1)
+
+    words = model.config.target_vocabulary - 4
+    draw = torch.Generator().manual_seed(0)
+    shift = torch.randint(1, words, (len(pairs),), generator=draw)
+    slipped = batch.target_in.clone()
+    slipped[:, SLIP] = 4 + (slipped[:, SLIP] - 4 + shift) % words  # any word but the true one
+    wanted = batch.target_out
+    return {
+        "true": errors(predictions(batch.target_in), wanted),
+        "own": errors(own_words(model, pairs, wanted.shape[1]), wanted),
+        "slip": errors(predictions(slipped), wanted),
+    }
+
+
+def tokens(model: EncoderDecoder, pairs: list[EncodedPair], corpus: Corpus, y: Vocabulary) -> float:
+    """Tokens right on the validation strings in per cent, the model reading its own words."""
+    wanted = corpus.splits["val"].target
+    written = translate(model, [source for source, _ in pairs], k=1)
+    right = sum(
+        tokens_right(y.decode(h.tokens), words) for h, words in zip(written, wanted, strict=True)
+    )
+    return round(100 * right / sum(map(len, wanted)), 2)
+
+
+def one_run(name: str, schedule: str, seed: int) -> dict[str, Any]:
+    """Train one model with one schedule, measuring on the way and at the end."""
+    changes = {**SETTINGS, "teacher_forcing": schedule}
+    config = RunConfig(name, "verbs", "tokens", seed=seed, changes=changes)
+    corpus = corpus_of(config)
+    train, val = corpus.splits["train"], corpus.splits["val"]
+    x, y = Vocabulary.from_sentences(train.source, 1), Vocabulary.from_sentences(train.target, 1)
+    pairs, val_pairs = encode_pairs(train, (x, y)), encode_pairs(val, (x, y))
+    longest = {"min_length": WORDS, "max_length": WORDS, "train": 1, "val": 1, "test": 500}
+    test_pairs = encode_pairs(load_corpus("verbs", "tokens", **longest).splits["test"], (x, y))
+
+    model = build_model(config.model_config(len(x), len(y)), seed)
+    total = config.recipe.epochs * -(-len(pairs) // config.recipe.batch_size)
+    seconds, norms = 0.0, []
+    curve = [{"step": 0, "tokens": tokens(model, val_pairs, corpus, y)}]
+    begin = time.process_time()
+    for step, norm in updates(model, pairs, config):
+        seconds += time.process_time() - begin
+        norms.append(norm)
+        if step % EVERY == 0 or step == total:
+            curve.append({"step": step, "tokens": tokens(model, val_pairs, corpus, y)})
+        begin = time.process_time()
+    clip = config.recipe.clip
+    return {
+        "model": name,
+        "schedule": schedule,
+        "seed": seed,
+        "updates": total,
+        "seconds": round(seconds, 1),
+        "clipped": round(sum(norm > clip for norm in norms) / total, 4),
+        "norms": [round(norm, 3) for norm in norms[::25]],
+        "val_loss": mean_loss(model, val_pairs),
+        "curve": curve,
+        "errors": by_position(model, test_pairs),
+        "corpus_sha256": dict(corpus.sha256),
+    }
+
+
+def teaching() -> Records:
+    """All runs, in one record."""
+    runs = []
+    for name, schedules in RUNS.items():
+        for schedule in schedules:
+            for seed in SEEDS:
+                runs.append(one_run(name, schedule, seed))
+                last = runs[-1]
+                print(name, schedule, seed, f"{last['curve'][-1]['tokens']:.1f}% right", flush=True)
+    (corpus_sha256,) = {json.dumps(run.pop("corpus_sha256"), sort_keys=True) for run in runs}
+    yield (
+        "verbs-tokens-teaching",
+        {
+            "settings": SETTINGS,
+            "words": WORDS,
+            "slip": SLIP,
+            "device": device_name(),
+            "threads": torch.get_num_threads(),
+            "versions": {"python": platform.python_version(), "torch": version("torch")},
+            "git_commit": git_commit(),
+            "corpus_sha256": json.loads(corpus_sha256),
+            "runs": runs,
+        },
+    )
+
+
+def check(read: Read) -> None:
+    """Every planned run is there, all were measured alike, and only what is read changes errors."""
+    record = read("verbs-tokens-teaching")
+    assert record["settings"] == SETTINGS
+    assert set(RUNS["rnnencdec"]) == set(TEACHER_FORCING)
+    assert len(SEEDS) >= 2
+    assert [(run["model"], run["schedule"], run["seed"]) for run in record["runs"]] == [
+        (model, schedule, seed)
+        for model, schedules in RUNS.items()
+        for schedule in schedules
+        for seed in SEEDS
+    ]
+    steps = [row["step"] for row in record["runs"][0]["curve"]]
+    assert steps[0] == 0
+    for run in record["runs"]:
+        assert [row["step"] for row in run["curve"]] == steps
+        assert steps[-1] == run["updates"]
+        assert all(0 <= row["tokens"] <= 100 for row in run["curve"])
+        assert 0 <= run["clipped"] <= 1
+        assert run["seconds"] > 0
+        errors = run["errors"]
+        assert {len(row) for row in errors.values()} == {record["words"] + 1}
+        assert errors["own"][0] == errors["true"][0]  # nothing has been read yet
+        before = slice(0, record["slip"])
+        assert errors["slip"][before] == errors["true"][before]
+
+
+PARTS = {"teaching": Part(teaching, "less than a minute")}

@@ -1,0 +1,461 @@
+"""Record what ways of choosing words do to the translations of chapter 8's large RNNsearch.
+
+search: beam widths with and without length normalisation on the validation split, the sentence that
+    loses most to a wide beam, the tree of one search, and what sampling trades for variety.
+tree: for two sentences of the validation split every search that the figure steps through, with
+    all that it looked at.
+penalties: what runs tried for the presets score on the validation set with each length penalty; a
+    preset's `length_penalty` is settled by it, and no test score is among the numbers.
+"""
+
+import json
+from itertools import combinations
+from math import isclose
+from pathlib import Path
+from typing import Any
+
+import torch
+from sacrebleu.metrics import BLEU
+
+from course_lib.corpora.batches import make_batch, make_source
+from course_lib.corpora.corpus import Split
+from course_lib.evaluation.bleu import bleu_detok, bleu_tok
+from course_lib.search import Hypothesis, beam_search, record_beam_search, sample, translate
+from course_lib.search.beam import BeamStep
+from course_lib.training import Run, load_run, read_result
+from course_lib.training.provenance import git_commit
+from course_lib.training.run_directory import known_at_start
+from course_lib.widgets.beam_tree import recorded_search
+from experiments.recording import (
+    RUNS,
+    Part,
+    Read,
+    Records,
+    check_same,
+    corpus_of,
+    large,
+    name_of,
+    result_of,
+)
+
+NAME = "multi30k-en-de-rnnsearch-cpu-seed0"
+SPLIT = "val"
+WIDTHS = (1, 2, 3, 5, 8, 12, 20, 50)
+PENALTIES = (0.0, 0.5, 1.0, 1.5)
+BATCH = 64
+EXAMPLE = (5, 50)
+"""The two widths between which a sentence loses most."""
+SHORT = 12
+"""Words of a sentence that fits a page."""
+SAMPLED = 150
+"""Sentences that are drawn for."""
+DRAWS = 5
+"""Translations drawn of each sentence with each of `SAMPLINGS`."""
+SAMPLINGS: tuple[dict[str, float], ...] = (
+    {"temperature": 0.3},
+    {"temperature": 0.5},
+    {"temperature": 0.7},
+    {"temperature": 1.0},
+    {"top_k": 2},
+    {"top_k": 5},
+    {"top_k": 20},
+    {"top_p": 0.5},
+    {"top_p": 0.7},
+    {"top_p": 0.9},
+)
+TREE_WORDS = range(7, 12)
+"""Sentences of so many words fit a page; none of them may be unknown to the model."""
+TREE_WIDTHS = (1, 2, 3, 5)
+TREE_PENALTIES = (0.0, 0.5, 1.0)
+TREE_KEPT = (
+    *("model", "corpus", "pair", "preset", "seed", "git_commit"),
+    *("model_sha256", "corpus_sha256"),
+)
+TRIED = ("light-dropout", "wider", "larger-step")
+"""Runs below RUNS/explore, of those that the page on strength has tried."""
+TRIED_BEAM = 12
+TRIED_PENALTIES = (0.0, 0.4, 0.8, 1.0, 1.2, 1.4, 1.6)
+
+Found = dict[tuple[int, float], list[Hypothesis]]
+
+
+def mean(values: list[float]) -> float:
+    """The average."""
+    return sum(values) / len(values)
+
+
+def words_of(run: Run, found: list[Hypothesis]) -> list[list[str]]:
+    """Translations as tokens."""
+    return [run.target_vocabulary.decode(hypothesis.tokens) for hypothesis in found]
+
+
+def sentence_bleu(hypothesis: list[str], reference: list[str]) -> float:
+    """BLEU of one sentence, smoothed, to look for examples with."""
+    metric = BLEU(tokenize="none", force=True, effective_order=True)
+    return float(metric.sentence_score(" ".join(hypothesis), [" ".join(reference)]).score)
+
+
+def rankings(
+    run: Run, encoded: list[list[int]], k: int, penalties: tuple[float, ...] = PENALTIES
+) -> dict[float, list[Hypothesis]]:
+    """The best finished hypotheses by each length penalty, from one search a sentence.
+
+    The penalty only ranks what has ended, so a search is watched and its finished hypotheses are
+    ranked in every way. 1 must be among the penalties.
+    """
+    best: dict[float, list[Hypothesis]] = {penalty: [] for penalty in penalties}
+    for index in range(0, len(encoded), BATCH):
+        steps: list[BeamStep] = []
+        batch = encoded[index : index + BATCH]
+        theirs = beam_search(run.model, *make_source(batch), k, watch=steps.append)
+        ended: list[list[tuple[list[int], float]]] = [[] for _ in batch]
+        written: list[list[int]] = [[] for _ in batch]
+        for step in steps:
+            for row, column in step.ended.tolist():
+                ended[int(step.sentence[row])].append(
+                    (written[row], float(step.totals[row, column]))
+                )
+            written = [
+                [*written[row], int(step.words[row, column])] for row, column in step.kept.tolist()
+            ]
+        for penalty in penalties:
+            for found in ended:
+                scored = [
+                    Hypothesis(tokens, log_prob, log_prob / (len(tokens) + 1) ** penalty, None)
+                    for tokens, log_prob in found
+                ]
+                best[penalty].append(max(scored, key=lambda one: one.score))
+        assert [one.tokens for one in best[1.0][index:]] == [one.tokens for one in theirs]
+    return best
+
+
+def sweep(run: Run, encoded: list[list[int]], part: Split) -> tuple[list[dict[str, Any]], Found]:
+    """A row for each width and penalty; lengths in words without the end mark."""
+    rows: list[dict[str, Any]] = []
+    found: Found = {}
+    for k in WIDTHS:
+        for penalty, best in rankings(run, encoded, k).items():
+            found[k, penalty] = best
+            words = words_of(run, best)
+            # The next narrower beam, to compare each sentence with in what is searched for.
+            before = found.get((WIDTHS[max(0, WIDTHS.index(k) - 1)], penalty), best)
+            rows.append(
+                {
+                    "k": k,
+                    "length_penalty": penalty,
+                    "bleu_tok": bleu_tok(words, part.target).score,
+                    "log_prob": mean([one.log_prob for one in best]),
+                    "score": mean([one.log_prob / (len(one.tokens) + 1) for one in best]),
+                    "words": mean([float(len(one)) for one in words]),
+                    "empty": sum(not one for one in words),
+                    "less_probable_than_narrower": sum(
+                        wide.log_prob < narrow.log_prob - 1e-4
+                        for wide, narrow in zip(best, before, strict=True)
+                    ),
+                }
+            )
+            print(rows[-1], flush=True)
+    return rows, found
+
+
+def worse(run: Run, part: Split, found: Found) -> dict[str, Any]:
+    """The short sentence that loses most BLEU from a narrow beam to a wide one.
+
+    Of at most `SHORT` words, whose translation gets shorter by a third or more but is not empty.
+    """
+    narrow, wide = (words_of(run, found[k, 0.0]) for k in EXAMPLE)
+    falls = [
+        sentence_bleu(one, reference) - sentence_bleu(other, reference)
+        if len(source) <= SHORT and 0 < len(other) <= 2 / 3 * len(one)
+        else 0.0
+        for one, other, source, reference in zip(
+            narrow, wide, part.source, part.target, strict=True
+        )
+    ]
+    i = max(range(len(falls)), key=lambda i: falls[i])
+    translations = [
+        {
+            "k": k,
+            "length_penalty": penalty,
+            "translation": words_of(run, [best[i]])[0],
+            "log_prob": best[i].log_prob,
+            "mean_log_prob": best[i].log_prob / (len(best[i].tokens) + 1),
+            "bleu": sentence_bleu(words_of(run, [best[i]])[0], part.target[i]),
+        }
+        for (k, penalty), best in found.items()
+        if penalty in (0.0, 1.0)
+    ]
+    return {
+        "position": i,
+        "source": part.source[i],
+        "reference": part.target[i],
+        "translations": translations,
+    }
+
+
+def empty_translations(run: Run, encoded: list[list[int]], found: Found) -> dict[str, Any]:
+    """For how many sentences "no words" is more probable than what each width finds, penalty 0."""
+    pairs: list[tuple[list[int], list[int]]] = [(sentence, []) for sentence in encoded]
+    log_probs: list[float] = []
+    with torch.no_grad():
+        for start in range(0, len(pairs), 100):
+            batch = make_batch(pairs, list(range(start, min(start + 100, len(pairs)))))
+            log_probs += run.model.sentence_log_probs(batch).tolist()
+    return {
+        "mean_log_prob": mean(log_probs),
+        "more_probable_than_found": {
+            str(k): sum(
+                empty > one.log_prob + 1e-4
+                for empty, one in zip(log_probs, found[k, 0.0], strict=True)
+            )
+            for k in WIDTHS
+        },
+    }
+
+
+def tree(run: Run, encoded: list[list[int]], part: Split, found: Found) -> dict[str, Any]:
+    """The search of width 2 on the first sentence of 5 to 8 words where it finds more than greedy.
+
+    With a few samples of the same sentence, to look at.
+    """
+    greedy, beam = found[1, 1.0], found[2, 1.0]
+    i = next(
+        i
+        for i, source in enumerate(part.source)
+        if 5 <= len(source) <= 8 and beam[i].log_prob > greedy[i].log_prob + 1e-4
+    )
+    best, searched = record_beam_search(run.model, encoded[i], k=2)
+    assert best.tokens == beam[i].tokens
+    shown: tuple[dict[str, Any], ...] = ({}, {"temperature": 0.5}, {"top_k": 5}, {"top_p": 0.7})
+    samples = [
+        {
+            **options,
+            "translations": words_of(run, sample(run.model, [encoded[i]] * 5, 0, **options)),
+        }
+        for options in shown
+    ]
+    return {
+        "position": i,
+        "source": part.source[i],
+        "reference": part.target[i],
+        "greedy": {"translation": words_of(run, [greedy[i]])[0], "log_prob": greedy[i].log_prob},
+        "beam": {"translation": words_of(run, [best])[0], "log_prob": best.log_prob},
+        "tree": searched.to_json(run.target_vocabulary),
+        "samples": samples,
+    }
+
+
+def sampling(
+    run: Run, sources: list[list[int]], references: list[list[str]]
+) -> list[dict[str, Any]]:
+    """Quality against variety: BLEU against the reference, and how the draws of a sentence differ.
+
+    `different`: distinct translations among the draws of a sentence, on average. `between`: BLEU of
+    one draw against another, averaged over pairs of draws; 100: all the same.
+    """
+    rows = []
+    for options in SAMPLINGS:
+        draws: list[list[list[str]]] = []
+        log_probs: list[float] = []
+        for seed in range(DRAWS):
+            found = sample(run.model, sources, seed, **options)
+            draws.append(words_of(run, found))
+            log_probs += [one.log_prob for one in found]
+        distinct = [float(len({tuple(one) for one in drawn})) for drawn in zip(*draws, strict=True)]
+        rows.append(
+            {
+                **options,
+                "bleu_tok": mean([bleu_tok(draw, references).score for draw in draws]),
+                "log_prob": mean(log_probs),
+                "different": mean(distinct),
+                "between": mean([bleu_tok(a, b).score for a, b in combinations(draws, 2)]),
+            }
+        )
+        print(rows[-1], flush=True)
+    return rows
+
+
+def protocols(run: Run, part: Split, best: list[Hypothesis], detokenize: Any) -> dict[str, Any]:
+    """The same translations scored in several ways; `mean_of_sentences` is not a corpus score."""
+    words = words_of(run, best)
+    tok = bleu_tok(words, part.target)
+    detok = bleu_detok([detokenize(one) for one in words], part.reference, lowercase=True)
+    cased = bleu_detok([detokenize(one) for one in words], part.reference)
+    single = [sentence_bleu(one, y) for one, y in zip(words, part.target, strict=True)]
+    return {
+        "tok": tok._asdict(),
+        "detok": detok._asdict(),
+        "detok_cased": cased._asdict(),
+        "mean_of_sentences": mean(single),
+    }
+
+
+def search() -> Records:
+    """Search and sample."""
+    path = large("rnnsearch")
+    result, run = read_result(path), load_run(path, "cpu")
+    corpus = corpus_of(run.config)
+    part = corpus.splits[SPLIT]
+    encoded = [run.source_vocabulary.encode(source) for source in part.source]
+    rows, found = sweep(run, encoded, part)
+    greedy = words_of(run, found[1, 1.0][:SAMPLED])
+    kept = ("model", "corpus", "pair", "preset", "seed", "git_commit", "corpus_sha256", "versions")
+    content = {
+        **{name: result[name] for name in kept},
+        "searched_by": git_commit(),
+        "split": SPLIT,
+        "settings": {
+            "widths": WIDTHS,
+            "length_penalties": PENALTIES,
+            "draws": DRAWS,
+            "sampled_sentences": SAMPLED,
+        },
+        "sentences": len(part),
+        "reference_words": mean([float(len(y)) for y in part.target]),
+        "bleu_tok_signature": bleu_tok(part.target, part.target).signature,
+        "beam": rows,
+        "empty": empty_translations(run, encoded, found),
+        "worse": worse(run, part, found),
+        "tree": tree(run, encoded, part, found),
+        "protocols": protocols(run, part, found[12, 1.0], corpus.detokenize),
+        "greedy_on_sampled": bleu_tok(greedy, part.target[:SAMPLED]).score,
+        "sampling": sampling(run, encoded[:SAMPLED], part.target[:SAMPLED]),
+    }
+    yield f"{name_of(result)}-search", content
+
+
+def telling(run: Run, part: Split) -> list[list[str]]:
+    """The first sentence where a wider beam, and the first where length normalisation, matters."""
+    known = set(run.source_vocabulary.tokens)
+    short = [x for x in part.source if len(x) in TREE_WORDS and known.issuperset(x)]
+    words = [run.source_vocabulary.encode(x) for x in short]
+    found = {
+        (k, penalty): [h.tokens for h in translate(run.model, words, k=k, length_penalty=penalty)]
+        for k, penalty in ((1, 1.0), (3, 1.0), (5, 1.0), (5, 0.0))
+    }
+    chosen: list[list[str]] = []
+    for one, other in (((1, 1.0), (3, 1.0)), ((5, 1.0), (5, 0.0))):
+        rows = zip(short, found[one], found[other], strict=True)
+        chosen.append(next(x for x, y, z in rows if y != z and x not in chosen))
+    return chosen
+
+
+def beam_tree() -> Records:
+    """Every search of the figure, with all that it looked at."""
+    path = large("rnnsearch")
+    run, result = load_run(path, "cpu"), result_of(path)
+    searches = [
+        recorded_search(run, source, k, penalty)
+        for source in telling(run, corpus_of(run.config).splits[SPLIT])
+        for k in TREE_WIDTHS
+        for penalty in TREE_PENALTIES
+    ]
+    start = {"source": searches[-1]["source"], "k": 2, "length_penalty": 1.0, "step": 0}
+    content = {
+        **{key: result[key] for key in TREE_KEPT},
+        "searched_by": git_commit(),
+        "split": SPLIT,
+        "figure": {"searches": searches, **start},
+    }
+    yield f"{name_of(result)}-beam-tree", content
+
+
+def ranked(path: Path) -> dict[str, Any]:
+    """What a run's validation set scores with each penalty, from one search a sentence."""
+    run = load_run(path, "cpu")
+    part = corpus_of(run.config).splits[SPLIT]
+    encoded = [run.source_vocabulary.encode(source) for source in part.source]
+    length = sum(map(len, part.target))
+    rows = []
+    for penalty, found in rankings(run, encoded, TRIED_BEAM, TRIED_PENALTIES).items():
+        written = words_of(run, found)
+        rows.append(
+            {
+                "length_penalty": penalty,
+                "bleu_tok": bleu_tok(written, part.target).score,
+                "length_ratio": sum(map(len, written)) / length,
+            }
+        )
+    return {"run": path.name, "git_commit": known_at_start(path)["git_commit"], "rows": rows}
+
+
+def penalties() -> Records:
+    """Search with every run that was tried."""
+    how = {"searched_by": git_commit(), "split": SPLIT, "beam": TRIED_BEAM}
+    runs = [ranked(RUNS / "explore" / name) for name in TRIED]
+    yield "multi30k-en-de-length-penalty", {**how, "runs": runs}
+
+
+def check(read: Read) -> None:
+    """The searches are of the recorded run, whole, and show what the page says."""
+    result, record = read(NAME), read(f"{NAME}-search")
+    kept = ("model", "corpus", "pair", "preset", "seed", "git_commit", "corpus_sha256")
+    check_same(record, result, *kept)
+    assert not record["searched_by"].endswith("-dirty")
+    assert record["split"] == "val"  # nothing was chosen on test sentences
+    assert record["settings"]["widths"] == list(WIDTHS)
+    assert record["settings"]["length_penalties"] == list(PENALTIES)
+    assert record["settings"]["draws"] == DRAWS
+    check_sweep(record)
+    check_examples(record)
+    for family in ("temperature", "top_k", "top_p"):
+        rows = sorted((r for r in record["sampling"] if family in r), key=lambda r: r[family])
+        assert len(rows) >= 3
+        different = [row["different"] for row in rows]
+        assert different == sorted(different)
+        assert rows[0]["bleu_tok"] > rows[-1]["bleu_tok"]  # more variety costs quality
+        assert all(1 <= row["different"] <= DRAWS for row in rows)
+    check_same(read(f"{NAME}-beam-tree"), result, "model_sha256", "git_commit", "corpus_sha256")
+    tried = read("multi30k-en-de-length-penalty")["runs"]
+    assert [run["run"] for run in tried] == list(TRIED)
+    for run in tried:
+        assert [row["length_penalty"] for row in run["rows"]] == list(TRIED_PENALTIES)
+
+
+def check_sweep(record: dict[str, Any]) -> None:
+    """Wider, each search finds more of what it searches for, and then it stops helping."""
+    raw, normalised = (
+        [row for row in record["beam"] if row["length_penalty"] == penalty] for penalty in (0, 1)
+    )
+    assert {row["length_penalty"] for row in record["beam"]} == set(PENALTIES)
+    assert [row["k"] for row in raw] == [row["k"] for row in normalised] == list(WIDTHS)
+    assert raw[0] == {**normalised[0], "length_penalty": 0.0}  # greedy has nothing to rank
+    for one, other in zip(raw[1:], normalised[1:], strict=True):
+        assert one["log_prob"] > other["log_prob"]
+        assert one["score"] < other["score"]
+        assert one["words"] < other["words"]
+    for rows, searched in ((raw, "log_prob"), (normalised, "score")):
+        values = [row[searched] for row in rows]
+        assert values == sorted(values)
+    assert raw[-1]["bleu_tok"] < max(row["bleu_tok"] for row in raw) - 1
+    assert normalised[-1]["bleu_tok"] > raw[-1]["bleu_tok"] + 1
+    assert raw[-1]["empty"] > 0
+
+
+def check_examples(record: dict[str, Any]) -> None:
+    """A wide beam found something more probable and worse; the tree leads to its translation."""
+    example, real = record["worse"], record["tree"]
+    raw = {t["k"]: t for t in example["translations"] if t["length_penalty"] == 0}
+    assert raw[50]["log_prob"] > raw[5]["log_prob"]
+    assert raw[50]["translation"]
+    assert raw[50]["bleu"] < raw[5]["bleu"]
+    for t in example["translations"]:
+        length = len(t["translation"]) + 1
+        assert isclose(t["mean_log_prob"], t["log_prob"] / length, rel_tol=1e-6)
+    nodes, path = real["tree"]["nodes"], real["tree"]["best"]
+    assert [nodes[i]["word"] for i in path] == [*real["beam"]["translation"], "</s>"]
+    assert isclose(nodes[path[-1]]["log_prob"], real["beam"]["log_prob"], abs_tol=1e-4)
+    assert real["beam"]["log_prob"] > real["greedy"]["log_prob"]
+    assert real["tree"]["k"] == 2
+    for node in nodes[1:]:
+        assert node["log_prob"] <= nodes[node["parent"]]["log_prob"]
+    assert max(example["position"], real["position"]) < record["sentences"]
+    text = json.dumps(record)  # few sentences of the corpus are kept
+    assert text.count('"source"') == text.count('"reference"') == 2
+
+
+PARTS = {
+    "search": Part(search, "four minutes"),
+    "tree": Part(beam_tree, "a minute"),
+    "penalties": Part(penalties, "minutes", f"{', '.join(TRIED)} in runs/explore/"),
+}

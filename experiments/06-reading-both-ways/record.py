@@ -1,0 +1,346 @@
+"""Record what chapter 6 has no time for: encoders that read forwards, backwards and both ways.
+
+RNNsearch on the embedded corpus with each of three encoders and three seeds; then, on one of the
+models that read both ways, what a halved annotation answers to, what probes read out of it, and
+what happens when the encoder reads padding.
+"""
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from copy import deepcopy
+from math import isclose
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from course_lib.corpora import load_corpus
+from course_lib.corpora.batches import make_source
+from course_lib.corpora.corpus import Corpus, Split
+from course_lib.corpora.toy.lexicon import ADJECTIVES, NOUNS, PLURAL
+from course_lib.models import EncoderDecoder, build_model
+from course_lib.models.encoder import PackedRNN
+from course_lib.search import translate
+from course_lib.training import Run
+from experiments.recording import (
+    TOY,
+    Part,
+    Read,
+    Records,
+    Runs,
+    check_corpus,
+    check_runs,
+    check_same,
+    name_of,
+    searching_runs,
+    trained,
+)
+
+WAYS: dict[str, dict[str, Any]] = {
+    "both": {"encoder": "bidirectional"},
+    "forward": {"encoder": "forward"},
+    "backward": {"encoder": "forward", "reverse_source": True},
+}
+SEEDS = (0, 1, 2)
+SETTINGS: dict[str, Any] = {
+    **TOY,
+    "corpus.test": 1_000,
+    "epochs": 6,
+}
+PROBED = 12_000
+"""Sentences for the probes, from the corpus's test side: no model was trained on one of them."""
+REACH = 3
+"""How many words to either side the probes are asked for."""
+DISTANCES = range(-8, 9)
+PADDING = (0, 1, 5, 20)
+GENDERS = ("masculine", "feminine", "neuter", "plural")
+
+
+def runs() -> Runs:
+    """Each way with each seed."""
+    return searching_runs("reads", SETTINGS, WAYS, SEEDS)
+
+
+def reading() -> Records:
+    """Train and score every run, and ask the first that reads both ways."""
+    for tag, config in runs():
+        done = trained(config)
+        yield name_of(config, tag), {**done.result, "accuracy": done.accuracy()}
+        if (tag, config.seed) == ("reads-both", 0):
+            name = f"{name_of(config, tag)}-probes"
+            yield name, measure(done.result, done.run, done.corpus)
+
+
+@torch.no_grad()
+def annotations(model: EncoderDecoder, sources: Sequence[Sequence[int]]) -> list[Tensor]:
+    """The (T_x, 2n) annotations of each sentence, end mark included."""
+    found = []
+    for start in range(0, len(sources), 500):
+        words, lengths, mask = make_source(sources[start : start + 500])
+        states = model.encoder(words, lengths, mask)[0]
+        found += [state[:length] for state, length in zip(states, lengths, strict=True)]
+    return found
+
+
+def halves(states: Tensor) -> dict[str, Tensor]:
+    """(..., 2n) annotations as what each direction left, and both."""
+    forward, backward = states.chunk(2, dim=-1)
+    return {"forward": forward, "backward": backward, "both": states}
+
+
+def influence(model: EncoderDecoder, sources: Sequence[Sequence[int]]) -> list[dict[str, float]]:
+    """How far each half of h_j moves when word k is replaced by another, by distance k - j.
+
+    The mean over all pairs of positions of the sentences, divided by the mean at distance 0.
+    """
+    draw, words = random.Random(0), model.config.source_vocabulary
+    moved = {half: defaultdict(list) for half in ("forward", "backward")}
+    for source in sources:
+        changed = [list(source) for _ in source]
+        for k, sentence in enumerate(changed):
+            sentence[k] = draw.choice([word for word in range(4, words) if word != source[k]])
+        original, *others = annotations(model, [source, *changed])
+        for k, other in enumerate(others):
+            for half in moved:
+                change = (halves(other)[half] - halves(original)[half]).norm(dim=-1)
+                for j in range(len(source)):
+                    moved[half][k - j].append(change[j].item())
+    mean = {
+        half: {d: sum(found[d]) / len(found[d]) for d in DISTANCES} for half, found in moved.items()
+    }
+    return [
+        {"distance": d, **{half: mean[half][d] / mean[half][0] for half in mean}} for d in DISTANCES
+    ]
+
+
+def probe(x: Tensor, y: Tensor, new_x: Tensor, steps: int = 60) -> Tensor:
+    """Softmax regression on frozen states: the labels it gives to new ones."""
+    mean, deviation = x.mean(dim=0), x.std(dim=0) + 1e-6
+    x, new_x = (x - mean) / deviation, (new_x - mean) / deviation
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        classifier = nn.Linear(x.shape[1], int(y.max()) + 1)
+    optimiser = torch.optim.Adam(classifier.parameters(), lr=0.05)
+    for _ in range(steps):
+        loss = functional.cross_entropy(classifier(x), y)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    return classifier(new_x).argmax(dim=1)
+
+
+def share(hits: Tensor) -> float:
+    return 100 * hits.float().mean().item()
+
+
+def neighbours(
+    models: dict[str, EncoderDecoder], sources: Sequence[Sequence[int]]
+) -> list[dict[str, Any]]:
+    """How often word j + k is read off h_j, for k = -REACH to REACH: one position a sentence.
+
+    Beside the probes two guesses that read no state: the commonest word, and the one that most
+    often stood k places from this word in the sentences that the probes learn from.
+    """
+    draw = random.Random(1)
+    long = [source for source in sources if len(source) >= 2 * REACH + 1][:6_000]
+    places = [draw.randrange(REACH, len(source) - REACH) for source in long]
+    states = {
+        name: torch.stack([h[j] for h, j in zip(annotations(model, long), places, strict=True)])
+        for name, model in models.items()
+    }
+    cut = 2 * len(long) // 3
+    rows = []
+    for k in range(-REACH, REACH + 1):
+        y = torch.tensor([source[j + k] for source, j in zip(long, places, strict=True)])
+        known, new = y[:cut], y[cut:]
+        pairs: dict[int, Counter[int]] = defaultdict(Counter)
+        for source in long[:cut]:
+            for j in range(max(0, -k), len(source) - max(0, k)):
+                pairs[source[j]][source[j + k]] += 1
+        common = known.mode().values.item()
+        own = [source[j] for source, j in zip(long[cut:], places[cut:], strict=True)]
+        guessed = [pairs[w].most_common(1)[0][0] if pairs[w] else common for w in own]
+        row: dict[str, Any] = {"offset": k, "commonest": share(new == common)}
+        row["own_word"] = share(new == torch.tensor(guessed))
+        for name, h in states.items():
+            row[name] = {
+                half: share(probe(x[:cut], known, x[cut:]) == new) for half, x in halves(h).items()
+            }
+        rows.append(row)
+        print(row)
+    return rows
+
+
+def nouns_after_the(split: Split) -> list[tuple[int, int, int, int, int]]:
+    """Each "the" with a noun behind it, adjectives between or not.
+
+    Sentence, position, words between, number of the noun in the lexicon, gender or plural.
+    """
+    forms = {noun.english: (i, noun.gender) for i, noun in enumerate(NOUNS)}
+    forms |= {n.english_plural: (i, PLURAL) for i, n in enumerate(NOUNS) if n.english_plural}
+    between = {adjective.english for adjective in ADJECTIVES} | {"very", "too"}
+    found = []
+    for i, source in enumerate(split.source):
+        for j in (j for j, word in enumerate(source) if word == "the"):
+            start = j + 1
+            while start < len(source) and source[start] in between:
+                start += 1
+            for size in (2, 1):
+                noun = forms.get(tuple(source[start : start + size]))
+                if noun is not None:
+                    found.append((i, j, start - j - 1, *noun))
+                    break
+    return found
+
+
+def gender(
+    models: dict[str, EncoderDecoder], split: Split, sources: Sequence[Sequence[int]]
+) -> dict[str, Any]:
+    """How often the German gender of the noun is read off h_j of the "the" before it.
+
+    `known`: the probe has met the noun in other sentences. `new`: it has not; the nouns are dealt
+    into four parts, each asked of a probe that learned from the other three.
+    """
+    found = nouns_after_the(split)
+    places, nouns = torch.tensor([row[:2] for row in found]), torch.tensor([r[3] for r in found])
+    between, y = torch.tensor([row[2] for row in found]), torch.tensor([row[4] for row in found])
+    parts = list(range(len(NOUNS)))
+    random.Random(2).shuffle(parts)
+    fold = torch.tensor(parts)[nouns] % 4
+    test = torch.arange(len(y)) % 3 == 0
+    common = y[~test].mode().values
+    record: dict[str, Any] = {
+        "examples": len(y),
+        "genders": {name: share(y == k) for k, name in enumerate(GENDERS)},
+        "commonest": share(y[test] == common),
+        "next": share(between == 0),
+    }
+    for name, model in models.items():
+        states = annotations(model, sources)
+        h = torch.stack([states[i][j] for i, j in places.tolist()])
+        record[name] = {}
+        for half, x in halves(h).items():
+            hits = probe(x[~test], y[~test], x[test]) == y[test]
+            answers = torch.empty_like(y)
+            for part in range(4):
+                asked = fold == part
+                answers[asked] = probe(x[~asked], y[~asked], x[asked])
+            apart = between[test] > 0
+            record[name][half] = {
+                "known": share(hits),
+                "known_next": share(hits[~apart]),
+                "known_apart": share(hits[apart]),
+                "new": share(answers == y),
+            }
+        print(name, record[name])
+    return record
+
+
+class ReadsPadding(nn.Module):
+    """The mistake: every sentence is read together with `padding` padded positions behind it."""
+
+    def __init__(self, rnn: PackedRNN, padding: int) -> None:
+        super().__init__()
+        self.units, self.padding = rnn.units, padding
+
+    def forward(self, embedded: Tensor, lengths: Tensor, mask: Tensor) -> Tensor:
+        """As `PackedRNN.forward`; what the embedding of padding is, zeros, is read like a word."""
+        longer = functional.pad(embedded, (0, 0, 0, self.padding))
+        packed = pack_padded_sequence(
+            longer, lengths + self.padding, batch_first=True, enforce_sorted=False
+        )
+        states, _ = pad_packed_sequence(
+            self.units(packed)[0], batch_first=True, total_length=longer.shape[1]
+        )
+        return states[:, : embedded.shape[1]] * mask[..., None]
+
+
+def padded(run: Run, test: Split) -> list[dict[str, float]]:
+    """Translations when the encoder reads padding: how many are right, how many have changed."""
+    sources = [run.source_vocabulary.encode(words) for words in test.source]
+    rows, before = [], None
+    for padding in PADDING:
+        model = deepcopy(run.model)
+        assert isinstance(model.encoder.rnn, PackedRNN)
+        model.encoder.rnn = ReadsPadding(model.encoder.rnn, padding)
+        written = [h.tokens for h in translate(model, sources, k=1)]
+        before = before or written
+        right = sum(
+            run.target_vocabulary.decode(words) == target
+            for words, target in zip(written, test.target, strict=True)
+        )
+        changed = sum(words != old for words, old in zip(written, before, strict=True))
+        rows.append(
+            {
+                "padding": padding,
+                "exact": 100 * right / len(sources),
+                "changed": 100 * changed / len(sources),
+            }
+        )
+    return rows
+
+
+def measure(result: dict[str, Any], run: Run, corpus: Corpus) -> dict[str, Any]:
+    """The measurements on one trained model, and the same on one with the weights as drawn."""
+    text = load_corpus(corpus.name, corpus.pair, train=1, val=1, test=PROBED)
+    split = text.splits["test"]
+    sources = [run.source_vocabulary.encode(words) for words in split.source]
+    models = {"trained": run.model.eval()}
+    models["fresh"] = build_model(run.model.config, result["seed"]).eval()
+    kept = ("model", "corpus", "pair", "preset", "seed", "changes", "git_commit", "corpus_sha256")
+    record = {name: result[name] for name in (*kept, "versions", "device", "threads")}
+    record["probes_sha256"] = text.sha256
+    long = [source for source in sources if len(source) >= 12][:100]
+    record["influence"] = {name: influence(model, long) for name, model in models.items()}
+    record["padding"] = padded(run, corpus.splits["test"])
+    record["gender"] = gender(models, split, sources)
+    record["neighbours"] = neighbours(models, sources)
+    return record
+
+
+def check(read: Read) -> None:
+    """The runs differ in the encoder and the seed alone; the probes are of one of them."""
+    check_runs(runs(), read)
+    first = read("toy-en-de-rnnsearch-cpu-reads-both-seed0")
+    check_corpus(first)
+    for tag, config in runs():
+        run, way = read(name_of(config, tag)), tag.removeprefix("reads-")
+        check_same(run, first, "corpus_sha256", "epochs", "git_commit", "versions")
+        expected = {
+            "encoder": "bidirectional" if way == "both" else "forward",
+            "reverse_source": way == "backward",
+        }
+        assert run["model_config"] == {**first["model_config"], **expected}
+        assert sum(row["sentences"] for row in run["accuracy"]) == SETTINGS["corpus.test"]
+    probes = read("toy-en-de-rnnsearch-cpu-reads-both-seed0-probes")
+    kept = ("model", "corpus", "pair", "seed", "changes", "git_commit", "corpus_sha256")
+    check_same(probes, first, *kept)
+    check_probes(probes, first["accuracy"])
+
+
+def check_probes(probes: dict[str, Any], accuracy: list[dict[str, Any]]) -> None:
+    """What chapter 6 says of the halves, of the genders and of padding."""
+    exact = sum(row["exact"] * row["sentences"] for row in accuracy)
+    sentences = sum(row["sentences"] for row in accuracy)
+    assert isclose(probes["padding"][0]["exact"], exact / sentences, rel_tol=1e-6)
+    for rows in probes["influence"].values():
+        for row in rows:
+            assert (row["forward"] > 0) == (row["distance"] <= 0)
+            assert (row["backward"] > 0) == (row["distance"] >= 0)
+    gender = probes["gender"]
+    assert isclose(sum(gender["genders"].values()), 100, rel_tol=1e-6)
+    assert gender["examples"] > 5_000
+    guess = max(gender["genders"].values())
+    assert gender["trained"]["backward"]["new"] > guess + 15
+    for states in (gender["fresh"]["backward"], gender["trained"]["forward"]):
+        assert states["new"] < guess + 8
+    changed = [row["changed"] for row in probes["padding"]]
+    assert changed[0] == 0
+    assert changed == sorted(changed)
+    assert changed[-1] > 20
+
+
+PARTS = {"reading": Part(reading, "about eight minutes")}

@@ -1,0 +1,584 @@
+"""Record what chapter 9 reads of attention maps; how they are read is in `experiments/maps.py`.
+
+alignment: how well weights align the toy corpus, whose gold links are known: RNNsearch in both
+    directions, what `course align` says of both combined, the same for words without punctuation,
+    the threshold chosen on the validation split, and how far the output follows the weights.
+aligners: other ways to read links off the same weights, and what the word aligner eflomal finds.
+variants: one small RNNsearch, and the same with one thing changed: after each epoch the loss, BLEU
+    of greedy search and the error rates of the weights, all on the validation split.
+maps: a small RNNsearch after 0, 1 and 4 epochs, each a run of its own: how flat the weights are;
+    of the last each target word's entropy, and whether its weights are right.
+captions: the same of chapter 8's large RNNsearch on Multi30k, beside IBM Model 1.
+seeds: two tests of maps (Wiegreffe and Pinter, 2019): weights held uniform, and other seeds.
+stepper: the translations that the figure steps through, and where each of its models comes from.
+"""
+
+import html
+import json
+import platform
+from importlib.metadata import version
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from course_lib.corpora import Corpus
+from course_lib.corpora.corpus import Split
+from course_lib.corpora.vocabulary import EOS, MARKS, Vocabulary
+from course_lib.errors import CourseError
+from course_lib.evaluation.align import (
+    align_split,
+    forced_weights,
+    model1_alignments,
+    saved_weights,
+    words_links,
+)
+from course_lib.evaluation.alignment import argmax_links, threshold_links, transposed
+from course_lib.evaluation.diagnostics import diagnose, summarise
+from course_lib.evaluation.symmetrise import both_directions
+from course_lib.evaluation.weights import Weights
+from course_lib.files import sha256_of
+from course_lib.models import EncoderDecoder, build_model
+from course_lib.search import translate
+from course_lib.training import (
+    Run,
+    RunConfig,
+    encode_pairs,
+    load_run,
+    mean_loss,
+    read_result,
+)
+from course_lib.training.provenance import device_name, git_commit
+from course_lib.training.run_directory import BEST, make_vocabularies
+from course_lib.widgets.stepper import recorded_steps
+from experiments.maps import (
+    THRESHOLDS,
+    agreement,
+    check_counts,
+    check_map,
+    check_offsets,
+    check_words,
+    crosses,
+    eflomal_scores,
+    followed,
+    followed_by_size,
+    most_crossed,
+    most_probable,
+    offsets,
+    scored,
+    stage,
+    threshold_curve,
+    translated,
+    weights_of,
+    without_punctuation,
+    words_of,
+)
+from experiments.recording import (
+    EXAMPLES,
+    TOY,
+    Part,
+    Read,
+    Records,
+    aligned_run,
+    check_corpus,
+    check_runs,
+    check_same,
+    check_scored,
+    corpus_of,
+    kept_run,
+    large,
+    name_of,
+    result_of,
+    trained,
+    updates,
+)
+
+PAIRS = ("en-de", "de-en")
+STEM = "toy-en-de-rnnsearch-cpu"
+ASKED, CAPTIONS_ASKED = 200, 50
+"""Sentence pairs whose weights are permuted and whose words are erased."""
+CHANGED = {**TOY, "corpus.val": 500, "batch_size": 128, "epochs": 8}
+VARIANTS: dict[str, dict[str, Any]] = {
+    "base": {},
+    "after": {"order": "after", "reads": "current"},
+    "between": {"order": "between", "reads": "current"},
+}
+EPOCHS = (1, 4)
+SEEDS = (0, 1, 2)
+GIVEN = "RNNsearch"
+ASSIGNMENT = Path(__file__).parents[2] / "solutions" / "heatmap_analysis"
+"""Its model is the toy corpus's RNNsearch of the figure."""
+SENTENCES = {
+    181: "a separable verb",
+    65: "verbs at the end of a clause",
+    133: "a compound: two words, one word",
+}
+"""Positions in the assignment's held-out sentences, chosen by their source and gold links."""
+CAPTIONS = "test_2016_flickr"
+LENGTHS = (8, 16)
+"""Of Multi30k the first sentence of each length, in words."""
+FRENCH = ("small", "white")
+"""To French goes the first caption with these two adjectives: one of them stays before its noun."""
+STEP = 4
+"""So many words are written when the page opens: an empty map would not say what it is."""
+KEPT = (
+    *("model", "corpus", "pair", "preset", "seed", "changes", "parameters", "git_commit"),
+    *("model_sha256", "corpus_sha256"),
+)
+
+
+# --- the toy corpus ---
+
+
+def aligned(pair: str) -> Path:
+    """The run that translates the toy corpus in one direction."""
+    return kept_run(RunConfig("rnnsearch", "toy", pair), f"alignment/{pair}")
+
+
+def loaded(path: Path) -> tuple[Run, Corpus]:
+    """A run and its corpus."""
+    run = load_run(path, "cpu")
+    return run, corpus_of(run.config)
+
+
+def alignment() -> Records:
+    """Align the test split with both runs."""
+    for pair in PAIRS:
+        result = read_result(aligned(pair))
+        yield name_of(result), result
+    (run, corpus), (back, mirrored) = (loaded(aligned(pair)) for pair in PAIRS)
+    weights, reverse = weights_of(run, corpus, "test"), weights_of(back, mirrored, "test")
+    curve = threshold_curve(weights_of(run, corpus, "val"), corpus)
+    best = min(curve, key=lambda row: row["aer"])["threshold"]
+    kept = saved_weights(weights, corpus, "test")["sentences"]
+    content = {
+        **aligned_run(read_result(run.path)),
+        "thresholds_on_val": curve,
+        **align_split(weights, corpus, "test", reverse=reverse, threshold=best),
+        "without_punctuation": without_punctuation(weights, reverse, corpus),
+        "translation": translated(run.path, corpus),
+        "faithfulness": followed_by_size(run, corpus.splits["test"], ASKED),
+        "examples": [{"position": i, **kept[i]} for i in EXAMPLES],
+    }
+    yield f"{STEM}-seed0-alignment", content
+
+
+def aligners() -> Records:
+    """Align both splits with both runs, and with eflomal."""
+    runs = [loaded(aligned(pair)) for pair in PAIRS]
+    corpus = runs[0][1]
+    weights = {split: [weights_of(*run, split) for run in runs] for split in ("val", "test")}
+    agreed = {
+        split: [both_directions(*pair) for pair in zip(*both, strict=True)]
+        for split, both in weights.items()
+    }
+    curve = threshold_curve(agreed["val"], corpus, end_mark=False)
+    both = min(curve, key=lambda row: row["aer"])["threshold"]
+    forward, backward = weights["test"]
+    ways = {
+        "argmax": [argmax_links(alpha) for alpha in forward],
+        "words": [words_links(alpha) for alpha in forward],
+        "reverse-words": [transposed(words_links(alpha)) for alpha in backward],
+        "agreed": [threshold_links(alpha, both, end_mark=False) for alpha in agreed["test"]],
+    }
+    on_val = {
+        "argmax": [argmax_links(alpha) for alpha in weights["val"][0]],
+        "words": [words_links(alpha) for alpha in weights["val"][0]],
+    }
+    content = {
+        **aligned_run(read_result(aligned(PAIRS[0]))),
+        "model_sha256": {pair: sha256_of(aligned(pair) / BEST) for pair in PAIRS},
+        "both": both,
+        "both_on_val": curve,
+        "on_val": {name: scored(found, corpus, "val") for name, found in on_val.items()},
+        "attention": {name: scored(found, corpus, "test") for name, found in ways.items()},
+        "aligner": eflomal_scores(corpus, "test"),
+    }
+    yield f"{STEM}-seed0-aligners", content
+
+
+def varied(name: str) -> RunConfig:
+    """A variant's run."""
+    return RunConfig("rnnsearch", "toy", changes={**CHANGED, **VARIANTS[name]})
+
+
+def error_rates(model: EncoderDecoder, config: RunConfig, corpus: Corpus) -> dict[str, float]:
+    """On the validation split, by the largest weight and by the largest weight on a word."""
+    weights = forced_weights(model, *make_vocabularies(config, corpus), corpus.splits["val"])
+    ways = {"aer": argmax_links, "words_aer": words_links}
+    return {
+        name: scored([links(alpha) for alpha in weights], corpus, "val")["aer"]
+        for name, links in ways.items()
+    }
+
+
+def measured(name: str) -> dict[str, Any]:
+    """Train one variant and say after each epoch how it translates and aligns."""
+    config = varied(name)
+    corpus = corpus_of(config)
+    rates: list[dict[str, float]] = []
+    done = trained(config, lambda model: rates.append(error_rates(model, config, corpus)))
+    result = done.result
+    rows = [
+        {**{key: row[key] for key in ("epoch", "val_loss", "val_bleu")}, **rate}
+        for row, rate in zip(result["metrics"], rates, strict=True)
+    ]
+    kept = ("seed", "parameters", "device", "threads", "versions", "git_commit", "corpus_sha256")
+    return {
+        "changes": VARIANTS[name],
+        **{key: result[key] for key in kept},
+        "cpu_seconds": round(done.cpu_seconds, 1),
+        "epochs": rows,
+    }
+
+
+def variants() -> Records:
+    """Measure all."""
+    found = {name: measured(name) for name in VARIANTS}
+    yield f"{STEM}-alignment-variants", {"split": "val", "settings": CHANGED, "variants": found}
+
+
+def small(epochs: int, seed: int = 0) -> RunConfig:
+    """The run on the toy corpus that ends after so many epochs."""
+    changes = {**TOY, "encoder": "bidirectional", "epochs": epochs}
+    return RunConfig("rnnsearch", "toy", seed=seed, changes=changes)
+
+
+def maps() -> Records:
+    """Train the small models one after the other and say what their weights are like."""
+    stages: list[dict[str, Any]] = []
+    for epochs in EPOCHS:
+        config = small(epochs)
+        run, corpus, result, *_ = trained(config)
+        if not stages:
+            stages.append(stage(build_model(run.model.config, config.seed), run, corpus, 0))
+        stages.append(stage(run.model, run, corpus, epochs))
+    part, weights = corpus.splits["test"], weights_of(run, corpus, "test")
+    assert part.links is not None
+    result["maps"] = {
+        "stages": stages,
+        "words": words_of(weights, most_probable(run, part), part),
+        "offsets": offsets(weights, part.links, part),
+    }
+    yield name_of(config, "maps"), result
+
+
+def learned(
+    config: RunConfig, corpus: Corpus, words: tuple[Vocabulary, Vocabulary], uniform: bool
+) -> EncoderDecoder:
+    """The model after the configuration's epochs; `uniform`: every energy stays 0."""
+    model = build_model(config.model_config(len(words[0]), len(words[1])), config.seed)
+    if uniform:
+        score = model.decoder.context.score
+        score.requires_grad_(False)
+        score.v_a.weight.zero_()
+    for _ in updates(model, encode_pairs(corpus.splits["train"], words), config):
+        pass
+    return model.eval()
+
+
+def how_good(
+    model: EncoderDecoder, corpus: Corpus, words: tuple[Vocabulary, Vocabulary]
+) -> dict[str, Any]:
+    """The validation loss in nats a word, and the share of test sentences right in every word."""
+    test = corpus.splits["test"]
+    found = translate(model, [words[0].encode(x) for x in test.source], k=1)
+    right = [words[1].decode(h.tokens) == y for h, y in zip(found, test.target, strict=True)]
+    loss = mean_loss(model, encode_pairs(corpus.splits["val"], words))
+    return {"val_loss": loss, "right": float(np.mean(right))}
+
+
+def seeds() -> Records:
+    """Train with every seed, weights learned and weights uniform, and compare the maps."""
+    first = small(EPOCHS[-1])
+    corpus = corpus_of(first)
+    train = corpus.splits["train"]
+    words = Vocabulary.from_sentences(train.source, 1), Vocabulary.from_sentences(train.target, 1)
+    runs: list[dict[str, Any]] = []
+    maps: list[list[Weights]] = []
+    for seed in SEEDS:
+        for weights in ("learned", "uniform"):
+            model = learned(small(EPOCHS[-1], seed), corpus, words, weights == "uniform")
+            runs.append({"seed": seed, "weights": weights, **how_good(model, corpus, words)})
+            print(runs[-1], flush=True)
+            if weights == "learned":
+                maps.append(forced_weights(model, *words, corpus.splits["test"]))
+    content = {
+        **{key: getattr(first, key) for key in ("model", "corpus", "pair", "changes")},
+        "device": device_name(),
+        "versions": {"python": platform.python_version(), "torch": version("torch")},
+        "git_commit": git_commit(),
+        "corpus_sha256": dict(corpus.sha256),
+        "runs": runs,
+        "agreement": [
+            {"seeds": [SEEDS[a], SEEDS[b]], **agreement(maps[a], maps[b])}
+            for a, b in combinations(range(len(SEEDS)), 2)
+        ],
+    }
+    yield f"{STEM}-seeds", content
+
+
+# --- captions ---
+
+
+def captions() -> Records:
+    """Look at the weights of chapter 8's large RNNsearch."""
+    result = read_result(large("rnnsearch"))
+    run, corpus = loaded(large("rnnsearch"))
+    split = next(iter(result["scores"]))
+    part, weights = corpus.splits[split], weights_of(run, corpus, split)
+    diagnoses = [diagnose(alpha) for alpha in weights]
+    kept = saved_weights(weights, corpus, split)["sentences"]
+    forward, backward = model1_alignments(corpus, split, both_ways=True).values()
+    agreed = [one & other for one, other in zip(forward, backward, strict=True)]
+    warned = [
+        {"position": i, "warnings": one.warnings, **kept[i]}
+        for i, one in enumerate(diagnoses)
+        if one.warnings
+    ]
+    content = {
+        **aligned_run(result),
+        "versions": result["versions"],
+        "split": split,
+        "sentences": len(part),
+        "diagnostics": summarise(diagnoses),
+        "against_model1": {"links": sum(map(len, agreed)), **offsets(weights, agreed, part)},
+        "faithfulness": followed(run, part, CAPTIONS_ASKED),
+        "crossed": most_crossed(kept, agreed),
+        "warned": warned[:3],
+    }
+    yield f"{name_of(result)}-alignment", content
+
+
+# --- the figure ---
+
+
+class Model(NamedTuple):
+    """A run and where it comes from."""
+
+    run: Run
+    origin: dict[str, Any]
+
+
+def model_of(path: Path, tag: str | None = "") -> Model:
+    """A run with what its result says of where it comes from, and its score.
+
+    tag: of the record that has the same result; None where there is none.
+    """
+    result = result_of(path)
+    (split, scores), *_ = result["scores"].items()
+    score = {key: scores[key] for key in ("beam", "bleu_tok", "bleu_tok_signature")}
+    origin = {**{key: result[key] for key in KEPT}, split: score}
+    if tag is not None:
+        origin["recorded"] = f"{name_of(result, tag)}.json"
+    return Model(load_run(path, "cpu"), origin)
+
+
+def compared() -> dict[str, tuple[str, RunConfig]]:
+    """What the given model is compared with: by the figure's name, the record's tag and the run.
+
+    Dot products need annotations as wide as the state, so that encoder reads one way; the last run
+    has the same encoder and the additive score.
+    """
+    same = load_run(ASSIGNMENT / "model", "cpu").config.changes
+    one_way = {**same, "encoder": "forward"}
+    return {
+        "RNNencdec": ("stepper", RunConfig("rnnencdec", "toy", changes=same)),
+        "dot product, reads forwards": (
+            "stepper-dot",
+            RunConfig("rnnsearch", "toy", changes={**one_way, "context": "dot"}),
+        ),
+        "additive, reads forwards": (
+            "stepper-additive",
+            RunConfig("rnnsearch", "toy", changes=one_way),
+        ),
+    }
+
+
+def sentence(
+    label: str, source: list[str], models: dict[str, Model], gold: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """One sentence of the figure, translated by every model.
+
+    Gold links are those of the reference: a model that writes something else gets none.
+    """
+    found = [recorded_steps(model.run, source, name) for name, model in models.items()]
+    for one in found:
+        if gold is not None and one["target"][:-1] == gold["target"] and one["alpha"]:
+            one["gold"] = gold["gold"]
+    words = [*map(html.unescape, source), MARKS[EOS]]
+    return {"label": f"{label}: {' '.join(words[:-1])}", "source": words, "models": found}
+
+
+def captions_of(model: Model) -> Split:
+    """The captions that a model of Multi30k is tested on."""
+    return corpus_of(model.run.config).splits[CAPTIONS]
+
+
+def stepper() -> Records:
+    """Translate the figure's sentences with every model."""
+    models = {GIVEN: model_of(ASSIGNMENT / "model", None)}
+    for name, (tag, config) in compared().items():
+        path = kept_run(config, f"stepper/{tag}", beam=1)
+        models[name] = model_of(path, tag)
+        yield name_of(config, tag), result_of(path)
+    origins = {f"toy {name}": model.origin for name, model in models.items()}
+    held_out = json.loads((ASSIGNMENT / "held_out.json").read_text(encoding="utf-8"))["sentences"]
+    sentences = [
+        sentence(label, held_out[i]["source"], models, held_out[i])
+        for i, label in SENTENCES.items()
+    ]
+    pair = {name: model_of(large(name.lower())) for name in (GIVEN, "RNNencdec")}
+    origins |= {f"multi30k en-de {name}": model.origin for name, model in pair.items()}
+    part = captions_of(pair[GIVEN])
+    lengths = [len(source) for source in part.source]
+    for at in map(lengths.index, LENGTHS):
+        sentences.append(sentence("Multi30k", part.source[at], pair))
+    french = kept_run(RunConfig("rnnsearch", "multi30k", "en-fr"), "en-fr")
+    one = {GIVEN: model_of(french)}
+    origins[f"multi30k en-fr {GIVEN}"] = one[GIVEN].origin
+    yield name_of(result_of(french)), result_of(french)
+    words = next(x for x in captions_of(one[GIVEN]).source if FRENCH in pairwise(x))
+    sentences.append(sentence("Multi30k, to French", words, one))
+    if not crosses(sentences[-1]["models"][0]["alpha"]):
+        raise CourseError(f"Nothing crosses in {' '.join(words)!r}. Choose another caption.")
+    figure = {"sentences": sentences, "sentence": 0, "step": STEP, "first": GIVEN, "second": ""}
+    yield "attention-stepper", {"runs": origins, "figure": figure}
+
+
+# --- what the page says ---
+
+
+def check(read: Read) -> None:
+    """Every record belongs to its runs and corpora, adds up, and shows what the page says."""
+    record = read(f"{STEM}-seed0-alignment")
+    check_alignment(record, read)
+    check_aligners(read(f"{STEM}-seed0-aligners"), record)
+    check_variants(read(f"{STEM}-alignment-variants"))
+    check_maps(read(f"{STEM}-maps-seed0"))
+    check_captions(read("multi30k-en-de-rnnsearch-cpu-seed0-alignment"), read)
+    seeds = read(f"{STEM}-seeds")
+    assert seeds["changes"] == small(EPOCHS[-1]).changes
+    assert [(run["seed"], run["weights"]) for run in seeds["runs"]] == [
+        (seed, weights) for seed in SEEDS for weights in ("learned", "uniform")
+    ]
+    assert [set(pair["seeds"]) for pair in seeds["agreement"]] == [{0, 1}, {0, 2}, {1, 2}]
+    check_stepper(read("attention-stepper"), read)
+
+
+def check_alignment(record: dict[str, Any], read: Read) -> None:
+    """Of the recorded run; accurate is not aligned; large weights are followed more than small."""
+    result = read(f"{STEM}-seed0")
+    check_same(record, result, "model", "corpus", "pair", "git_commit", "corpus_sha256")
+    check_same(record["translation"], result["scores"]["test"], "beam", "bleu_tok")
+    for pair in PAIRS:
+        config = RunConfig("rnnsearch", "toy", pair)
+        assert read(name_of(config))["changes"] == config.changes
+    corpus = corpus_of(RunConfig("rnnsearch", "toy"))
+    assert record["corpus_sha256"] == corpus.sha256
+    check_counts(record, corpus)
+    assert [example["position"] for example in record["examples"]] == list(EXAMPLES)
+    rows = record["thresholds_on_val"]
+    assert [row["threshold"] for row in rows] == list(THRESHOLDS)
+    assert record["threshold"] == min(rows, key=lambda row: row["aer"])["threshold"]
+    recalls = [row["recall"] for row in rows]
+    assert recalls == sorted(recalls, reverse=True)
+    assert {row["sure"] for row in rows} == {sum(map(len, corpus.splits["val"].links or []))}
+    assert record["translation"]["tokens"] > 90
+    assert record["translation"]["exact"] <= record["translation"]["tokens"]
+    assert 0.05 < record["aer"] < record["alignments"]["blind"]["diagonal"]["aer"]
+    assert record["diagnostics"]["warnings"] == {"uniform": 0, "stuck": 0}
+    # Most words without a link are full stops, which look at the source's end mark.
+    most = record["without_punctuation"]["unaligned"][0]
+    assert most["word"] == "."
+    assert most["unaligned"] > 0.5 * most["occurs"]
+    argmax = record["without_punctuation"]["alignments"]["attention"]["argmax"]
+    assert argmax["aer"] < record["aer"]
+    asked = record["faithfulness"]
+    steps = [row for row in asked["permuted"] if row["steps"] >= 30]
+    assert sum(row["steps"] for row in asked["permuted"]) > 5 * asked["sentences"]
+    assert steps[0]["median"] < steps[-1]["median"]
+    assert min(asked["erased"], asked["left_out"]) > 0
+    assert max(asked["erased"], asked["left_out"]) < 1
+
+
+def check_aligners(aligners: dict[str, Any], record: dict[str, Any]) -> None:
+    """Without the end mark attention is the better aligner, and with both directions better yet."""
+    check_same(aligners, record, *("model", "corpus", "pair", "split"))
+    check_same(aligners, record, "git_commit", "corpus_sha256")
+    assert aligners["attention"]["argmax"] == record["alignments"]["attention"]["argmax"]
+    rows = aligners["both_on_val"]
+    assert aligners["both"] == min(rows, key=lambda row: row["aer"])["threshold"]
+    rates = {name: score["aer"] for name, score in aligners["attention"].items()}
+    assert rates["words"] <= 0.15 < rates["argmax"]
+    assert rates["words"] < record["ibm1_aer"]
+    assert rates["agreed"] <= 0.10
+    assert rates["agreed"] < record["alignments"]["ibm1"]["grow-diag"]["aer"]
+    assert aligners["on_val"]["words"]["aer"] < aligners["on_val"]["argmax"]["aer"]
+
+
+def check_variants(record: dict[str, Any]) -> None:
+    """Each variant is the one that would be trained today, measured after every epoch."""
+    assert record["settings"] == CHANGED
+    assert {name: one["changes"] for name, one in record["variants"].items()} == VARIANTS
+    for name, one in record["variants"].items():
+        rows = one["epochs"]
+        assert [row["epoch"] for row in rows] == list(range(1, len(rows) + 1))
+        assert len(rows) <= varied(name).recipe.epochs
+        assert one["seed"] == varied(name).seed
+        assert all(row["words_aer"] > 0 and row["aer"] > 0 for row in rows)
+
+
+def check_maps(record: dict[str, Any]) -> None:
+    """Training leaves the uniform weights behind."""
+    assert record["changes"] == small(EPOCHS[-1]).changes
+    check_corpus(record)
+    check_words(record["maps"]["words"])
+    stages = record["maps"]["stages"]
+    assert [stage["epochs"] for stage in stages] == [0, *EPOCHS]
+    entropies = [stage["normalised_entropy"] for stage in stages]
+    assert entropies == sorted(entropies, reverse=True)
+    assert stages[0]["warnings"]["uniform"] == stages[0]["sentences"]
+    assert stages[-1]["warnings"] == {"uniform": 0, "stuck": 0}
+    assert stages[-1]["aer"] < stages[0]["aer"]
+    for one in stages:
+        for kind, example in one["warned"].items():
+            assert kind in diagnose(np.array(example["alpha"])).warnings
+    check_offsets(record["maps"]["offsets"])
+
+
+def check_captions(record: dict[str, Any], read: Read) -> None:
+    """Of chapter 8's run; words left out agree less with the weights than words erased."""
+    run = read("multi30k-en-de-rnnsearch-cpu-seed0")
+    check_same(record, run, "model", "corpus", "pair", "git_commit", "corpus_sha256", "versions")
+    check_offsets(record["against_model1"])
+    check_map(record["crossed"])
+    asked = record["faithfulness"]
+    assert 0 < asked["left_out"] < asked["erased"] <= 1
+    assert 0 < asked["permuted"] <= 1
+
+
+def check_stepper(record: dict[str, Any], read: Read) -> None:
+    """Each model of the figure is the one that its record names."""
+    check_runs(iter(compared().values()), read)
+    check_scored(read("multi30k-en-fr-rnnsearch-cpu-seed0"))
+    for name, origin in record["runs"].items():
+        if name == f"toy {GIVEN}":
+            assert origin["model_sha256"] == sha256_of(ASSIGNMENT / "model" / BEST)
+            continue
+        result = read(origin["recorded"].removesuffix(".json"))
+        same = ("model_sha256", "git_commit", "corpus_sha256", "changes", "parameters")
+        check_same(result, origin, *same)
+    assert sum(origin["corpus"] == "multi30k" for origin in record["runs"].values()) == 3
+
+
+PARTS = {
+    "alignment": Part(alignment, "a minute, and two hours to train both directions"),
+    "aligners": Part(aligners, "a minute, once alignment is recorded", "`pip install eflomal`"),
+    "variants": Part(variants, "three minutes"),
+    "maps": Part(maps, "a minute"),
+    "captions": Part(captions, "minutes, once chapter 8's large pair is trained"),
+    "seeds": Part(seeds, "six minutes"),
+    "stepper": Part(stepper, "a minute, and an hour to train what is not there"),
+}

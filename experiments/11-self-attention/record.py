@@ -1,0 +1,75 @@
+"""Record what becomes of RNNsearch when another encoder writes its memory.
+
+The same small RNNsearch on the embedded corpus with the bidirectional encoder, with one layer of
+self-attention in its place, and with that layer robbed of its positions; the same pairs, updates
+and decoder for all. Beside its result each run says whether the encoder was told `positions` and
+how many `cpu_seconds` the training took.
+"""
+
+from typing import Any
+
+from experiments.recording import (
+    SMALL,
+    Part,
+    Read,
+    Records,
+    Runs,
+    check_runs,
+    check_same,
+    name_of,
+    searching_runs,
+    trained,
+)
+
+SETTINGS: dict[str, Any] = {
+    **SMALL,
+    "corpus.clauses": [1, 1],
+    "corpus.train": 3_000,
+    "corpus.val": 100,
+    "corpus.test": 300,
+    "epochs": 5,
+    "batch_size": 32,
+    "learning_rate": 5e-3,
+}
+ENCODERS: dict[str, dict[str, Any]] = {
+    "bidirectional": {"encoder": "bidirectional"},
+    "self-attention": {"encoder": "self-attention"},
+    "no-positions": {"encoder": "self-attention", "positions": False},
+}
+SEEDS = (0, 1)
+
+
+def runs() -> Runs:
+    """Each encoder with each seed."""
+    return searching_runs("reader", SETTINGS, ENCODERS, SEEDS)
+
+
+def readers() -> Records:
+    """Train and score every run."""
+    for tag, config in runs():
+        run, _, result, _, seconds = trained(config)
+        result["positions"] = run.model.config.positions
+        result["cpu_seconds"] = round(seconds, 1)
+        yield name_of(config, tag), result
+
+
+def check(read: Read) -> None:
+    """Only the encoder and its positions differ; the findings of the page, whoever records them."""
+    check_runs(runs(), read)
+    found: dict[str, list[dict[str, Any]]] = {name: [] for name in ENCODERS}
+    for tag, config in runs():
+        run, name = read(name_of(config, tag)), tag.removeprefix("reader-")
+        found[name].append(run)
+        check_same(run, found["bidirectional"][-1], "corpus_sha256", "epochs", "git_commit")
+        assert run["positions"] == (name != "no-positions")
+        assert run["cpu_seconds"] > 0
+    for one, other in zip(found["self-attention"], found["no-positions"], strict=True):
+        assert one["parameters"] == other["parameters"]
+    bleu = {
+        name: [run["scores"]["test"]["bleu_tok"] for run in runs] for name, runs in found.items()
+    }
+    assert min(bleu["self-attention"]) > max(bleu["bidirectional"])
+    assert min(bleu["self-attention"]) > 1.5 * max(bleu["no-positions"])
+
+
+PARTS = {"readers": Part(readers, "about two minutes")}

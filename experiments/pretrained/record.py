@@ -1,0 +1,171 @@
+"""Make the published models from run directories: half precision, scored as such, with a card.
+
+A part is a model, made from runs/NAME: what the run is read from, its weights in half precision,
+result.json with the scores of exactly these weights on every test split, and the model card,
+README.md. The translations in full precision are those that scoring left in the run.
+"""
+
+import json
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jinja2 import Environment, StrictUndefined
+
+from course_lib.corpora import Corpus
+from course_lib.corpora.registry import CORPORA
+from course_lib.corpora.subwords import Pieces
+from course_lib.corpora.tokenization import detokenize, tokenize
+from course_lib.errors import CourseError
+from course_lib.evaluation.score import score_split
+from course_lib.files import sha256_of
+from course_lib.pretrained import FOLDER
+from course_lib.search import translate
+from course_lib.training import Run, load_run, read_result
+from course_lib.training.provenance import git_commit
+from course_lib.training.run_directory import BEST, CONFIG, RESULT, VOCABULARY
+from experiments.recording import RUNS, Part, Read, Records, corpus_of, in_half_precision
+
+NAMES = ("multi30k-en-de", "multi30k-en-de-rnnencdec")
+BEAM = 12
+LARGEST = 20_000_000
+"""Bytes that a published model's weights may have."""
+CARD = "README.md"
+SENTENCES = (
+    "a man is riding a bicycle .",
+    "Two children are playing in the snow.",
+    "A woman in a red dress is dancing on the street while three men watch her.",
+)
+"""What the card shows translated."""
+ATTENDS = {
+    True: "It attends: every target word is written from a weighted mean of the source's "
+    "annotations.",
+    False: "It does not attend: every target word is written from the same one vector, the "
+    "encoder's last forward state; the decoder starts from its last backward one, as in "
+    "RNNsearch. It is here to be compared with.",
+}
+
+
+def publish(name: str) -> Records:
+    """Make the model NAME from RUNS/NAME."""
+    source = RUNS / name
+    weights = in_half_precision(source / BEST)
+    if len(weights) > LARGEST:
+        raise CourseError(f"{source} makes a file of more than {LARGEST:,} bytes. Take a smaller.")
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder)
+        for kept in (CONFIG, VOCABULARY):
+            (out / kept).write_bytes((source / kept).read_bytes())
+        (out / BEST).write_bytes(weights)
+        run = load_run(out, "cpu")
+        corpus = corpus_of(run.config)
+        result = scored(source, name, run, corpus)
+        text = json.dumps(result, ensure_ascii=False, indent=1) + "\n"
+        for kept in (CONFIG, VOCABULARY, BEST):
+            yield str(FOLDER / name / kept), (out / kept).read_bytes()
+    yield str(FOLDER / name / RESULT), text.encode()
+    yield str(FOLDER / name / CARD), card(result, run, corpus).encode()
+
+
+def scored(source: Path, name: str, run: Run, corpus: Corpus) -> dict[str, Any]:
+    """The result of the run's rounded weights, beside what the run in full precision scored."""
+    full, weights = read_result(source), run.path / BEST
+    penalty = run.config.recipe.length_penalty
+    words = run.source_vocabulary, run.target_vocabulary
+    scores, rounding = {}, {}
+    for split in (split for split in corpus.splits if split.startswith("test")):
+        scores[split], hypotheses = score_split(run.model, *words, corpus, split, BEAM, penalty)
+        before = (source / f"hypotheses.{split}.txt").read_text(encoding="utf-8").splitlines()
+        pairs = zip(before, hypotheses, strict=True)
+        rounding[split] = {
+            "changed": sum(old != " ".join(new) for old, new in pairs),
+            "bleu_tok_full": full["scores"][split]["bleu_tok"],
+        }
+    return {
+        **full,
+        "name": name,
+        "model_sha256": sha256_of(weights),
+        "published_by": git_commit(),
+        "weights": {
+            "file": BEST,
+            "dtype": "float16",
+            "bytes": weights.stat().st_size,
+            "sha256": sha256_of(weights),
+            "made_from": sha256_of(source / BEST),
+        },
+        "scores": scores,
+        "half_precision": rounding,
+        "examples": examples(run),
+    }
+
+
+def examples(run: Run) -> list[dict[str, str]]:
+    """The card's sentences as `course translate` answers them."""
+    source, target = run.config.pair.split("-")
+    words = [run.source_vocabulary.encode(tokenize(line, source)) for line in SENTENCES]
+    found = translate(run.model, words, BEAM, run.config.recipe.length_penalty)
+    return [
+        {
+            "source": line,
+            "translation": detokenize(run.target_vocabulary.decode(hypothesis.tokens), target),
+        }
+        for line, hypothesis in zip(SENTENCES, found, strict=True)
+    ]
+
+
+def head_of(result: dict[str, Any]) -> str:
+    """The card's YAML block, for programs."""
+    head = {
+        "name": result["name"],
+        "model": result["model"],
+        "language": result["pair"].split("-"),
+        "datasets": [result["corpus"]],
+        "terms": CORPORA[result["corpus"]].terms,
+        **{key: result[key] for key in ("parameters", "weights", "git_commit", "published_by")},
+        "bleu_tok": {split: round(s["bleu_tok"], 2) for split, s in result["scores"].items()},
+        "bleu_detok": {split: round(s["bleu_detok"], 2) for split, s in result["scores"].items()},
+    }
+    return str(yaml.safe_dump(head, sort_keys=False, allow_unicode=True)).rstrip()
+
+
+def card(result: dict[str, Any], run: Run, corpus: Corpus) -> str:
+    """The model card: a YAML block for programs, then text for people."""
+    train, val = corpus.splits["train"], corpus.splits["val"]
+    sides = {"source": run.source_vocabulary, "target": run.target_vocabulary}
+    sizes = " and ".join(f"{len(words):,} {side}" for side, words in sides.items()) + " words"
+    unseen = "a word outside it"
+    if isinstance(run.source_vocabulary, Pieces):
+        sizes = f"{len(run.source_vocabulary):,} subwords, the same for both languages"
+        unseen = "a character that none of them has"
+    text = Path(__file__).with_name("card.md.j2").read_text(encoding="utf-8")
+    template = Environment(undefined=StrictUndefined, keep_trailing_newline=True).from_string(text)
+    return template.render(
+        result,
+        head=head_of(result),
+        kind={"rnnsearch": "RNNsearch", "rnnencdec": "RNNencdec"}[result["model"]],
+        attention=ATTENDS[run.model.config.context != "fixed"],
+        about=CORPORA[corpus.name],
+        train_pairs=len(train),
+        val_pairs=len(val),
+        longest=max(map(len, train.source)),
+        settings=", ".join(f"{name}={value}" for name, value in result["changes"].items()),
+        recipe=run.config.recipe,
+        dropout=run.model.config.dropout,
+        beam=BEAM,
+        first_split=next(iter(result["scores"])),
+        some=next(iter(result["scores"].values())),
+        sizes=sizes,
+        unseen=unseen,
+    )
+
+
+def check(read: Read) -> None:
+    """Nothing is recorded for a page; what is published is looked at in tests/pretrained."""
+
+
+PARTS = {
+    name: Part(partial(publish, name), "a minute for each test split", f"the run runs/{name}/")
+    for name in NAMES
+}

@@ -1,0 +1,248 @@
+"""Record how far RNNsearch goes on Multi30k: what the page on strength reads.
+
+Runs below runs/ are taken as they are; presets and ablation train those that are not there.
+
+presets: `quick`, `laptop` and `best` with every seed that the page compares: each run's
+    result.json, and a few translations of RNNsearch with their weights.
+variants: the result of every run in runs/variants/, a folder PRESET-TAG each, recorded with TAG.
+ablation: what each ingredient of `laptop` is worth, one thing changed at a time. The validation set
+    is scored with the same beam as the test set: greedy search ranks the rows in another order.
+joined: BLEU on sentences longer than any in training, made by joining test sentences.
+tried: what was tried on the validation set before presets were settled: of every run in
+    runs/explore/, finished or given up, its settings, its learning curve and where it was started.
+    What was written down before stays, for a record lasts longer than a directory.
+"""
+
+from dataclasses import asdict
+from math import isclose
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from course_lib.evaluation.joined import score_joined
+from course_lib.models import ModelConfig
+from course_lib.records import read_record, record_paths
+from course_lib.training import Recipe, RunConfig, load_run, read_result, score_run
+from course_lib.training.provenance import git_commit
+from course_lib.training.run_directory import CONFIG, read_metrics
+from experiments.recording import (
+    RUNS,
+    Part,
+    Read,
+    Records,
+    check_examples,
+    check_same,
+    check_scored,
+    corpus_of,
+    examples_of,
+    kept_run,
+    large,
+    name_of,
+    result_of,
+    settings_of,
+)
+
+BEAM = 12
+PRESETS = (
+    *(("rnnsearch", "en-de", "quick", seed) for seed in (0, 1)),
+    *(
+        (model, "en-de", "laptop", seed)
+        for model in ("rnnencdec", "rnnsearch")
+        for seed in range(3)
+    ),
+    *(("rnnsearch", "en-de", "best", seed) for seed in range(3)),
+    ("rnnencdec", "en-de", "best", 0),
+    ("rnnsearch", "en-fr", "best", 0),
+)
+"""Model, languages, preset and seed of each run."""
+LEAST = {
+    ("en-de", "quick"): 36.0,
+    ("en-de", "laptop"): 38.0,
+    ("en-de", "best"): 39.0,
+    ("en-fr", "best"): 59.0,
+}
+"""The score on the test set that every seed of a preset reaches with RNNsearch."""
+MINUTES = {"quick": 6, "laptop": 18}
+"""In which two cores train RNNsearch."""
+ABLATED = "laptop"
+ROWS: dict[str, dict[str, Any]] = {
+    "one-unit": {"order": "before"},
+    "words": {"subwords": None, "tying": "output"},
+    "no-tying": {"tying": "none"},
+    "previous-state": {"reads": "previous"},
+    "no-averaging": {"averaging": 0.0},
+    "no-dropout": {"dropout": 0.0},
+    "no-smoothing": {"label_smoothing": 0.0},
+    "constant-rate": {"schedule": "constant"},
+}
+"""What each row sets against the preset; `words` cannot share its tables over both sides. All are
+compared with the preset's own runs."""
+SEEDS = {"one-unit": (0, 1, 2), "words": (0, 1, 2)}
+"""Of the rows that were trained with more seeds than 0."""
+JOINED = (1, 2, 3, 4)
+DEFAULTS = {**ModelConfig(4, 4).to_dict(), **asdict(Recipe())}
+"""What a run had of settings that are younger than it is."""
+
+
+def scored_on_val(config: RunConfig, name: str) -> Path:
+    """The run RUNS/NAME, the validation set scored with the test set's beam."""
+    path = kept_run(config, name, BEAM)
+    if "val" not in read_result(path)["scores"]:
+        score_run(load_run(path), corpus_of(config), "val", BEAM)
+    return path
+
+
+def preset_run(model: str, pair: str, preset: str, seed: int) -> Path:
+    """The run of one of PRESETS."""
+    config = RunConfig(model, "multi30k", pair, preset, seed)
+    return scored_on_val(config, f"presets/{pair}-{model}-{preset}-seed{seed}")
+
+
+def presets() -> Records:
+    """Every result, and the examples of RNNsearch."""
+    for model, pair, preset, seed in PRESETS:
+        path = preset_run(model, pair, preset, seed)
+        result = result_of(path)
+        yield name_of(result), result
+        if model == "rnnsearch":
+            yield f"{name_of(result)}-examples", examples_of(path)
+
+
+def variants() -> Records:
+    """The runs that you trained with another setting, as in runs/variants/best-r-drop/."""
+    for path in sorted((RUNS / "variants").glob("*/result.json")):
+        result = result_of(path.parent)
+        yield name_of(result, path.parent.name.removeprefix(f"{result['preset']}-")), result
+
+
+def ablated(row: str, seed: int) -> RunConfig:
+    """The run of one cell of the ablation."""
+    return RunConfig("rnnsearch", "multi30k", "en-de", ABLATED, seed, ROWS[row])
+
+
+def ablation() -> Records:
+    """Every row with its seeds."""
+    for row in ROWS:
+        for seed in SEEDS.get(row, (0,)):
+            path = scored_on_val(ablated(row, seed), f"ablation/{row}-seed{seed}")
+            result = read_result(path)
+            yield name_of(result, f"ablation-{row}"), result
+
+
+def joined() -> Records:
+    """Score chapter 8's large pair and both models of `laptop` on the joined sentences."""
+    models = ("rnnencdec", "rnnsearch")
+    yield joined_record({model: large(model) for model in models})
+    yield joined_record({model: preset_run(model, "en-de", ABLATED, 0) for model in models})
+
+
+def joined_record(paths: dict[str, Path]) -> tuple[str, dict[str, Any]]:
+    """Of two runs on the same data, and how long training's sources were."""
+    models: dict[str, Any] = {}
+    for model, path in paths.items():
+        run, result = load_run(path), read_result(path)
+        split, corpus = next(iter(result["scores"])), corpus_of(run.config)
+        words = run.source_vocabulary, run.target_vocabulary
+        beam, penalty = result["scores"][split]["beam"], run.config.recipe.length_penalty
+        models[model] = {
+            "git_commit": result["git_commit"],
+            **score_joined(run.model, words, corpus.splits[split], JOINED, beam, penalty),
+        }
+    kept = ("corpus", "pair", "preset", "seed", "versions", "corpus_sha256")
+    lengths = [len(source) for source in corpus.splits["train"].source]
+    shared = {
+        **{key: result[key] for key in kept},
+        "scored_by": git_commit(),
+        "split": split,
+        "shortest_in_training": min(lengths),
+        "longest_in_training": max(lengths),
+        "over_30_words_in_training": sum(length > 30 for length in lengths),
+    }
+    name = "{corpus}-{pair}-{preset}-seed{seed}-joined".format(**result)
+    return name, {**shared, "models": models}
+
+
+def tried() -> Records:
+    """Each pair's runs, beside those that are written down already."""
+    pairs: dict[str, dict[str, Any]] = {}
+    for path in sorted((RUNS / "explore").glob(f"*/{CONFIG}")):
+        config = yaml.safe_load(path.read_text())
+        run = {"run": path.parent.name, **{k: config[k] for k in ("model", "seed", "git_commit")}}
+        run["settings"] = {**DEFAULTS, **config["model_config"], **config["recipe"]}
+        run["metrics"] = read_metrics(path.parent)
+        name = f"{config['corpus']}-{config['pair']}-tried"
+        if name not in pairs:
+            before = read_record(name)["runs"] if record_paths(name) else []
+            pairs[name] = {run["run"]: run for run in before}
+        pairs[name][run["run"]] = run
+    for name, runs in pairs.items():
+        kept = [runs[one] for one in sorted(runs)]
+        yield name, {"split": "val", "search": "greedy", "runs": kept}
+
+
+def check(read: Read) -> None:
+    """Every preset reaches what it is for; the compared runs differ in what they say."""
+    two_cores: dict[str, list[float]] = {preset: [] for preset in MINUTES}
+    for model, pair, preset, seed in PRESETS:
+        result = read(f"multi30k-{pair}-{model}-{preset}-seed{seed}")
+        score = check_scored(result)["bleu_tok"]
+        assert score >= (25 if model == "rnnencdec" else LEAST[pair, preset])
+        if model == "rnnsearch" and result["threads"] == 2 and preset in MINUTES:
+            two_cores[preset].append(result["train_seconds"])
+    for preset, seconds in two_cores.items():
+        assert seconds
+        assert max(seconds) <= 60 * MINUTES[preset]
+    for preset, seeds in ((ABLATED, 3), ("best", 1)):
+        for seed in range(seeds):
+            fixed, looking = (
+                read(f"multi30k-en-de-{model}-{preset}-seed{seed}")
+                for model in ("rnnencdec", "rnnsearch")
+            )
+            assert fixed["model_config"] == {**looking["model_config"], "context": "fixed"}
+            check_same(fixed, looking, "recipe", "corpus_sha256", "precision")
+    for path in record_paths("multi30k-*-examples"):
+        check_examples(read(path.stem))
+    check_variants(read)
+    for preset in ("cpu", ABLATED):
+        check_joined(read(f"multi30k-en-de-{preset}-seed0-joined"), read)
+    record = read("multi30k-en-de-tried")
+    assert record["split"] == "val"  # no test score is among the numbers
+    assert all(run["metrics"] and "scores" not in run for run in record["runs"])
+
+
+def check_variants(read: Read) -> None:
+    """The other runs of these presets: each row of the ablation is trained by what it changes."""
+    for preset in ("quick", ABLATED, "best"):
+        for path in record_paths(f"multi30k-*-{preset}-*-seed[0-9]"):
+            score = check_scored(read(path.stem))["bleu_tok"]
+            least = 25 if "rnnencdec" in path.stem else 35 if preset == "quick" else 37
+            assert "-ablation-" in path.stem or score >= least, path
+    for row, changes in ROWS.items():
+        for seed in SEEDS.get(row, (0,)):
+            result = read(name_of(ablated(row, seed), f"ablation-{row}"))
+            assert settings_of(result) == changes
+            assert (result["seed"], result["preset"]) == (seed, ABLATED)
+
+
+def check_joined(record: dict[str, Any], read: Read) -> None:
+    """Sentences that are not joined score as they were recorded."""
+    for model, found in record["models"].items():
+        alone = read(name_of({**record, "model": model}))
+        assert found["git_commit"] == alone["git_commit"]
+        rows, scores = found["joined"], alone["scores"][record["split"]]
+        assert [row["sentences_joined"] for row in rows] == list(JOINED)
+        assert [row["texts"] for row in rows] == [scores["sentences"] // n for n in JOINED]
+        assert isclose(rows[0]["bleu_tok"], scores["bleu_tok"], abs_tol=0.05)
+        ranges = found["by_length"]
+        assert sum(part["sentences"] for part in ranges) == sum(row["texts"] for row in rows)
+        assert ranges[-1]["upper"] > record["longest_in_training"]
+
+
+PARTS = {
+    "presets": Part(presets, "minutes, and up to seven hours to train all runs"),
+    "variants": Part(variants, "seconds", "runs in runs/variants/"),
+    "ablation": Part(ablation, "minutes, and up to four hours to train all rows"),
+    "joined": Part(joined, "ten minutes, once the runs are trained"),
+    "tried": Part(tried, "seconds", "runs in runs/explore/"),
+}

@@ -1,0 +1,191 @@
+"""How recorders work: what they train, what they measure, and what they refuse to write."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from course_lib.corpora.vocabulary import Vocabulary
+from course_lib.evaluation.align import forced_weights
+from course_lib.evaluation.score import score_split
+from course_lib.training import RunConfig, load_run, train
+from experiments import __main__ as command
+from experiments import recording
+from experiments.__main__ import load, recorders
+from experiments.maps import agreement
+
+Recorder = Callable[[str], ModuleType]
+TINY = dict.fromkeys(("embedding", "hidden", "alignment", "readout"), 8)
+
+
+@pytest.fixture
+def recorder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Recorder:
+    """A chapter's recorder, whose runs are those below a folder of the test's own."""
+
+    def loaded(chapter: str) -> ModuleType:
+        module = load(recorders()[chapter])
+        if hasattr(module, "RUNS"):
+            monkeypatch.setattr(module, "RUNS", tmp_path / "runs")
+        return module
+
+    return loaded
+
+
+def test_a_small_run_is_scored_on_every_test_sentence() -> None:
+    parts = {"corpus.train": 8, "corpus.val": 4, "corpus.test": 4, "epochs": 1}
+    changes = {**recording.SMALL, **TINY, **parts}
+    done = recording.trained(RunConfig("rnnsearch", "toy", changes=changes))
+    assert done.run.model.config.hidden == 8
+    assert len(done.hypotheses) == len(done.corpus.splits["test"]) == 4
+    assert done.result["changes"] == changes
+    assert done.cpu_seconds > 0
+
+
+def test_a_run_is_trained_once_and_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(recording, "RUNS", tmp_path)
+    parts = {"corpus.train": 8, "corpus.val": 4, "corpus.test": 4, "epochs": 1}
+    config = RunConfig("rnnsearch", "toy", changes={**recording.SMALL, **TINY, **parts})
+    path = recording.kept_run(config, "some/run", beam=1)
+    assert path == tmp_path / "some" / "run"
+    result = path / "result.json"
+    before = result.stat().st_mtime_ns
+    assert recording.kept_run(config, "some/run", beam=1) == path
+    assert result.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_record_is_written_only_if_it_holds_what_the_page_says(
+    holds: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "05-five"
+    folder.mkdir()
+    (folder / "model.json").write_text("[0]")
+    (folder / "record.py").write_text(
+        "from experiments.recording import Part\n"
+        "def words():\n"
+        "    yield 'model', {'word': 'für', 'scores': (1, 2)}\n"
+        "    yield 'weights.bin', b'01'\n"
+        "def check(read):\n"
+        f"    assert read('model')['scores'] == {[1, 2] if holds else [2, 1]}\n"
+        "PARTS = {'words': Part(words, 'a second', 'nothing')}\n"
+    )
+    monkeypatch.setattr(command, "HERE", tmp_path)
+    monkeypatch.setattr(command, "REFUSED", tmp_path / "refused")
+    assert command.main(["05"]) == (0 if holds else 2)
+    said = capsys.readouterr()
+    assert said.out.startswith("words: a second; needs nothing\n")
+    written = folder if holds else tmp_path / "refused"
+    assert json.loads((written / "model.json").read_text("utf-8")) == {
+        "word": "für",
+        "scores": [1, 2],
+    }
+    assert (written / "weights.bin").read_bytes() == b"01"
+    if not holds:
+        assert (folder / "model.json").read_text() == "[0]"
+        assert "record.py:6 no longer holds: assert read('model')" in said.err
+
+
+def test_what_is_not_there_is_said_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    for asked, known in ((["99"], "01, 02"), (["09", "stepper", "graphs"], "alignment, aligners")):
+        assert command.main(asked) == 2
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert said.err.startswith("There is no ")
+        assert known in said.err
+        assert said.err.count("\n") == 1
+
+
+def test_without_a_chapter_every_part_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main([]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert len(listed) == sum(len(load(folder).PARTS) for folder in recorders().values())
+
+
+def test_each_row_of_the_ablation_changes_one_thing(recorder: Recorder) -> None:
+    strength = recorder("strength")
+    whole = RunConfig("rnnsearch", "multi30k", "en-de", strength.ABLATED)
+    for row, changes in strength.ROWS.items():
+        config = strength.ablated(row, 0)
+        sizes = (5, 4) if config.recipe.subwords is None else (5, 5)
+        before = {**asdict(whole.recipe), **whole.model_config(5, 5).to_dict()}
+        after = {**asdict(config.recipe), **config.model_config(*sizes).to_dict()}
+        different = {name for name in before if before[name] != after[name]}
+        assert different - {"target_vocabulary"} == set(changes)
+
+
+def test_what_was_tried_is_written_beside_what_was_tried_before(
+    recorder: Recorder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strength = recorder("strength")
+    kept: dict[str, Any] = {}
+    monkeypatch.setattr(strength, "record_paths", lambda name: [name] * (name in kept))
+    monkeypatch.setattr(strength, "read_record", lambda name: kept[name])
+    head = {"corpus": "multi30k", "pair": "en-de", "model": "rnnsearch", "git_commit": "0" * 40}
+    for seed, dropout in enumerate((0.2, 0.3)):
+        run = tmp_path / "runs" / "explore" / f"run-{seed}"
+        run.mkdir(parents=True)
+        settings = {"model_config": {"hidden": 4, "dropout": dropout}, "recipe": {"epochs": 2}}
+        if seed:  # the older run's recipe does not know it
+            settings["recipe"]["bpe_dropout"] = 0.1
+        (run / "config.yaml").write_text(json.dumps({**head, "seed": seed, **settings}))
+        (run / "metrics.jsonl").write_text(json.dumps({"epoch": 1, "val_bleu": 9.5}) + "\n")
+        kept.update(strength.tried())
+        shutil.rmtree(run)
+    runs = kept["multi30k-en-de-tried"]["runs"]
+    found = [(run["settings"]["dropout"], run["settings"]["bpe_dropout"]) for run in runs]
+    assert found == [(0.2, 0.0), (0.3, 0.1)]
+    assert all(run["settings"]["unit"] == "torch" for run in runs)
+    assert [run["run"] for run in runs] == ["run-0", "run-1"]
+    assert all(run["metrics"] == [{"epoch": 1, "val_bleu": 9.5}] for run in runs)
+
+
+def test_length_penalties_are_compared_by_the_search_that_scores(
+    recorder: Recorder, tmp_path: Path
+) -> None:
+    changes = {**TINY, "corpus.train": 40, "corpus.val": 8, "corpus.test": 8, "precision": "fp32"}
+    config = RunConfig(
+        "rnnsearch", "toy", preset="smoke", changes={**changes, "epochs": 3, "learning_rate": 0.02}
+    )
+    corpus = recording.corpus_of(config)
+    train(config, corpus, tmp_path / "run", quiet=True)
+    choosing = recorder("04")
+    rows = choosing.ranked(tmp_path / "run")["rows"]
+    run, part = load_run(tmp_path / "run"), corpus.splits["val"]
+    words = run.source_vocabulary, run.target_vocabulary
+    for row in rows:
+        scores, found = score_split(
+            run.model, *words, corpus, "val", choosing.TRIED_BEAM, row["length_penalty"]
+        )
+        assert row["bleu_tok"] == scores["bleu_tok"]
+        assert row["length_ratio"] == sum(map(len, found)) / sum(map(len, part.target))
+    assert 1.0 in [row["length_penalty"] for row in rows]
+    assert len({row["length_ratio"] for row in rows}) > 1  # they are told apart
+
+
+def test_uniform_weights_stay_uniform_while_everything_else_learns(recorder: Recorder) -> None:
+    small = {"corpus.train": 128, "corpus.val": 8, "corpus.test": 8, "epochs": 2}
+    config = RunConfig("rnnsearch", "toy", changes={**TINY, **small, "min_frequency": 1})
+    corpus = recording.corpus_of(config)
+    source, target = corpus.splits["train"].source, corpus.splits["train"].target
+    words = Vocabulary.from_sentences(source, 1), Vocabulary.from_sentences(target, 1)
+    maps = recorder("09")
+    uniform, learned = (maps.learned(config, corpus, words, flat) for flat in (True, False))
+    for alpha in forced_weights(uniform, *words, corpus.splits["test"]):
+        np.testing.assert_allclose(alpha, 1 / alpha.shape[1], rtol=1e-5)
+    rows = [alpha for alpha in forced_weights(learned, *words, corpus.splits["test"])]
+    assert max(float(np.ptp(alpha)) for alpha in rows) > 1e-3
+    assert 0 <= maps.how_good(uniform, corpus, words)["right"] <= 1
+
+
+def test_agreement_counts_places_and_shares() -> None:
+    end = [0.0, 0.0, 1.0]
+    one = np.array([[0.7, 0.3, 0.0], [0.2, 0.8, 0.0], end])
+    other = np.array([[0.4, 0.6, 0.0], [0.2, 0.8, 0.0], end])
+    found = agreement([one], [other])
+    assert found == {"rows": 2, "same_place": 0.5, "distance": pytest.approx(0.15)}
