@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -89,26 +89,71 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Outcomes(config.getoption("--proofs")), "course-outcomes")
 
 
-@pytest.fixture(scope="session")
-def grave() -> "Callable[..., list[str]]":
-    """Finds what stands in somebody's way on a page: axe's serious and critical findings.
+# Marks one text of each look: its colours and size, and everything that lies behind it.
+MARK_LOOKS = """() => {
+  const behind = new Map();
+  const ground = (element) => {
+    if (element === null) return "";
+    if (!behind.has(element)) {
+      const css = getComputedStyle(element);
+      const own = [css.backgroundColor, css.backgroundImage, css.opacity, css.filter].join();
+      const clear = own === "rgba(0, 0, 0, 0),none,1,none";
+      behind.set(element, ground(element.parentElement) + (clear ? "" : "/" + own));
+    }
+    return behind.get(element);
+  };
+  const known = new Set();
+  for (const element of document.querySelectorAll("body *")) {
+    delete element.dataset.look;
+    const words = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+    if (!words || !element.checkVisibility({ visibilityProperty: true })) continue;
+    const css = getComputedStyle(element);
+    const look = [ground(element), css.color, css.fontSize, css.fontWeight, css.textShadow].join();
+    if (!known.has(look)) element.dataset.look = "";
+    known.add(look);
+  }
+}"""
 
-    `contrast=False` leaves out what takes nearly all of the time, where the colours were looked at
-    before: none depends on the width.
-    """
+
+def axe_findings(page: "Page", **how: Any) -> list[str]:
+    """What axe calls serious or critical, with the places."""
     from axe_playwright_python.sync_playwright import Axe
 
+    context = how.pop("context", None)
+    options = {"resultTypes": ["violations"], "preload": False, **how}
+    return [
+        f"{finding['id']}: {[node['html'][:200] for node in finding['nodes']]}"
+        for finding in Axe().run(page, context=context, options=options).response["violations"]
+        if finding["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.fixture(scope="session")
+def pale() -> "Callable[[Page], list[str]]":
+    """Finds text that cannot be read against what lies behind it, in the theme that is on.
+
+    A page has thousands of texts, most of which look alike, and contrast is what axe takes longest
+    for: one text of each look is shown to it.
+    """
+
+    def found(page: "Page") -> list[str]:
+        page.evaluate(MARK_LOOKS)
+        return axe_findings(page, context={"include": ["[data-look]"]}, runOnly=["color-contrast"])
+
+    return found
+
+
+@pytest.fixture(scope="session")
+def grave(pale: "Callable[[Page], list[str]]") -> "Callable[..., list[str]]":
+    """Finds what stands in somebody's way on a page: axe's serious and critical findings.
+
+    `contrast=False` leaves out the colours where they were looked at before: none depends on the
+    width.
+    """
+
     def found(page: "Page", contrast: bool = True) -> list[str]:
-        options = {
-            "resultTypes": ["violations"],
-            "preload": False,
-            "rules": {"color-contrast": {"enabled": contrast}},
-        }
-        return [
-            f"{finding['id']}: {[node['html'][:200] for node in finding['nodes']]}"
-            for finding in Axe().run(page, options=options).response["violations"]
-            if finding["impact"] in ("serious", "critical")
-        ]
+        findings = axe_findings(page, rules={"color-contrast": {"enabled": False}})
+        return findings + (pale(page) if contrast else [])
 
     return found
 

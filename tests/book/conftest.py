@@ -29,8 +29,7 @@ def moving_sources() -> list[Path]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    groups = ("source", sources()), ("chapter", chapters()), ("moving_source", moving_sources())
-    for name, paths in groups:
+    for name, paths in (("source", sources()), ("chapter", chapters())):
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, paths, ids=[path.stem for path in paths])
 
@@ -44,12 +43,6 @@ def site() -> Path:
         if not page.is_file() or page.stat().st_mtime < source.stat().st_mtime:
             pytest.fail(f"The built page of {source.relative_to(ROOT)} is out of date. {REMEDY}")
     return SITE
-
-
-@pytest.fixture
-def page_file(site: Path, source: Path) -> Path:
-    """The built page of one source."""
-    return site / source.relative_to(ROOT).with_suffix(".html")
 
 
 @pytest.fixture(scope="session")

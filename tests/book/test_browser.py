@@ -1,4 +1,8 @@
-"""Every page in a real browser: offline, without errors, and usable by everybody."""
+"""Every page in a real browser: offline, without errors, and usable by everybody.
+
+Each page is opened once. A test looks at one property of all of them and names the pages that lack
+it.
+"""
 
 import re
 from collections.abc import Callable, Iterator
@@ -6,7 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route
+from course_book.source import read
+from playwright.sync_api import Browser, BrowserContext, Page, Route
+
+from tests.book.conftest import ROOT, chapters, moving_sources, sources
 
 LOCAL = ("file:", "data:", "blob:", "about:")
 PHONE = {"width": 380, "height": 800}
@@ -44,45 +51,47 @@ def visit(context: BrowserContext, file: Path) -> Visit:
 
 
 @pytest.fixture(scope="module")
-def visits(context: BrowserContext) -> Iterator[dict[Path, Visit]]:
-    """Pages already open: each is loaded once for all tests of it."""
-    opened: dict[Path, Visit] = {}
+def visits(context: BrowserContext, site: Path) -> Iterator[dict[str, Visit]]:
+    """All pages by name, open; the last test of each leaves it as a reader on a desk meets it."""
+    opened = {
+        source.stem: visit(context, site / source.relative_to(ROOT).with_suffix(".html"))
+        for source in sources()
+    }
     yield opened
     for seen in opened.values():
         seen.page.close()
 
 
-@pytest.fixture
-def visited(context: BrowserContext, visits: dict[Path, Visit], page_file: Path) -> Visit:
-    if page_file not in visits:
-        visits[page_file] = visit(context, page_file)
-    seen = visits[page_file]
-    seen.page.set_viewport_size(DESK)
-    return seen
+def test_no_page_asks_anybody_for_anything(visits: dict[str, Visit]) -> None:
+    assert {name: seen.refused for name, seen in visits.items() if seen.refused} == {}
 
 
-def test_it_asks_nobody_for_anything(visited: Visit) -> None:
-    assert visited.refused == []
+def test_no_page_reports_an_error(visits: dict[str, Visit]) -> None:
+    assert {name: seen.errors for name, seen in visits.items() if seen.errors} == {}
 
 
-def test_it_reports_no_error(visited: Visit) -> None:
-    assert visited.errors == []
+def test_formulas_are_set(visits: dict[str, Visit]) -> None:
+    for name, seen in visits.items():
+        article = seen.page.locator("article")
+        formulas = article.locator(".math mjx-container").count()
+        assert formulas >= article.locator(".math").count(), name
+        assert seen.page.locator("mjx-merror, [data-mjx-error]").count() == 0, name
+        # A macro that MathJax does not know is set in red instead of failing.
+        assert seen.page.locator("mjx-mtext[style*='color: red']").count() == 0, name
 
 
-def test_its_formulas_are_set(visited: Visit) -> None:
-    sources = visited.page.locator("article .math").count()
-    assert visited.page.locator("article .math mjx-container").count() >= sources
-    assert visited.page.locator("mjx-merror, [data-mjx-error]").count() == 0
-    # A macro that MathJax does not know is set in red instead of failing.
-    assert visited.page.locator("mjx-mtext[style*='color: red']").count() == 0
-
-
-def open_folds(page: Page) -> None:
-    page.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
-    # Folds mark what scrolls inside them once they are open, which takes a frame.
+def settle(page: Page) -> None:
+    """Folds mark what scrolls inside them, once they are open or the width changes: in a frame."""
     page.evaluate(
         "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"
     )
+
+
+def fold(page: Page, opened: bool) -> None:
+    page.evaluate(
+        "opened => document.querySelectorAll('details').forEach(fold => fold.open = opened)", opened
+    )
+    settle(page)
 
 
 def set_theme(page: Page, theme: str) -> None:
@@ -93,63 +102,121 @@ def set_theme(page: Page, theme: str) -> None:
     )
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_nothing_serious_stands_in_anybodys_way(
-    visited: Visit, grave: Callable[..., list[str]], theme: str, size: dict[str, int]
+def test_nothing_serious_stands_in_anybodys_way_on_a_desk(
+    visits: dict[str, Visit],
+    grave: Callable[..., list[str]],
+    pale: Callable[[Page], list[str]],
 ) -> None:
-    page = visited.page
-    page.set_viewport_size(size)
-    set_theme(page, theme)
-    open_folds(page)
-    assert grave(page, contrast=size is DESK) == []
+    """In both themes, which differ in colours alone."""
+    found = {}
+    for name, seen in visits.items():
+        fold(seen.page, opened=True)
+        set_theme(seen.page, "light")
+        found[name, "light"] = grave(seen.page)
+        set_theme(seen.page, "dark")
+        found[name, "dark"] = pale(seen.page)
+    assert {where: findings for where, findings in found.items() if findings} == {}
 
 
-def test_a_phone_needs_no_sideways_scrolling(visited: Visit) -> None:
-    page = visited.page
-    page.set_viewport_size(PHONE)
-    open_folds(page)
-    width = page.evaluate("document.documentElement.scrollWidth")
-    assert width <= PHONE["width"]
+def test_a_phone_shows_all_of_it_and_nothing_stands_in_the_way(
+    visits: dict[str, Visit], grave: Callable[..., list[str]]
+) -> None:
+    found, widths = {}, {}
+    for name, seen in visits.items():
+        page = seen.page
+        fold(page, opened=True)
+        page.set_viewport_size(PHONE)
+        settle(page)
+        widths[name] = page.evaluate("document.documentElement.scrollWidth")
+        found[name] = grave(page, contrast=False)
+        page.set_viewport_size(DESK)
+    assert {name: width for name, width in widths.items() if width > PHONE["width"]} == {}
+    assert {name: findings for name, findings in found.items() if findings} == {}
 
 
-def test_paper_has_no_folds(visited: Visit) -> None:
-    page = visited.page
-    page.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = false)")
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert page.locator("details:not([open])").count() == 0
+def test_one_pale_text_among_many_is_found(
+    context: BrowserContext, pale: Callable[[Page], list[str]]
+) -> None:
+    page = context.new_page()
+    many = "<p>text <span style='color: #555'>and more</span></p>" * 50
+    page.set_content(f"<body style='background: #fff'>{many}<em style='color: #ccc'>it</em>{many}")
+    [finding] = pale(page)
+    assert "<em" in finding
+    page.evaluate("document.querySelector('em').style.color = '#555'")
+    assert pale(page) == []
+    page.evaluate("document.querySelectorAll('p')[70].style.background = '#666'")
+    assert len(pale(page)) == 1
+    page.close()
+
+
+def test_paper_has_no_folds(visits: dict[str, Visit]) -> None:
     # What fades in is printed as it is in its first frame: invisible.
     fading = "element => getComputedStyle(element).animationName"
-    shown = page.locator("article details > :not(summary)")
-    assert set(shown.evaluate_all(f"all => all.map({fading})")) <= {"none"}
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert page.locator("details[open]").count() == 0
+    for name, seen in visits.items():
+        page = seen.page
+        fold(page, opened=False)
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert page.locator("details:not([open])").count() == 0, name
+        shown = page.locator("article details > :not(summary)")
+        assert set(shown.evaluate_all(f"all => all.map({fading})")) <= {"none"}, name
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert page.locator("details[open]").count() == 0, name
 
 
-def test_role_colours_reach_the_formulas(context: BrowserContext, site: Path) -> None:
-    seen = visit(context, site / "book" / "notation.html")
-    colour = seen.page.locator("mjx-container .role-weight").first.evaluate(
-        "element => getComputedStyle(element).color"
+def test_role_colours_reach_the_formulas(visits: dict[str, Visit]) -> None:
+    colour, plain = (
+        visits["notation"]
+        .page.locator(what)
+        .first.evaluate("element => getComputedStyle(element).color")
+        for what in ("mjx-container .role-weight", "article p")
     )
-    plain = seen.page.locator("article p").first.evaluate(
-        "element => getComputedStyle(element).color"
-    )
-    seen.page.close()
     assert colour != plain
 
 
-def test_a_quiz_answers_back_from_the_keyboard(visited: Visit, chapter: Path, source: Path) -> None:
-    if chapter != source:
-        return
-    page = visited.page
-    page.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = false)")
-    for option in page.locator("details.quiz-option").all():
-        reply = option.locator(":scope > p").first
-        assert not reply.is_visible()
-        option.locator("summary").focus()
-        page.keyboard.press("Enter")
-        assert reply.is_visible()
-        assert re.match(r"Right\.|Not quite\.", reply.inner_text())
+def test_a_quiz_answers_back_from_the_keyboard(visits: dict[str, Visit]) -> None:
+    for chapter in chapters():
+        page = visits[chapter.stem].page
+        fold(page, opened=False)
+        for option in page.locator("details.quiz-option").all():
+            reply = option.locator(":scope > p").first
+            assert not reply.is_visible()
+            option.locator("summary").focus()
+            page.keyboard.press("Enter")
+            assert reply.is_visible()
+            assert re.match(r"Right\.|Not quite\.", reply.inner_text())
+
+
+def test_moving_figures_are_drawn_in_place_of_their_pictures(visits: dict[str, Visit]) -> None:
+    for source in moving_sources():
+        page, figures = visits[source.stem].page, figures_of(source)
+        for place, name in zip(page.locator(".moving-figure").all(), figures, strict=True):
+            assert place.get_attribute("data-moving") == name
+            assert place.locator(".moving-live").is_visible()
+            assert not place.locator(".moving-still").is_visible()
+        page.emulate_media(media="print")
+        for place in page.locator(".moving-figure").all():
+            assert place.locator(".moving-still img").is_visible()
+            assert not place.locator(".moving-live").is_visible()
+        page.emulate_media(media="screen")
+
+
+def figures_of(source: Path) -> list[str]:
+    """The modules of the figures that a page's source names."""
+    return [block.argument for block in read(source)[1].all("moving")]
+
+
+def test_without_javascript_a_picture_stands_there(browser: Browser, site: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    for source in moving_sources():
+        page = context.new_page()
+        page.goto((site / source.relative_to(ROOT).with_suffix(".html")).as_uri())
+        pictures = page.locator(".moving-figure img")
+        assert pictures.count() == len(figures_of(source))
+        for picture in pictures.all():
+            assert picture.is_visible()
+            assert len(picture.get_attribute("alt") or "") > 30
+        page.close()
+    context.close()
 
 
 @pytest.mark.parametrize("name", ["search.html", "genindex.html"])
@@ -157,9 +224,8 @@ def test_pages_of_the_theme_ask_nobody_either(
     context: BrowserContext, site: Path, name: str
 ) -> None:
     seen = visit(context, site / name)
-    refused, errors = seen.refused, seen.errors
     seen.page.close()
-    assert (refused, errors) == ([], [])
+    assert (seen.refused, seen.errors) == ([], [])
 
 
 def test_the_front_door_leads_to_the_welcome_page(context: BrowserContext, site: Path) -> None:
