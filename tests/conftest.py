@@ -10,9 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
+
+# An example may take as long as it takes, and so may drawing it.
+settings.register_profile("course", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("course")
+
+PATIENCE = 600
+"""Seconds after which a test gives up what should have happened; none waits as long if it does."""
 
 SHOWN = ("torch", "numpy", "jupyter-book", "nbgrader")
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from IPython.core.interactiveshell import InteractiveShell
@@ -19,7 +19,6 @@ from course_lib.assignments import checks
 from course_lib.assignments.checks import Refused
 
 
-@settings(deadline=None)  # the machine may be busy
 @given(arrays(np.float64, (2, 3), elements=st.floats(-1e3, 1e3)))
 def test_the_same_numbers_are_the_same_answer_whatever_holds_them(values: np.ndarray) -> None:
     plain = values.tolist()

@@ -1,7 +1,7 @@
 """Token accuracy counts positions, and a row never depends on the sentences of another length."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.errors import CourseError
@@ -22,7 +22,6 @@ def test_a_translation_that_is_too_long_has_all_tokens_right_but_is_not_exact() 
     assert row == {"lower": 2, "upper": 2, "sentences": 1, "tokens": 100.0, "exact": 0.0}
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(sentences, sentences, st.integers(1, 4)), min_size=1, max_size=12))
 def test_every_row_is_the_score_of_its_sentences_alone(
     cases: list[tuple[list[str], list[str], int]],
@@ -43,7 +42,6 @@ def test_every_row_is_the_score_of_its_sentences_alone(
         assert row["exact"] == pytest.approx(100 * sum(h == r for h, r, _ in own) / len(own))
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(sentences, st.integers(1, 4)), min_size=1, max_size=12))
 def test_the_reference_itself_is_entirely_right(cases: list[tuple[list[str], int]]) -> None:
     references, lengths = (list(column) for column in zip(*cases, strict=True))

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 import sacrebleu
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.errors import CourseError
@@ -67,7 +67,6 @@ def test_agrees_with_papineni(seed: int) -> None:
 sentence = st.lists(st.sampled_from("abc"), max_size=8)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(sentence, sentence), min_size=1, max_size=6))
 def test_agrees_with_papineni_wherever_no_order_is_without_matches(
     pairs: list[tuple[list[str], list[str]]],

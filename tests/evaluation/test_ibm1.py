@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from nltk.translate import AlignedSent, IBMModel1
 
@@ -86,7 +86,6 @@ def test_with_time_it_learns_which_word_is_which() -> None:
     assert model.align(["das", "haus"], ["the", "house"]) == {(0, 0), (1, 1)}
 
 
-@settings(deadline=None)
 @given(corpora, st.integers(1, 3))
 def test_the_table_is_that_of_exact_fractions(pairs: Pairs, iterations: int) -> None:
     model = train_model1(pairs, iterations)
@@ -105,7 +104,6 @@ def test_the_published_example_of_nltk() -> None:
     assert round(model.probability("ja", None), 3) == 0.073
 
 
-@settings(deadline=None)
 @given(without_repetition, st.integers(1, 6))
 def test_table_and_alignment_agree_with_nltk(pairs: Pairs, iterations: int) -> None:
     bitext = [AlignedSent(y, x) for x, y in pairs]
@@ -126,7 +124,6 @@ def test_table_and_alignment_agree_with_nltk(pairs: Pairs, iterations: int) -> N
             )
 
 
-@settings(deadline=None)
 @given(corpora)
 def test_the_likelihood_never_falls(pairs: Pairs) -> None:
     values = train_model1(pairs, 15).log_likelihoods
@@ -134,7 +131,6 @@ def test_the_likelihood_never_falls(pairs: Pairs) -> None:
     assert np.diff(values).min() >= -1e-9 * abs(values[0])
 
 
-@settings(deadline=None)
 @given(corpora, st.randoms(use_true_random=False))
 def test_probabilities_sum_to_one_whatever_the_order(pairs: Pairs, rng) -> None:
     model = train_model1(pairs, 4)

@@ -61,7 +61,7 @@ weights = arrays.arrays(np.float64, (2, 5), elements=st.floats(0.01, 1.0)).map(
 )
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(alpha=weights)
 def test_the_gradient_is_that_of_torchs_softmax(alpha: np.ndarray) -> None:
     for row, norm in zip(alpha, jacobian_norm(alpha), strict=True):

@@ -77,7 +77,7 @@ def test_a_model_with_other_parts_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("model", "preset"), MODELS)
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=4)
 @given(m=SIZES, n=SIZES, a=SIZES, r=SIZES, lengths=st.tuples(st.integers(3, 7), st.integers(3, 7)))
 def test_operations_are_those_that_torch_counts(
     model: str, preset: str, m: int, n: int, a: int, r: int, lengths: tuple[int, int]
@@ -91,7 +91,7 @@ def test_operations_are_those_that_torch_counts(
 
 
 @pytest.mark.parametrize(("model", "preset"), MODELS)
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(m=SIZES, n=SIZES, a=SIZES, r=SIZES, lengths=st.tuples(st.integers(3, 9), st.integers(3, 9)))
 def test_activations_are_those_that_autograd_keeps(
     model: str, preset: str, m: int, n: int, a: int, r: int, lengths: tuple[int, int]

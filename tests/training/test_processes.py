@@ -27,12 +27,13 @@ from course_lib.training import (
     train_in_processes,
 )
 from course_lib.training.run_directory import known_at_start
+from tests.conftest import PATIENCE
 
 IMPATIENT = """
 from datetime import timedelta
 from course_lib.cli import main
 from course_lib.training import group
-group.TIMEOUT = timedelta(seconds=8)
+group.TIMEOUT = timedelta(seconds=60)
 main()
 """
 
@@ -138,7 +139,7 @@ def test_torchrun_trains_to_the_numbers_of_one_process(
     torchrun = ("-m", "torch.distributed.run", "--nproc-per-node=2", "-m", "course_lib")
     world = {"OMP_NUM_THREADS": "1", "GLOO_SOCKET_IFNAME": "lo"}
     process = start(small, out, python=torchrun, **world)
-    _, errors = process.communicate(timeout=120)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, errors
     assert known_at_start(out)["processes"] == 2
     assert_same_curve(out, small_run)
@@ -168,9 +169,9 @@ def wait_for(path: Path, process: subprocess.Popen[str]) -> None:
         time.sleep(0.01)
 
 
-def last_line(process: subprocess.Popen[str], seconds: float) -> str:
-    """What a process says last on standard error; it must end within so many seconds."""
-    _, errors = process.communicate(timeout=seconds)
+def last_line(process: subprocess.Popen[str]) -> str:
+    """What a process says last on standard error, at its end."""
+    _, errors = process.communicate(timeout=PATIENCE)
     return errors.splitlines()[-1]
 
 
@@ -230,7 +231,7 @@ def test_a_lost_process_is_named_and_the_run_goes_on_with_one_or_two(
     wait_for(out / "last.safetensors", process)
     group = workers(process)
     group[killed].kill()
-    line = last_line(process, 60)
+    line = last_line(process)
     assert process.returncode == 2
     assert line.startswith(f"course: Process {killed + 1} of 2 was lost (killed by SIGKILL")
     assert "--resume" in line
@@ -252,7 +253,7 @@ def test_no_process_trains_on_when_the_one_that_waits_is_killed(
     group = list(workers(process).values())
     process.kill()
     process.communicate()
-    _, alive = psutil.wait_procs(group, timeout=30)
+    _, alive = psutil.wait_procs(group, timeout=PATIENCE)
     assert len(group) == 2
     assert not alive
 
@@ -275,7 +276,7 @@ def test_under_another_launcher_the_process_that_is_left_ends_by_itself(
     )
     wait_for(out / "last.safetensors", first)
     second.send_signal(how)
-    line = last_line(first, 60)
+    line = last_line(first)
     assert first.returncode == 2
     assert line.startswith("course: Process 1 of 2 has lost another one.")
     assert "--resume" in line
@@ -292,7 +293,7 @@ def test_ctrl_c_writes_a_checkpoint_and_says_how_to_go_on(
     process = start(small, out, "--processes", processes)
     wait_for(out / "last.safetensors", process)
     os.killpg(process.pid, signal.SIGINT)  # a terminal sends it to every process
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert errors.splitlines()[-2:] == [
         f"Stopped, nothing lost: add --resume to go on with {out}.",

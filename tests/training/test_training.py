@@ -190,14 +190,19 @@ Updater.__call__ = announced
 config = RunConfig(**json.loads(sys.argv[1]))
 corpus = load_corpus("copy", "tokens", **config.corpus_options)
 train(config, corpus, sys.argv[2], resume=True, quiet=True)
+sys.stdin.read()  # whoever kills it always comes in time
 """
 
 
 def training_process(config: RunConfig, out: Path) -> "subprocess.Popen[bytes]":
-    """A process of its own that trains, or goes on with a training, and says each update."""
+    """A process of its own that trains, or goes on with a training, and says each update.
+
+    It ends when its standard input does.
+    """
     threads = str(torch.get_num_threads())
     return subprocess.Popen(
         [sys.executable, "-c", TRAIN_SCRIPT, json.dumps(asdict(config)), str(out)],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         # Dask leaves MKL_NUM_THREADS behind; another number of threads adds up in another order.
         env={**os.environ, "OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads},
@@ -218,7 +223,7 @@ def killed_at(config: RunConfig, out: Path, moments: Sequence[int], seed: int) -
             began = next(step for line in process.stdout if (step := int(line)) >= moment)
             time.sleep(draw.uniform(0, 0.03))
             process.kill()
-        assert process.returncode == -signal.SIGKILL  # it was not at its end yet
+        assert process.returncode == -signal.SIGKILL
         cut.append(began)
     with training_process(config, out) as process:
         process.communicate()

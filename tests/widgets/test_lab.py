@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from course_lib.records import record_path
+from tests.conftest import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 GIVEN = ROOT / "exercises" / "heatmap_analysis" / "model"
@@ -77,9 +78,9 @@ def notebook(browser: Browser, lab: str) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1200, "height": 1000})
     page = context.new_page()
     page.goto(f"{lab}/lab/tree/try.ipynb")
-    expect(page.locator(".jp-CodeCell")).to_have_count(len(CELLS), timeout=60_000)
+    expect(page.locator(".jp-CodeCell")).to_have_count(len(CELLS), timeout=PATIENCE * 1000)
     expect(page.locator(".jp-Notebook-ExecutionIndicator")).to_have_attribute(
-        "data-status", "idle", timeout=60_000
+        "data-status", "idle", timeout=PATIENCE * 1000
     )
     yield page
     context.close()
@@ -88,18 +89,18 @@ def notebook(browser: Browser, lab: str) -> Iterator[Page]:
 def test_figures_moved_in_jupyterlab_are_read_in_the_kernel(notebook: Page) -> None:
     run_cell(notebook, 0)
     state = notebook.get_by_role("slider", name="s", exact=True)
-    state.wait_for(timeout=60_000)
+    state.wait_for(timeout=PATIENCE * 1000)
     for _ in range(5):
         state.press("ArrowRight")
     run_cell(notebook, 1)
     answer = notebook.locator(".jp-OutputArea-output", has_text="read:")
-    expect(answer).to_contain_text("[1.0, 0.5]", timeout=30_000)
+    expect(answer).to_contain_text("[1.0, 0.5]", timeout=PATIENCE * 1000)
     for text in notebook.locator("td.role-energy").all_inner_texts():
         expect(answer).to_contain_text(text)
 
     run_cell(notebook, 2)
     weights = notebook.locator(".stepper-panel canvas")
-    weights.wait_for(timeout=60_000)
+    weights.wait_for(timeout=PATIENCE * 1000)
     weights.press("End")
     weights.press("ArrowUp")
     weights.press("ArrowRight")
@@ -111,15 +112,15 @@ def test_figures_moved_in_jupyterlab_are_read_in_the_kernel(notebook: Page) -> N
     written = notebook.locator(".stepper .target .chip:not(.to-come)").count()
     answer = notebook.locator(".jp-OutputArea-output", has_text="stepped:")
     told = f"stepped: {written} {word} at {source} {number.split(',')[0]}"
-    expect(answer).to_contain_text(told, timeout=30_000)
+    expect(answer).to_contain_text(told, timeout=PATIENCE * 1000)
 
     run_cell(notebook, 4)
     length = notebook.get_by_role("slider", name="source length")
-    length.wait_for(timeout=60_000)
+    length.wait_for(timeout=PATIENCE * 1000)
     length.press("End")
     notebook.get_by_role("slider", name="state size").press("Home")
     run_cell(notebook, 5)
     answer = notebook.locator(".jp-OutputArea-output", has_text="explored:")
     shares = notebook.locator(".explorer-card b").all_inner_texts()
     at = notebook.locator(".explorer output").all_inner_texts()
-    expect(answer).to_contain_text(f"explored: {' '.join([*at, *shares])}", timeout=30_000)
+    expect(answer).to_contain_text(f"explored: {' '.join([*at, *shares])}", timeout=PATIENCE * 1000)

@@ -18,6 +18,7 @@ from course_lib.models import ModelConfig, build_model
 from course_lib.training import Run, RunConfig, load_run
 from course_lib.widgets import AttentionStepper
 from course_lib.widgets.stepper import recorded_steps
+from tests.conftest import PATIENCE
 
 Open = Callable[..., Page]
 GIVEN = Path(__file__).resolve().parents[2] / "exercises" / "heatmap_analysis" / "model"
@@ -126,7 +127,7 @@ def test_keys_play_slider_and_pointing(open_figure: Open, content: dict[str, Any
     assert chosen + shown(model["alpha"][0][1], "0.001") in reading.inner_text()
     assert page.locator(".source .asked b").inner_text() == sentence["source"][1]
     panel.press(" ")
-    page.get_by_text(f"3 of {count}").wait_for(timeout=10_000)
+    page.get_by_text(f"3 of {count}").wait_for(timeout=PATIENCE * 1000)
     assert page.evaluate("() => document.getAnimations().length") == 0
     page.get_by_role("button", name="pause").click()
     page.wait_for_function("() => document.querySelector('[aria-live]').textContent")

@@ -20,6 +20,7 @@ from course_lib.grading.reporting.formgrader import prepare
 from course_lib.grading.running.worker import db_url
 from course_lib.grading.sources.project import nbgrader_messages, project_root, source_of
 from course_lib.grading.sources.release import generate, source_notebook
+from tests.conftest import PATIENCE
 
 NAME = "attention_by_hand"
 ROOT = project_root(Path(__file__).parent)
@@ -56,7 +57,7 @@ def ask(
         headers={"Authorization": f"token {TOKEN}", "Content-Type": "application/json"},
         method=method or ("GET" if data is None else "PUT"),
     )
-    with urllib.request.urlopen(request, timeout=60) as answer:
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
         return bytes(answer.read())
 
 
@@ -88,7 +89,7 @@ def port(place: Path) -> Iterator[int]:
         yield port
     finally:
         server.terminate()
-        server.wait(timeout=30)
+        server.wait(timeout=PATIENCE)
 
 
 @pytest.mark.slow

@@ -27,6 +27,7 @@ from course_lib.grading.running.classroom import ClassReport, grade_class
 from course_lib.grading.running.worker import db_url
 from course_lib.grading.sources.project import nbgrader_messages
 from course_lib.grading.sources.release import generate
+from tests.conftest import PATIENCE
 
 CONFIG = Path(__file__).parents[3] / "nbgrader_config.py"
 NAME = "tiny"
@@ -177,7 +178,7 @@ def _session(process: int) -> int | None:
 
 
 def wait_until_gone(session: int) -> list[psutil.Process]:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE
     while (left := of_session(session)) and time.monotonic() < deadline:
         time.sleep(0.1)
     return left
@@ -303,7 +304,7 @@ def test_a_killed_run_is_gone_on_with(
     kept = stamps(folder)
     done = {path.stem for path in (folder / "grading" / "journal" / NAME).glob("*.json")}
     process = start(folder)
-    said, _ = process.communicate(timeout=300)
+    said, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, said
     assert rows(folder) == rows(undisturbed[0])
     assert {name: stamps(folder)[name] for name in done} == {name: kept[name] for name in done}
@@ -333,7 +334,7 @@ def test_ctrl_c_keeps_what_is_done_and_says_so(tmp_path: Path) -> None:
     while finished(folder) < 1 and process.poll() is None:
         time.sleep(0.005)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to everyone
-    said, _ = process.communicate(timeout=120)
+    said, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, said
     assert "goes on from there" in said
     assert "Traceback" not in said
@@ -359,7 +360,7 @@ def test_a_worker_that_is_killed_costs_nothing(
             ]
         time.sleep(0.02)
     victims[0].kill()
-    said, _ = process.communicate(timeout=300)
+    said, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, said
     assert rows(folder) == rows(undisturbed[0])
     assert wait_until_gone(process.pid) == []
@@ -375,7 +376,7 @@ def test_killed_at_any_moment_and_again_the_gradebook_ends_the_same(
     calm, stormy = course(tmp_path / "calm", students), course(tmp_path / "stormy", students)
     begun = time.monotonic()
     process = start(calm)
-    said, _ = process.communicate(timeout=600)
+    said, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, said
     whole = time.monotonic() - begun
     draw = random.Random(seed)
@@ -383,7 +384,7 @@ def test_killed_at_any_moment_and_again_the_gradebook_ends_the_same(
         if not killed_after(stormy, draw.uniform(0.2, 1.2) * whole):
             break
     process = start(stormy)
-    said, _ = process.communicate(timeout=600)
+    said, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, said
     assert rows(stormy) == rows(calm)
     assert pages(stormy).keys() == pages(calm).keys()

@@ -20,9 +20,10 @@ from course_lib.grading.walls.limits import Group, Limits, count, weigh
 from course_lib.grading.sandbox import boxes, limits, walls
 from course_lib.grading.sandbox.boxes import Box
 from course_lib.grading.sandbox.forkserver import ForkServer
+from tests.conftest import PATIENCE
 
 # Filling memory takes processor time too, on a busy machine more than a second.
-FEW = Limits(memory=400 * 1024**2, processes=48, processor=10, wall=20)
+FEW = Limits(memory=400 * 1024**2, processes=48, processor=10, wall=PATIENCE)
 SHORT = replace(FEW, processor=1)
 MEMORY_BOMB = """
 kept = []
@@ -93,7 +94,7 @@ def run(
     box = Box([*python, "-c", code], server, allowed)
     with (Path("/proc") / str(box.first) / "ns/pid").open() as inside:
         try:
-            box.process.wait(60)
+            box.process.wait(PATIENCE)
             exceeded = box.exceeded
         finally:
             box.end()
@@ -106,7 +107,7 @@ def left_in(inside: IO[str]) -> int:
     As long as the namespace is open its number is not given to another.
     """
     number = os.fstat(inside.fileno()).st_ino
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while True:
         left = sum(namespace_of(process) == number for process in psutil.pids())
         if not left or time.monotonic() > deadline:
@@ -293,7 +294,7 @@ def test_a_box_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
         grader.kill()
         grader.communicate()
         assert left_in(inside) == 0
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while psutil.pid_exists(fork_server) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not psutil.pid_exists(fork_server)

@@ -13,6 +13,7 @@ from course_lib.grading.sandbox import boxes, walls
 from course_lib.grading.sandbox.boxes import Box
 from course_lib.grading.sandbox.forkserver import ForkServer, connect
 from course_lib.grading.sources.project import project_root
+from tests.conftest import PATIENCE
 
 ROOT = project_root(Path(__file__).parent)
 Inside = Callable[..., str]
@@ -56,7 +57,7 @@ def inside(request: pytest.FixtureRequest, sockets: Path, server: ForkServer) ->
             + f"open({str(sockets / 'said')!r}, 'w').write(str(result))\n"
         )
         box = Box([*python, "-c", script], chosen)
-        box.process.wait(60)
+        box.process.wait(PATIENCE)
         box.end()
         return (sockets / "said").read_text()
 
@@ -194,7 +195,7 @@ with open({str(sockets / "said")!r}, "w") as said:
 """
     command = walls.command(sockets, {})
     box = Box([*command[: command.index(sys.executable) + 1], "-c", code], server)
-    box.process.wait(60)
+    box.process.wait(PATIENCE)
     box.end()
     server.close()
     assert (sockets / "said").read_text() == "0"
@@ -210,7 +211,7 @@ def test_copies_draw_random_numbers_of_their_own(sockets: Path, server: ForkServ
     command = walls.command(sockets, {})
     for _ in range(2):
         box = Box([*command[: command.index(sys.executable) + 1], "-c", code], server)
-        box.process.wait(60)
+        box.process.wait(PATIENCE)
         box.end()
     drawn = (sockets / "drawn").read_text().split()
     assert len(set(drawn)) == len(drawn) == 8
@@ -233,7 +234,7 @@ def test_what_is_left_behind_ends_with_the_kernel(
     command = walls.command(sockets, {})
     chosen = server if way == "forked" else None
     box = Box([*command[: command.index(sys.executable) + 1], "-c", code], chosen)
-    box.process.wait(60)
+    box.process.wait(PATIENCE)
     box.end()
     assert LEFT_BEHIND not in running()
 
@@ -251,7 +252,7 @@ def test_without_a_fork_server_kernels_are_started_plainly(
     command = walls.command(sockets, {})
     code = f"open({str(sockets / 'said')!r}, 'w').write('here')"
     box = boxes.start([*command[: command.index(sys.executable) + 1], "-c", code])
-    box.process.wait(60)
+    box.process.wait(PATIENCE)
     box.end()
     assert (sockets / "said").read_text() == "here"
     assert boxes.fork_server() is None
@@ -284,7 +285,7 @@ def test_a_server_can_be_asked_by_other_processes_until_its_owner_ends_it(
     ones = [connect(tmp_path / "server") for _ in range(2)]
     for asked in (*ones, ones[0], server):
         box = Box(command, asked)
-        box.process.wait(60)
+        box.process.wait(PATIENCE)
         box.end()
     assert (sockets / "said").read_text() == "here " * 4
     server.close()
