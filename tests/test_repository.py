@@ -90,8 +90,8 @@ def test_no_file_is_unfinished_silences_a_tool_or_names_a_machine(reason: str) -
 
 def test_files_fit_on_a_few_screens() -> None:
     written_by_people = {".py", ".md", ".mjs", ".js", ".css", ".yml", ".toml", ""}
-    # An assignment is one document, and a good part of its lines is nbgrader's metadata. A chapter
-    # is limited in words, by tests/book.
+    # An assignment is one document, and a good part of its lines is nbgrader's metadata. How long a
+    # chapter is, is left to its author.
     long = {
         str(path): text.count("\n")
         for path, text in texts()
@@ -177,6 +177,13 @@ def test_make_alone_lists_every_command() -> None:
     assert listed == {name for name in makefile_targets() if not name.startswith("announce")}
     asked = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True)
     assert asked.stdout == done.stdout
+
+
+def test_the_readme_states_the_times_that_make_states() -> None:
+    makefile, readme = ((ROOT / name).read_text() for name in ("Makefile", "README.md"))
+    for name in ("INSTALL_TIME", "BOOK_TIME", "TEST_TIME"):
+        [time] = re.findall(rf"^{name} := ([^,\n]+)", makefile, re.MULTILINE)
+        assert time in readme, f"{name}: {time}"
 
 
 def test_without_a_fitting_python_make_says_what_to_do(tmp_path: Path) -> None:

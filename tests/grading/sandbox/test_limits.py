@@ -15,11 +15,11 @@ from typing import IO
 
 import psutil
 import pytest
-from course_lib.grading.walls.limits import Group, Limits, count, weigh
 
 from course_lib.grading.sandbox import boxes, limits, walls
 from course_lib.grading.sandbox.boxes import Box
 from course_lib.grading.sandbox.forkserver import ForkServer
+from course_lib.grading.sandbox.limits import Group, Limits, count, weigh
 from tests.conftest import PATIENCE
 
 # Filling memory takes processor time too, on a busy machine more than a second.

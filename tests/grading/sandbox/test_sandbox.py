@@ -6,12 +6,12 @@ from pathlib import Path
 
 import psutil
 import pytest
-from course_lib.grading.walls.limits import DEFAULT, Group
 
 from course_lib.errors import CourseError
 from course_lib.grading.sandbox import boxes, walls
 from course_lib.grading.sandbox.boxes import Box
 from course_lib.grading.sandbox.forkserver import ForkServer, connect
+from course_lib.grading.sandbox.limits import DEFAULT, Group
 from course_lib.grading.sources.project import project_root
 from tests.conftest import PATIENCE
 
