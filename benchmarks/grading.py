@@ -17,9 +17,8 @@ from tqdm import tqdm
 from benchmarks.machine import about
 from course_lib.errors import CourseError
 from course_lib.grading.authoring.demonstration import answered, read_variants
-from course_lib.grading.running.worker import db_url
 from course_lib.grading.sandbox.walls import require
-from course_lib.grading.sources.project import project_root, source_of
+from course_lib.grading.sources.project import db_url, project_root, source_of
 from course_lib.grading.sources.release import generate, source_notebook
 
 JOBS = 2

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from course_lib.grading.intake.roster import Roster
     from course_lib.grading.reporting.overview import Overview
     from course_lib.grading.running.classroom import ClassReport
-    from course_lib.grading.running.worker import Outcome
+    from course_lib.grading.running.journal import Outcome
 
 
 class Sandbox(StrEnum):
@@ -364,8 +364,7 @@ def _collect(
     """Unpack, enrol, and say what came of it."""
     from course_lib.grading.intake.collecting import collect as unpack
     from course_lib.grading.intake.roster import enrol, read_roster, remember
-    from course_lib.grading.running.worker import db_url
-    from course_lib.grading.sources.project import load_config
+    from course_lib.grading.sources.project import db_url, load_config
 
     known = read_roster(roster) if roster is not None else None
     collected = unpack(name, archives, submitted, known)

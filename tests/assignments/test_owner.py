@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from course_lib.assignments import owner
 from course_lib.grading.intake.staging import stage
-from course_lib.grading.running.worker import Job, db_url, grade_one
-from course_lib.grading.sources.project import project_root
+from course_lib.grading.running.submission import Job, grade
+from course_lib.grading.sources.project import db_url, project_root
 from course_lib.grading.sources.release import generate
 
 NAME = "attention_by_hand"
@@ -72,7 +72,7 @@ def test_a_kernel_finds_the_owner_of_what_it_runs(tmp_path: Path, boxed: bool) -
     place = tmp_path / "class"
     place.mkdir()
     generate(ROOT, NAME, db_url(place))
-    grade_one(Job(ROOT, place, handed_in, "Ada", NAME, RELEASED, boxed))
+    grade(Job(ROOT, place, handed_in, "Ada", NAME, RELEASED, boxed))
     graded = nbformat.read(place / "autograded" / "Ada" / NAME / f"{NAME}.ipynb", as_version=4)
     printed = [
         output.text.strip()

@@ -15,8 +15,7 @@ from nbgrader.api import Gradebook
 from course_lib.cli import app
 from course_lib.grading.authoring.canvas_zip import write_canvas_zip
 from course_lib.grading.authoring.demonstration import answered, read_class
-from course_lib.grading.running.worker import db_url
-from course_lib.grading.sources.project import nbgrader_messages
+from course_lib.grading.sources.project import db_url, nbgrader_messages
 from course_lib.grading.sources.release import source_notebook
 from tests.book.guide import MARKS, PAGE, Shell, blocks
 

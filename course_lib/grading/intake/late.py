@@ -5,6 +5,7 @@ a plugin what the delay costs. The due date lies in the gradebook, the rule besi
 grading again next week deducts the same.
 """
 
+import contextlib
 import json
 import math
 import re
@@ -12,16 +13,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.plugins import LateSubmissionPlugin
 from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import parse_utc
 from traitlets import Unicode
+from traitlets.config import Config
 
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
-from course_lib.grading.sources.project import load_config, nbgrader_messages
+from course_lib.grading.sources.project import db_url, load_config, nbgrader_messages
 
 RULES = "late.json"
 """Beside the gradebook: assignment -> rule."""
@@ -127,7 +128,7 @@ def set_policy(root: Path, place: Path, name: str, due: str | None, rule: str | 
     if due is not None:
         when = parse_time(due)
         course_id = load_config(root).CourseDirectory.course_id
-        with nbgrader_messages(), Gradebook(_url(place), course_id) as gradebook:
+        with nbgrader_messages(), Gradebook(db_url(place), course_id) as gradebook:
             gradebook.update_or_create_assignment(name, duedate=when)
     if rule is not None:
         parse_rule(rule)
@@ -144,14 +145,31 @@ def rule_of(root: Path, place: Path, name: str) -> str:
 def settle(root: Path, place: Path, name: str, students: list[str]) -> None:
     """Let nbgrader work out every deduction anew: points by hand, rule or due date may be new."""
     config = load_config(root)
-    resources = {"nbgrader": {"notebook": name, "assignment": name, "db_url": _url(place)}}
-    for student in students:
-        resources["nbgrader"]["student"] = student
-        with nbgrader_messages():
-            try:
-                AssignLatePenalties(config=config).preprocess(NotebookNode(cells=[]), resources)
-            except MissingEntry:  # nothing of theirs is in the gradebook
-                continue
+    with nbgrader_messages(), Gradebook(db_url(place)) as gradebook:
+        for student in students:
+            with contextlib.suppress(MissingEntry):  # nothing of theirs is in the gradebook
+                deduct(gradebook, config, place, name, student)
+
+
+def deduct(gradebook: Gradebook, config: Config, place: Path, name: str, student: str) -> None:
+    """Let nbgrader's plugin work out what handing in late costs a student.
+
+    `AssignLatePenalties` does the same, and would open the gradebook again for every student.
+
+    Raises:
+        MissingEntry: nothing of the student's is in the gradebook.
+    """
+    step = AssignLatePenalties(config=config)
+    step.assignment_id, step.db_url = name, db_url(place)
+    step.init_plugin()
+    notebook = gradebook.find_submission_notebook(name, name, student)
+    seconds, penalty = notebook.assignment.total_seconds_late, None
+    if seconds > 0:
+        penalty = step.plugin_inst.late_submission_penalty(student, notebook.score, seconds)
+    if penalty is not None:
+        penalty = min(max(penalty, 0), notebook.score)
+    notebook.late_submission_penalty = penalty
+    gradebook.db.commit()
 
 
 class LatePolicy(LateSubmissionPlugin):
@@ -169,10 +187,6 @@ class LatePolicy(LateSubmissionPlugin):
         place = Path(step.db_url.removeprefix("sqlite:///").split("?")[0]).parent
         rule = parse_rule(_rules(place).get(step.assignment_id, self.rule))
         return None if rule is None else rule.deduction(score, total_seconds_late)
-
-
-def _url(place: Path) -> str:
-    return f"sqlite:///{place / 'gradebook.db'}?timeout=60"
 
 
 def _rules(place: Path) -> dict[str, str]:

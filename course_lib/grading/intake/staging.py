@@ -44,6 +44,7 @@ _PICTURE = re.compile(r"!\[(?![^\]]*\]\(attachment:)")
 class Staged:
     """A submission as the grader sees it."""
 
+    notebook: NotebookNode
     notebook_found: bool
     data_files: dict[str, Path]
     remarks: list[str]
@@ -86,7 +87,7 @@ def stage(
     *,
     student: str | None = None,
 ) -> Staged:
-    """Copy a submission to `target` as nbgrader expects it.
+    """Put a submission in order, as nbgrader expects it: its notebook, and its files in `target`.
 
     Args:
         handed_in: the student's folder for this assignment.
@@ -123,8 +124,7 @@ def stage(
     for place, cell in enumerate(graded.cells):
         cell["id"] = f"cell-{place}"
     graded.nbformat, graded.nbformat_minor = 4, 5
-    nbformat.write(graded, target / f"{name}.ipynb")
-    return Staged(notebook is not None, data_files, remarks)
+    return Staged(graded, notebook is not None, data_files, remarks)
 
 
 def repair(notebook: NotebookNode, released: NotebookNode) -> tuple[NotebookNode, list[str]]:

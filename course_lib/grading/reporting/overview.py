@@ -16,8 +16,7 @@ from course_lib.grading.reporting.pseudonyms import disguise, pseudonyms
 from course_lib.grading.reporting.rubric import Criterion, rubrics
 from course_lib.grading.reporting.similarity import Answer, Pair, pairs
 from course_lib.grading.running.classroom import ClassReport
-from course_lib.grading.running.worker import db_url
-from course_lib.grading.sources.project import nbgrader_messages, source_of
+from course_lib.grading.sources.project import db_url, nbgrader_messages, source_of
 from course_lib.grading.sources.release import source_notebook
 
 _WHOSE = re.compile(r"\b(whose|owner)\(")

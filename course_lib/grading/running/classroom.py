@@ -11,22 +11,23 @@ import signal
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from distributed import Client, LocalCluster, as_completed
-from nbgrader.api import Gradebook, MissingEntry
+from nbgrader.api import Grade, Gradebook, MissingEntry
 
 from course_lib.errors import CourseError
 from course_lib.grading.intake.late import set_policy, settle
 from course_lib.grading.intake.staging import find_students
 from course_lib.grading.running import journal
+from course_lib.grading.running.journal import Outcome
 from course_lib.grading.running.scratch import scratch_folder
-from course_lib.grading.running.worker import Job, Outcome, db_url, grade_one
+from course_lib.grading.running.submission import Job, grade
 from course_lib.grading.runs import boxed_inspection
 from course_lib.grading.sandbox import boxes
-from course_lib.grading.sources.project import nbgrader_messages
+from course_lib.grading.sources.project import db_url, nbgrader_messages
 from course_lib.grading.sources.release import generate
 
 UNFINISHED = ".gradebook-"
@@ -128,39 +129,58 @@ def grade_class(
         CourseError: nothing is submitted, or the assignment or the scheduler cannot be used.
     """
     submitted = (submitted or root / "submitted").resolve()
-    place = submitted.parent
-    students = find_students(submitted, name)
+    place, students = submitted.parent, find_students(submitted, name)
     boxed_inspection.prepare(name, [submitted / student / name for student in students])
     with scratch_folder() as folder:
         _prepare_gradebook(place)
         released = generate(root, name, db_url(place))[f"{name}.ipynb"].decode()
         set_policy(root, place, name, due, late)
-        common = journal.common_key(root, name, released, boxed)
-        tasks = [
-            Job(
-                *(root, place, submitted / student / name, student, name, released, boxed),
-                key=journal.key_of(common, student, submitted / student / name),
-                again=regrade,
-            )
-            for student in students
-        ]
-        finished, tasks = _finished(tasks)
+        received = _received(root, submitted, students, name, released, boxed, regrade)
+        finished, remaining = _finished(received)
         outcomes = {outcome.student: outcome for outcome in finished}
-        if tasks:
+        if remaining:
             with ExitStack() as running:
                 if boxed and scheduler is None:
                     server = folder / "server"
                     running.enter_context(boxes.shared_fork_server(server))
-                    tasks = [replace(job, server=server) for job in tasks]
-                client = running.enter_context(_client(min(jobs, len(tasks)), scheduler, folder))
-                for outcome in progress(_run(client, tasks), len(tasks)):
+                    remaining = [replace(job, server=server) for job in remaining]
+                workers = min(jobs, len(remaining))
+                client = running.enter_context(_client(workers, scheduler, folder))
+                for outcome in progress(_run(client, remaining), len(remaining)):
                     outcomes[outcome.student] = outcome
     settle(root, place, name, students)
     for student, remarks in boxed_inspection.same_weights(place, name).items():
         if student in outcomes:
             outcomes[student].remarks.extend(remarks)
-    reports = [_report(place, name, outcomes[student]) for student in students]
+    reports = _reports(place, name, [outcomes[student] for student in students])
     return ClassReport(name, place, "bwrap" if boxed else "none", reports)
+
+
+def _received(
+    root: Path,
+    submitted: Path,
+    students: list[str],
+    name: str,
+    released: str,
+    boxed: bool,
+    regrade: bool,
+) -> list[Job]:
+    """What a class handed in, each with all that its grading rests on."""
+    common = journal.common_key(root, name, released, boxed)
+    return [
+        Job(
+            root=root,
+            place=submitted.parent,
+            handed_in=submitted / student / name,
+            student=student,
+            assignment=name,
+            released=released,
+            boxed=boxed,
+            key=journal.key_of(common, student, submitted / student / name),
+            again=regrade,
+        )
+        for student in students
+    ]
 
 
 def _prepare_gradebook(place: Path) -> None:
@@ -190,14 +210,11 @@ def _finished(tasks: list[Job]) -> tuple[list[Outcome], list[Job]]:
         for job in tasks:
             entry = entries[job.student]
             marks = journal.marks_of(gradebook, job.assignment, job.student)
-            result = Path(job.student) / job.assignment / job.assignment
-            page = (job.place / "feedback" / result).with_suffix(".html")
-            graded = (job.place / "autograded" / result).with_suffix(".ipynb")
             if entry is None or entry.key != job.key or job.again:
                 remaining.append(job)
-            elif marks is None or not graded.is_file():
+            elif marks is None or not job.graded.is_file():
                 remaining.append(replace(job, again=True))
-            elif entry.marks != marks or not page.is_file():
+            elif entry.marks != marks or not job.page.is_file():
                 remaining.append(replace(job, feedback_only=True))
             else:
                 outcomes.append(entry.outcome)
@@ -246,7 +263,7 @@ def _not_for_children(number: int) -> Iterator[None]:
 
 def _run(client: Client, tasks: list[Job]) -> Iterator[Outcome]:
     """Outcomes as they come; a grading process that dies costs its own submission only."""
-    futures = {client.submit(grade_one, task, pure=False): task for task in tasks}
+    futures = {client.submit(grade, task, pure=False): task for task in tasks}
     for future in as_completed(futures):
         if future.status == "finished":
             yield future.result()
@@ -256,43 +273,40 @@ def _run(client: Client, tasks: list[Job]) -> Iterator[Outcome]:
             yield Outcome(futures[future].student, False, 0.0, [remark])
 
 
-def _report(place: Path, name: str, outcome: Outcome) -> Report:
-    """Put an outcome together with what the gradebook says, manual scores included."""
+def _reports(place: Path, name: str, outcomes: list[Outcome]) -> list[Report]:
+    """Outcomes together with what the gradebook says about them, manual scores included."""
     with nbgrader_messages(), Gradebook(db_url(place)) as gradebook:
-        order = {
-            cell.name: row
-            for row, cell in enumerate(gradebook.find_notebook(name, name).source_cells)
-        }
-        grades, late, deducted = [], 0.0, 0.0
-        try:
-            notebook = gradebook.find_submission_notebook(name, name, outcome.student)
-        except MissingEntry:
-            pass
-        else:
-            grades, deducted = notebook.grades, float(notebook.late_submission_penalty or 0)
-            late = float(notebook.assignment.total_seconds_late)
-        marks = [
-            Mark(
-                part=grade.name,
-                # nbgrader counts a part nobody has marked as 0
-                score=None
-                if grade.auto_score is None and grade.manual_score is None
-                else float(grade.score),
-                points=float(grade.max_score),
-                automatic=grade.cell.cell_type == "code",
-                to_read=bool(grade.needs_manual_grade),
-                by_hand=grade.manual_score is not None,
-            )
-            for grade in sorted(grades, key=lambda grade: order[grade.name])
-        ]
+        return [_report(gradebook, place, name, outcome) for outcome in outcomes]
+
+
+def _report(gradebook: Gradebook, place: Path, name: str, outcome: Outcome) -> Report:
+    order = [cell.name for cell in gradebook.find_notebook(name, name).source_cells]
+    grades, seconds_late, deducted = [], 0.0, 0.0
+    with suppress(MissingEntry):
+        notebook = gradebook.find_submission_notebook(name, name, outcome.student)
+        grades, deducted = notebook.grades, float(notebook.late_submission_penalty or 0)
+        seconds_late = float(notebook.assignment.total_seconds_late)
     page = place / "feedback" / outcome.student / name / f"{name}.html"
     return Report(
         student=outcome.student,
         graded=outcome.graded,
-        marks=marks,
+        marks=[_mark(grade) for grade in sorted(grades, key=lambda one: order.index(one.name))],
         remarks=outcome.remarks,
         seconds=outcome.seconds,
         feedback=page if page.is_file() else None,
-        seconds_late=late,
+        seconds_late=seconds_late,
         deducted=deducted,
+    )
+
+
+def _mark(grade: Grade) -> Mark:
+    # nbgrader counts a part that nobody has marked as 0
+    marked = grade.auto_score is not None or grade.manual_score is not None
+    return Mark(
+        part=grade.name,
+        score=float(grade.score) if marked else None,
+        points=float(grade.max_score),
+        automatic=grade.cell.cell_type == "code",
+        to_read=bool(grade.needs_manual_grade),
+        by_hand=grade.manual_score is not None,
     )

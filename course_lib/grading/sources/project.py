@@ -61,6 +61,11 @@ def source_of(root: Path, name: str) -> Path:
     return root / "solutions" / name / f"{name}.md"
 
 
+def db_url(place: Path) -> str:
+    """The gradebook of a class; whoever finds it busy waits."""
+    return f"sqlite:///{place / 'gradebook.db'}?timeout=60"
+
+
 @contextmanager
 def nbgrader_messages() -> Iterator[list[str]]:
     """Run nbgrader's converters: what they log is collected, since most of it is of use to nobody.

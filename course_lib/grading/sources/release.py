@@ -11,6 +11,7 @@ from nbformat import NotebookNode
 from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.utils import is_locked
 
 from course_lib.assignments.inspection import INSPECTORS
 from course_lib.errors import CourseError
@@ -156,6 +157,15 @@ def data_files(source: Path) -> dict[str, Path]:
         and path.name not in MADE_UP
         and ".ipynb_checkpoints" not in path.parts
         and not path.is_relative_to(source.parent / HANDED_IN)
+    }
+
+
+def whole_tests(source: Path) -> dict[str, str]:
+    """Cells that a student cannot change, hidden tests included: grade id -> text."""
+    return {
+        cell.metadata.nbgrader.grade_id: cell.source
+        for cell in source_notebook(source).cells
+        if is_locked(cell)
     }
 
 

@@ -8,8 +8,9 @@ import pytest
 from nbgrader.api import Gradebook
 
 from course_lib.grading.intake.given_out import laid_over
-from course_lib.grading.running.worker import Job, db_url, grade_one
+from course_lib.grading.running.submission import Job, grade
 from course_lib.grading.sandbox import walls
+from course_lib.grading.sources.project import db_url
 from course_lib.grading.sources.release import generate, release
 
 Folder = Callable[..., dict[str, Path]]
@@ -108,7 +109,7 @@ def test_a_notebook_is_graded_with_the_files_of_its_release(tmp_path: Path, boxe
     cell = next(c for c in answered.cells if c.metadata.get("nbgrader", {}).get("solution"))
     cell.source = 'word = open("words/first.txt").read()'
     nbformat.write(answered, handed_in / "tiny.ipynb")
-    outcome = grade_one(Job(tmp_path, place, handed_in, "ada", "tiny", notebook, boxed))
+    outcome = grade(Job(tmp_path, place, handed_in, "ada", "tiny", notebook, boxed))
     assert outcome.graded
     assert outcome.remarks == [
         "words/first.txt is given out with the assignment and had been changed; the original was"

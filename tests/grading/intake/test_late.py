@@ -19,8 +19,7 @@ from course_lib.grading.intake.late import (
     settle,
 )
 from course_lib.grading.intake.staging import stage
-from course_lib.grading.running.worker import db_url
-from course_lib.grading.sources.project import nbgrader_messages, project_root
+from course_lib.grading.sources.project import db_url, nbgrader_messages, project_root
 from course_lib.grading.sources.release import generate
 
 NAME = "attention_by_hand"

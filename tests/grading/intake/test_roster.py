@@ -8,8 +8,7 @@ from nbgrader.api import Gradebook
 
 from course_lib.errors import CourseError
 from course_lib.grading.intake.roster import Platform, enrol, read_roster, remember, remembered
-from course_lib.grading.running.worker import db_url
-from course_lib.grading.sources.project import nbgrader_messages
+from course_lib.grading.sources.project import db_url, nbgrader_messages
 
 CANVAS = """\
 \ufeffStudent,ID,SIS User ID,SIS Login ID,Section,Attention by hand (1207),Final Score

@@ -97,7 +97,7 @@ def folder(tmp_path: Path) -> Path:
 def staged(folder: Path, tmp_path: Path) -> tuple[bool, list[str], NotebookNode]:
     target = tmp_path / "staged"
     result = stage(folder, NAME, RELEASED, target)
-    notebook = nbformat.read(target / f"{NAME}.ipynb", as_version=4)
+    notebook = nbformat.reads(nbformat.writes(result.notebook), as_version=4)
     nbformat.validate(notebook)
     assert ids(notebook) == ids(RELEASED)
     return result.notebook_found, result.remarks, notebook
@@ -160,7 +160,7 @@ def test_links_are_not_followed(folder: Path, tmp_path: Path) -> None:
     (folder / "everything").symlink_to(tmp_path)
     staged(folder, tmp_path)
     names = sorted(path.name for path in (tmp_path / "staged").rglob("*"))
-    assert names == [f"{NAME}.ipynb", "data.txt"]
+    assert names == ["data.txt"]
 
 
 def test_a_file_that_cannot_be_read_is_left_out_and_named(
@@ -180,7 +180,7 @@ def test_a_file_that_cannot_be_read_is_left_out_and_named(
     _, remarks, _ = staged(folder, tmp_path)
     assert remarks == ["locked.txt cannot be read (PermissionError); it was left out."]
     names = sorted(path.name for path in (tmp_path / "staged").rglob("*"))
-    assert names == [f"{NAME}.ipynb", "data.txt"]
+    assert names == ["data.txt"]
 
 
 def test_a_link_is_no_notebook(folder: Path, tmp_path: Path) -> None:
@@ -355,10 +355,7 @@ def test_modules_and_files_with_invisible_names_are_left_out_and_named(
     for name in ("torch.py", "course_lib.py", "fine.txt", "a\nb.txt", "exe\u202etxt.c", ".owner"):
         (folder / name).write_text("")
     _, remarks, _ = staged(folder, tmp_path)
-    assert [path.name for path in sorted((tmp_path / "staged").iterdir())] == [
-        f"{NAME}.ipynb",
-        "fine.txt",
-    ]
+    assert [path.name for path in (tmp_path / "staged").iterdir()] == ["fine.txt"]
     assert len(remarks) == 4
     assert "torch.py is a Python module" in " ".join(remarks)
 

@@ -17,8 +17,7 @@ from nbgrader.api import Gradebook
 
 from course_lib.grading.authoring.demonstration import automatic_parts
 from course_lib.grading.reporting.formgrader import prepare
-from course_lib.grading.running.worker import db_url
-from course_lib.grading.sources.project import nbgrader_messages, project_root, source_of
+from course_lib.grading.sources.project import db_url, nbgrader_messages, project_root, source_of
 from course_lib.grading.sources.release import generate, source_notebook
 from tests.conftest import PATIENCE
 

@@ -23,8 +23,8 @@ from course_lib.grading.authoring.demonstration import (
     write_class,
 )
 from course_lib.grading.running.classroom import ClassReport, Report, grade_class
-from course_lib.grading.running.worker import Job, db_url, grade_one
-from course_lib.grading.sources.project import nbgrader_messages, project_root
+from course_lib.grading.running.submission import Job, grade
+from course_lib.grading.sources.project import db_url, nbgrader_messages, project_root
 from course_lib.grading.sources.release import generate
 
 NAME = "attention_by_hand"
@@ -198,13 +198,13 @@ def test_grading_again_keeps_what_a_person_has_marked(tmp_path: Path) -> None:
     generate(ROOT, NAME, db_url(tmp_path))
     handed_in = tmp_path / "submitted" / "reference" / NAME
     job = Job(ROOT, tmp_path, handed_in, "ada", NAME, RELEASED, boxed=True)
-    assert grade_one(job).graded
+    assert grade(job).graded
     with nbgrader_messages(), Gradebook(db_url(tmp_path)) as gradebook:
         before = gradebook.find_submission(NAME, "ada").score
-        grade = gradebook.find_grade("why", NAME, NAME, "ada")
-        grade.manual_score, grade.needs_manual_grade = 2.0, False
+        mark = gradebook.find_grade("why", NAME, NAME, "ada")
+        mark.manual_score, mark.needs_manual_grade = 2.0, False
         gradebook.db.commit()
-    assert grade_one(job).graded
+    assert grade(job).graded
     with nbgrader_messages(), Gradebook(db_url(tmp_path)) as gradebook:
         assert gradebook.find_submission(NAME, "ada").score == before + 2
 
@@ -250,7 +250,7 @@ def test_a_crash_costs_what_comes_after_it_and_is_named(
 
 
 def test_a_folder_nbgrader_cannot_name_is_told_apart(tmp_path: Path) -> None:
-    outcome = grade_one(Job(ROOT, tmp_path, tmp_path, "ada [1]", NAME, RELEASED, boxed=True))
+    outcome = grade(Job(ROOT, tmp_path, tmp_path, "ada [1]", NAME, RELEASED, boxed=True))
     assert not outcome.graded
     assert "Rename it" in outcome.remarks[0]
     assert not (tmp_path / "gradebook.db").exists()

@@ -24,8 +24,7 @@ from nbgrader.api import Gradebook
 
 from course_lib.grading.running import journal, scratch
 from course_lib.grading.running.classroom import ClassReport, grade_class
-from course_lib.grading.running.worker import db_url
-from course_lib.grading.sources.project import nbgrader_messages
+from course_lib.grading.sources.project import db_url, nbgrader_messages
 from course_lib.grading.sources.release import generate
 from tests.conftest import PATIENCE
 

@@ -13,8 +13,8 @@ from nbgrader.coursedir import CourseDirectory
 
 from course_lib.grading.intake.late import set_policy, settle
 from course_lib.grading.reporting.findings import grade_id
-from course_lib.grading.running.worker import db_url
 from course_lib.grading.sources.project import (
+    db_url,
     load_config,
     nbgrader_messages,
     project_root,

@@ -17,8 +17,7 @@ from course_lib.grading.reporting.reports import as_json, as_table, similar
 from course_lib.grading.reporting.rubric import Criterion
 from course_lib.grading.reporting.similarity import Pair
 from course_lib.grading.running.classroom import ClassReport, Mark, Report
-from course_lib.grading.running.worker import db_url
-from course_lib.grading.sources.project import nbgrader_messages
+from course_lib.grading.sources.project import db_url, nbgrader_messages
 
 NAMES = {
     "lovelace-a": ("Augusta", "Lovelace", "augusta@uni.example"),

@@ -1,0 +1,306 @@
+"""The way of one submission, to be read from top to bottom: from its folder to marks and a page.
+
+    stage     the notebook put in order, with all tests in it, and the files beside it
+    judge     trained models that came along, looked at in a box of their own
+    run       every cell run in its box, the outcome of each in the notebook
+    mark      points, and what being late costs, in the gradebook
+    report    the student's page
+
+`grade` is the line of these steps. Each takes what the steps before it have made, and returns what
+it has made itself, with its remarks for the instructor. The gradebook is opened when no student's
+code runs any more. What is finished is noted in the journal last of all, so that a run that is
+killed anywhere can be gone on with.
+"""
+
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import nbformat
+from nbconvert.preprocessors import ClearMetadataPreprocessor
+from nbformat import NotebookNode
+from nbgrader.api import Gradebook
+from nbgrader.converters import GenerateFeedback
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import (
+    CheckCellMetadata,
+    IgnorePattern,
+    LimitOutput,
+    NbGraderPreprocessor,
+    SaveAutoGrades,
+)
+from nbgrader.utils import compute_checksum, setenv
+
+from course_lib.assignments import inspection
+from course_lib.errors import CourseError
+from course_lib.files import write_atomically
+from course_lib.grading.intake import late, staging
+from course_lib.grading.intake.given_out import laid_over
+from course_lib.grading.running import journal
+from course_lib.grading.running.execution import ContainedExecute, remarks_of
+from course_lib.grading.running.journal import Outcome
+from course_lib.grading.running.scratch import scratch_folder
+from course_lib.grading.runs import boxed_inspection
+from course_lib.grading.sandbox import boxes
+from course_lib.grading.sources.project import db_url, load_config, nbgrader_messages, source_of
+from course_lib.grading.sources.release import data_files, whole_tests
+
+
+@dataclass(frozen=True)
+class Job:
+    """One submission as it was received: all that a process on another machine has to know.
+
+    Attributes:
+        root: the course's folder.
+        place: the folder that holds gradebook, graded notebooks and feedback.
+        handed_in: the student's folder for this assignment.
+        student: the student's id.
+        assignment: the assignment's name.
+        released: the released notebook, as JSON.
+        boxed: whether the kernel runs in the sandbox.
+        key: the name under which it goes into the journal (see `journal`); none if empty.
+        again: whether it is to be graded though the journal has it.
+        feedback_only: whether it is graded already and only its feedback is to be made anew.
+        server: where a fork server can be asked, on the machine that the class is graded from.
+    """
+
+    root: Path
+    place: Path
+    handed_in: Path
+    student: str
+    assignment: str
+    released: str
+    boxed: bool
+    key: str = ""
+    again: bool = False
+    feedback_only: bool = False
+    server: Path | None = None
+
+    @property
+    def graded(self) -> Path:
+        """The graded notebook; the files that it was run with lie beside it."""
+        return self._result("autograded", ".ipynb")
+
+    @property
+    def page(self) -> Path:
+        """The student's page."""
+        return self._result("feedback", ".html")
+
+    def _result(self, kind: str, suffix: str) -> Path:
+        return self.place / kind / self.student / self.assignment / f"{self.assignment}{suffix}"
+
+
+class Staged(NamedTuple):
+    """A submission that can be run: its notebook (the released one if there is none), its files."""
+
+    notebook: NotebookNode
+    is_theirs: bool
+    folder: Path
+    files: dict[str, Path]
+    remarks: list[str]
+
+
+class Judged(NamedTuple):
+    """The files to run the notebook with, once trained models among them have been judged."""
+
+    files: dict[str, Path]
+    remarks: list[str]
+
+
+class Ran(NamedTuple):
+    """The notebook with the outcome of every cell; it lies in its place too."""
+
+    notebook: NotebookNode
+    remarks: list[str]
+
+
+class Marked(NamedTuple):
+    """A name for what the gradebook now says about the submission; None if it knows nothing."""
+
+    marks: str | None
+
+
+def grade(job: Job) -> Outcome:
+    """Take one submission all the way; whatever is in it, the outcome is defined."""
+    start = time.monotonic()
+    fault = staging.unusable(job.student)
+    if fault is not None:
+        return Outcome(job.student, False, 0.0, [fault])
+    boxes.ask_at(job.server)
+    try:
+        with journal.alone(job.place, job.assignment, job.student):
+            entry = journal.read(job.place, job.assignment, job.student)
+            if entry is None or entry.key != job.key or job.again:
+                return _whole_way(job, start)
+            if job.feedback_only:
+                _finish(job, _page_anew(job), entry.outcome)
+            return entry.outcome  # perhaps by a process that outlived an earlier run
+    except CourseError as error:
+        return Outcome(job.student, False, 0.0, [str(error)])
+
+
+def _whole_way(job: Job, start: float) -> Outcome:
+    remarks: list[str] = []
+    try:
+        with scratch_folder() as folder, nbgrader_messages():
+            staged = stage(job, folder)
+            remarks += staged.remarks
+            judged = judge(job, staged)
+            remarks += judged.remarks
+            ran = run(job, folder, staged, judged)
+            remarks += ran.remarks
+            marked = mark(job, staged, ran)
+            report(job, ran)
+    except CourseError as error:
+        remarks.append(str(error))
+    except Exception as error:  # one submission must not stop the others
+        shutil.rmtree(job.graded.parent, ignore_errors=True)
+        text = (str(error).strip().splitlines() or [""])[0]
+        remarks.append(f"It could not be graded: {type(error).__name__}: {text}")
+    else:
+        seconds = round(time.monotonic() - start, 2)
+        outcome = Outcome(job.student, staged.is_theirs, seconds, remarks)
+        _finish(job, marked, outcome)
+        return outcome
+    return Outcome(job.student, False, round(time.monotonic() - start, 2), remarks)
+
+
+def _page_anew(job: Job) -> Marked:
+    """Make the page of a submission that is graded already."""
+    with nbgrader_messages():
+        report(job, Ran(nbformat.read(job.graded, as_version=4), []))
+        with Gradebook(db_url(job.place)) as gradebook:
+            return Marked(journal.marks_of(gradebook, job.assignment, job.student))
+
+
+def _finish(job: Job, marked: Marked, outcome: Outcome) -> None:
+    """Write into the journal that a submission is finished: the last thing that is done."""
+    if job.key and marked.marks is not None:
+        journal.write(job.place, job.assignment, journal.Entry(job.key, marked.marks, outcome))
+
+
+def stage(job: Job, folder: Path) -> Staged:
+    """Put what was handed in in order, in a folder of its own, and every test into the notebook."""
+    source = source_of(job.root, job.assignment)
+    released = nbformat.reads(job.released, as_version=4)
+    target = folder / "staged"
+    staged = staging.stage(job.handed_in, job.assignment, released, target, student=job.student)
+    tests = whole_tests(source)
+    for cell in staged.notebook.cells:
+        told = cell.metadata.get("nbgrader", {})
+        if told.get("grade_id") in tests:
+            cell.source = tests[told["grade_id"]]
+            told["checksum"] = compute_checksum(cell)
+    files, changed = laid_over(staged.data_files, data_files(source))
+    remarks = [*staged.remarks, *changed]
+    return Staged(staged.notebook, staged.notebook_found, target, files, remarks)
+
+
+def judge(job: Job, staged: Staged) -> Judged:
+    """Judge the trained models that some assignments want; what is found lies beside the notebook.
+
+    Raises:
+        CourseError: this machine lacks the corpus that they were trained on.
+    """
+    found = boxed_inspection.inspect(job.assignment, staged.folder, job.student, boxed=job.boxed)
+    if found is None:
+        return Judged(staged.files, [])
+    boxed_inspection.keep(found, job.place, job.assignment, job.student)
+    files = {name: path for name, path in staged.files.items() if path.exists()}
+    files[inspection.FILE] = staged.folder / inspection.FILE
+    return Judged(files, found["remarks"])
+
+
+def run(job: Job, folder: Path, staged: Staged, judged: Judged) -> Ran:
+    """Run the notebook behind walls, and put it with its files where graded notebooks lie."""
+    shutil.rmtree(job.graded.parent, ignore_errors=True)
+    for name, path in judged.files.items():
+        copy = job.graded.parent / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
+        copy.chmod(0o444)
+    config = load_config(job.root)
+    if job.boxed:
+        kernel = folder / "k"  # a short name: the paths of its sockets have to fit
+        kernel.mkdir()
+        config.merge(boxes.kernel_config(kernel, judged.files))
+    else:
+        config.ExecutePreprocessor.kernel_name = "python3"
+        config.Execute.extra_arguments = ["--log-level=ERROR"]
+    notebook, resources = staged.notebook, _resources(job)
+    with setenv(NBGRADER_EXECUTION="autograde"):
+        for step in (
+            ContainedExecute(config=config),
+            IgnorePattern(config=config),
+            ClearMetadataPreprocessor(config=config),
+            LimitOutput(config=config),
+            CheckCellMetadata(config=config),
+        ):
+            notebook, resources = step(notebook, resources)
+    write_atomically(job.graded, nbformat.writes(notebook))
+    job.graded.chmod(0o444)
+    return Ran(notebook, remarks_of(notebook))
+
+
+def mark(job: Job, staged: Staged, ran: Ran) -> Marked:
+    """Record the points of every part, all at once, and what being late costs."""
+    config = load_config(job.root)
+    course = CourseDirectory(config=config)
+    handed_in_at = course.get_existing_timestamp(str(staged.folder))
+    told = {} if handed_in_at is None else {"timestamp": handed_in_at}
+    with Gradebook(db_url(job.place), course.course_id) as gradebook:
+        gradebook.update_or_create_student(job.student)
+        gradebook.update_or_create_submission(job.assignment, job.student, **told)
+        SaveAtOnce(gradebook, config=config)(ran.notebook, _resources(job))
+        late.deduct(gradebook, config, job.place, job.assignment, job.student)
+        return Marked(journal.marks_of(gradebook, job.assignment, job.student))
+
+
+def report(job: Job, ran: Ran) -> Path:
+    """Make the student's page, as the course's settings for nbgrader's feedback say."""
+    config = load_config(job.root)
+    config.CourseDirectory.db_url = db_url(job.place)
+    settings = GenerateFeedback(coursedir=CourseDirectory(config=config), config=config)
+    exporter = settings.exporter_class(parent=settings, config=settings.config)
+    for step in settings.preprocessors:
+        exporter.register_preprocessor(step)
+    page, _ = exporter.from_notebook_node(ran.notebook, _resources(job))
+    write_atomically(job.page, page)
+    return job.page
+
+
+class SaveAtOnce(SaveAutoGrades):
+    """nbgrader's SaveAutoGrades on an open gradebook, with all marks in one transaction."""
+
+    def __init__(self, gradebook: Gradebook, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.gradebook = gradebook
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        """Record the marks of a notebook."""
+        told = resources["nbgrader"]
+        self.notebook_id, self.assignment_id = told["notebook"], told["assignment"]
+        self.student_id = told["student"]
+        self.gradebook.db.commit = lambda: None  # nbgrader commits after each of the marks
+        nb, resources = NbGraderPreprocessor.preprocess(self, nb, resources)
+        del self.gradebook.db.commit
+        self.gradebook.db.commit()
+        return nb, resources
+
+
+def _resources(job: Job) -> dict[str, Any]:
+    """What nbgrader's steps have to know beside the notebook."""
+    return {
+        "unique_key": job.assignment,
+        "metadata": {"name": job.assignment, "path": str(job.graded.parent)},
+        "nbgrader": {
+            "student": job.student,
+            "assignment": job.assignment,
+            "notebook": job.assignment,
+            "db_url": db_url(job.place),
+        },
+    }
