@@ -64,9 +64,9 @@ def numbers(
     if floats:
         _refuse_whole_numbers(answer, name)
     nested = _plain(answer, name)
-    found = _shape(nested, name)
-    if found != shape:
-        raise Refused(_wrong_shape(name, found, shape, axes))
+    given = _shape(nested, name)
+    if given != shape:
+        raise Refused(_wrong_shape(name, given, shape, axes))
     that(
         all(map(math.isfinite, _flat(nested))),
         f"{name} contains NaN or infinity: something was divided by zero, or a softmax saw nothing"
@@ -93,9 +93,9 @@ def flag(
     """
     that(answer is not None, f"{name} is still None: put your answer in its place.")
     nested = _listed(answer)
-    found = _shape(nested, name)
-    if found != shape:
-        raise Refused(_wrong_shape(name, found, shape, axes))
+    given = _shape(nested, name)
+    if given != shape:
+        raise Refused(_wrong_shape(name, given, shape, axes))
     that(
         all(isinstance(one, bool) for one in _flat(nested)),
         f"{name} holds something else than True and False: compare (`<`, `!=`, ...), and leave the"
@@ -139,8 +139,8 @@ def gradient(
     total = answer.sum()
     if weights is not None:
         total = (answer * torch.as_tensor(weights, dtype=answer.dtype)).sum()
-    (found,) = torch.autograd.grad(total, [inputs], retain_graph=True, allow_unused=True)
-    plain = _flat((torch.zeros_like(inputs) if found is None else found).tolist())
+    (slope,) = torch.autograd.grad(total, [inputs], retain_graph=True, allow_unused=True)
+    plain = _flat((torch.zeros_like(inputs) if slope is None else slope).tolist())
     that(
         all(map(math.isfinite, plain)),
         f"The gradient through {name} is NaN or infinite, though the value is not. {hint}".strip(),
@@ -222,7 +222,7 @@ def places(answer: Any, name: str, each: int = 1) -> set[Any]:
     that(answer is not None, f"{name} is still None: put your answer in its place.")
     items = list(answer) if isinstance(answer, set | frozenset) else _listed(answer)
     that(isinstance(items, list), f"{wanted}; it is of the kind {type(answer).__name__}.")
-    found = []
+    positions = []
     for item in items:
         parts = [item] if each == 1 else _listed(item)
         that(
@@ -231,10 +231,10 @@ def places(answer: Any, name: str, each: int = 1) -> set[Any]:
             and all(_is_position(part) for part in parts),
             f"{wanted}; {str(item)[:40]} is none.",
         )
-        found.append(int(parts[0]) if each == 1 else tuple(map(int, parts)))
-    twice = next((item for item in found if found.count(item) > 1), None)
+        positions.append(int(parts[0]) if each == 1 else tuple(map(int, parts)))
+    twice = next((item for item in positions if positions.count(item) > 1), None)
     that(twice is None, f"{name} has {twice} twice: name each once, as a set does by itself.")
-    return set(found)
+    return set(positions)
 
 
 def _is_position(part: Any) -> bool:
@@ -405,15 +405,15 @@ def _flat(nested: Any) -> list[Any]:
 
 
 def _wrong_shape(
-    name: str, found: tuple[int, ...], shape: tuple[int, ...], axes: tuple[str, ...] | None
+    name: str, given: tuple[int, ...], shape: tuple[int, ...], axes: tuple[str, ...] | None
 ) -> str:
-    if len(shape) == 1 and len(found) == 1:
-        comma = " (Decimal points, not commas.)" if found[0] == 2 * shape[0] else ""
-        return f"{name} holds {found[0]} numbers; expected {shape[0]}.{comma}"
+    if len(shape) == 1 and len(given) == 1:
+        comma = " (Decimal points, not commas.)" if given[0] == 2 * shape[0] else ""
+        return f"{name} holds {given[0]} numbers; expected {shape[0]}.{comma}"
     if len(shape) == 1:
-        kind = "a single number" if not found else f"a table of shape {found}"
+        kind = "a single number" if not given else f"a table of shape {given}"
         return f"{name} is {kind}; expected {shape[0]} numbers in a row."
     if not shape:
-        return f"{name} has the shape {found}; expected a single number, without an axis."
+        return f"{name} has the shape {given}; expected a single number, without an axis."
     meaning = f" = ({', '.join(axes)})" if axes else ""
-    return f"{name} has the shape {found}; expected {shape}{meaning}."
+    return f"{name} has the shape {given}; expected {shape}{meaning}."

@@ -61,7 +61,7 @@ def belonging(notebook: NotebookNode) -> dict[str, list[str]]:
             parts[metadata["grade_id"]] = []
         elif metadata.get("grade"):
             parts[list(parts)[-1]].append(metadata["grade_id"])
-    return {cell: found for cell, found in parts.items() if found}
+    return {cell: own for cell, own in parts.items() if own}
 
 
 def prove(root: Path, name: str) -> dict[str, Lost]:
@@ -86,7 +86,7 @@ def prove(root: Path, name: str) -> dict[str, Lost]:
 
 
 def table(root: Path, name: str, lost: dict[str, Lost]) -> dict[str, Any]:
-    """What `prove` found, in a form to be recorded: the parts, and a row for each way to hand in.
+    """What `prove` returns, in a form to be recorded: the parts, and a row for each way to hand in.
 
     A row has its name, the answer cell it is about, its kind ("complete", "blank", "one answer",
     "one gap", "right", "wrong") and the parts it lost, in the assignment's order.

@@ -146,18 +146,18 @@ class ContainedExecute(Execute):
         if self._changed is not None:
             return [_ending("CheckDisabled", self._changed)]
         outputs: list[NotebookNode] = []
-        told = {"source": cell.source, "shared": visible_names(cell.source)}
-        verdict = self._ask("sit", index, outputs, **told, **self._place)
+        test = {"source": cell.source, "shared": visible_names(cell.source)}
+        verdict = self._ask("sit", index, outputs, **test, **self._place)
         printed = [output for output in outputs if output.get("output_type") == "stream"]
         for output in printed:
             output["name"] = "stdout"  # a warning is no reason to lose points
         kept = tidied(printed, self._hidden)
         if _timed_out(outputs):
             self._look_whether_it_answers(index)
-            said = f"This test did not end within {self.timeout} seconds."
+            text = f"This test did not end within {self.timeout} seconds."
             return [
                 *kept,
-                new_output("error", ename="CellTimeoutError", evalue=said, traceback=[said]),
+                new_output("error", ename="CellTimeoutError", evalue=text, traceback=[text]),
             ]
         changed = self._what_changed(index) if verdict is not None else [UNFIT]
         if changed:
@@ -183,22 +183,24 @@ class ContainedExecute(Execute):
     def _refusal(self, verdict: dict[str, Any]) -> NotebookNode:
         """The error of a test that was not passed: its message, and no code of the test."""
         kind = plain(verdict.get("kind"), self._hidden, 100)
-        said = plain(verdict.get("said"), self._hidden, 2000)
-        text = f"Not yet: {said}" if kind == "Refused" else f"The test stopped with {kind}: {said}"
+        reason = plain(verdict.get("said"), self._hidden, 2000)
+        text = f"The test stopped with {kind}: {reason}"
+        if kind == "Refused":
+            text = f"Not yet: {reason}"
         if kind in ENDINGS or kind == "CellTimeoutError":
             kind = f"{kind} (the notebook's own)"
         lines = textwrap.wrap(text, width=88)
-        return new_output("error", ename=kind or "Error", evalue=said, traceback=lines)
+        return new_output("error", ename=kind or "Error", evalue=reason, traceback=lines)
 
     def _ask(
         self, call: str, index: int, outputs: list[NotebookNode] | None = None, **arguments: Any
     ) -> dict[str, Any] | None:
         """Run one of the grader's own functions in the kernel; None if it did not answer."""
         name = "Verdict" + secrets.token_hex(8)
-        found = self._run(examination.message(call, name=name, **arguments), index, history=False)
+        sent = self._run(examination.message(call, name=name, **arguments), index, history=False)
         if outputs is not None:
-            outputs += found
-        errors = [output for output in found if output.get("output_type") == "error"]
+            outputs += sent
+        errors = [output for output in sent if output.get("output_type") == "error"]
         if not errors or any(output.get("ename") != name for output in errors):
             return None
         answer = json.loads(errors[-1]["evalue"])

@@ -30,7 +30,7 @@ from course_lib.grading.sandbox.limits import DEFAULT
 from course_lib.grading.sources.project import CONFIG
 
 LARGEST_READ = 256 * 1024**2
-"""Bytes. A larger file is told by its size and date; staging refuses it anyway."""
+"""Bytes. A larger file is known by its size and date alone; staging refuses it anyway."""
 
 PACKAGES = ("torch", "numpy", "nbgrader", "nbclient", "ipykernel")
 OTHER_SECONDS = 900
@@ -52,7 +52,7 @@ class Entry:
 
     Attributes:
         key: what was graded, as `key_of` names it.
-        marks: what the gradebook said when its feedback was made, as `marks_of` names it.
+        marks: what the gradebook held when its feedback was made, as `marks_of` names it.
         outcome: how it went.
     """
 
@@ -69,8 +69,8 @@ def path_of(place: Path, assignment: str, student: str) -> Path:
 def read(place: Path, assignment: str, student: str) -> Entry | None:
     """The entry of a submission, if it is finished."""
     try:
-        found: dict[str, Any] = json.loads(path_of(place, assignment, student).read_text())
-        return Entry(found["key"], found["marks"], Outcome(**found["outcome"]))
+        entry: dict[str, Any] = json.loads(path_of(place, assignment, student).read_text())
+        return Entry(entry["key"], entry["marks"], Outcome(**entry["outcome"]))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -117,17 +117,17 @@ def key_of(common: str, student: str, handed_in: Path) -> str:
 def marks_of(gradebook: Gradebook, assignment: str, student: str) -> str | None:
     """A name for what the gradebook says about a submission; None if nothing."""
     try:
-        found = gradebook.find_submission_notebook(assignment, assignment, student)
+        notebook = gradebook.find_submission_notebook(assignment, assignment, student)
     except MissingEntry:
         return None
     grades = sorted(
         (grade.name, grade.auto_score, grade.manual_score, grade.extra_credit)
-        for grade in found.grades
+        for grade in notebook.grades
     )
     comments = sorted(
-        (text.name, text.auto_comment, text.manual_comment) for text in found.comments
+        (text.name, text.auto_comment, text.manual_comment) for text in notebook.comments
     )
-    return _digest([repr((grades, comments, found.late_submission_penalty)).encode()])
+    return _digest([repr((grades, comments, notebook.late_submission_penalty)).encode()])
 
 
 @functools.cache
@@ -150,14 +150,14 @@ def _file(path: Path, folder: Path) -> Iterator[bytes]:
         yield from (name, b"link", str(path.readlink()).encode(errors="surrogateescape"))
     elif path.is_file():
         about = path.stat()
-        told = repr((about.st_size, about.st_mtime_ns)).encode()
+        stamp = repr((about.st_size, about.st_mtime_ns)).encode()
         if about.st_size > LARGEST_READ:
-            yield from (name, b"large", told)
+            yield from (name, b"large", stamp)
             return
         try:
             yield from (name, b"file", path.read_bytes())
         except OSError:  # grading will say what is wrong with it
-            yield from (name, b"unreadable", told)
+            yield from (name, b"unreadable", stamp)
 
 
 def _digest(parts: Iterable[bytes]) -> str:

@@ -39,28 +39,28 @@ def tidied(outputs: Iterable[NotebookNode], hidden: frozenset[str]) -> list[Note
         hidden: lines of hidden tests, stripped; a line of text that contains one is taken out.
     """
     kept: list[NotebookNode] = []
-    text, pictures, cut = 0, 0, False
+    length, pictures, cut = 0, 0, False
     for output in outputs:
         kind = output.get("output_type")
         if kind == "stream":
-            said = output.get("text")
-            if text >= MOST_TEXT or len(kept) >= MOST_OUTPUTS:
+            text = output.get("text")
+            if length >= MOST_TEXT or len(kept) >= MOST_OUTPUTS:
                 cut = True
                 continue
-            said = plain(said, hidden, MOST_TEXT - text)
-            text += len(said)
+            text = plain(text, hidden, MOST_TEXT - length)
+            length += len(text)
             name = "stderr" if output.get("name") == "stderr" else "stdout"
             if kept and kept[-1].output_type == "stream" and kept[-1].name == name:
-                kept[-1].text += said
+                kept[-1].text += text
             else:
-                kept.append(new_output("stream", name=name, text=said))
+                kept.append(new_output("stream", name=name, text=text))
         elif kind == "error" and len(kept) < MOST_OUTPUTS:
             kept.append(error(output, hidden))
         elif kind in {"display_data", "execute_result"}:
             data = _shown(output.get("data"), hidden)
             pictures += any(key.startswith("image/") for key in data)
-            text += len(data.get("text/plain", ""))
-            if pictures > MOST_PICTURES or text > MOST_TEXT or len(kept) >= MOST_OUTPUTS:
+            length += len(data.get("text/plain", ""))
+            if pictures > MOST_PICTURES or length > MOST_TEXT or len(kept) >= MOST_OUTPUTS:
                 cut = True
             elif data:
                 kept.append(new_output("display_data", data=data))
@@ -81,20 +81,20 @@ def error(output: NotebookNode, hidden: frozenset[str]) -> NotebookNode:
     )
 
 
-def plain(said: Any, hidden: frozenset[str] = frozenset(), most: int = MOST_TEXT) -> str:
+def plain(text: Any, hidden: frozenset[str] = frozenset(), most: int = MOST_TEXT) -> str:
     """Text that shows what it holds: colours stay, other terminal sequences do not."""
-    if not isinstance(said, str):
+    if not isinstance(text, str):
         return ""
-    if len(said) > most:
-        said = said[:most] + "\n[cut off here]"
+    if len(text) > most:
+        text = text[:most] + "\n[cut off here]"
     # a progress bar writes over its line: only what is left standing is kept
-    said = re.sub(r"[^\n]*\r(?!\n)", "", said).replace("\r", "")
-    parts = _COLOURS.split(said)
+    text = re.sub(r"[^\n]*\r(?!\n)", "", text).replace("\r", "")
+    parts = _COLOURS.split(text)
     cleaned = [_HIDDEN.sub("\N{REPLACEMENT CHARACTER}", _SEQUENCES.sub("", one)) for one in parts]
-    colours = [*_COLOURS.findall(said), ""]
-    said = "".join(one + colour for one, colour in zip(cleaned, colours, strict=True))
-    said = _HALVES.sub("\N{REPLACEMENT CHARACTER}", said)
-    return "\n".join(_line(line, hidden) for line in said.split("\n"))
+    colours = [*_COLOURS.findall(text), ""]
+    text = "".join(one + colour for one, colour in zip(cleaned, colours, strict=True))
+    text = _HALVES.sub("\N{REPLACEMENT CHARACTER}", text)
+    return "\n".join(_line(line, hidden) for line in text.split("\n"))
 
 
 def _line(line: str, hidden: frozenset[str]) -> str:

@@ -189,28 +189,28 @@ def stage(job: Job, folder: Path) -> Staged:
     staged = staging.stage(job.handed_in, job.assignment, released, target, student=job.student)
     tests = whole_tests(source)
     for cell in staged.notebook.cells:
-        told = cell.metadata.get("nbgrader", {})
-        if told.get("grade_id") in tests:
-            cell.source = tests[told["grade_id"]]
-            told["checksum"] = compute_checksum(cell)
+        metadata = cell.metadata.get("nbgrader", {})
+        if metadata.get("grade_id") in tests:
+            cell.source = tests[metadata["grade_id"]]
+            metadata["checksum"] = compute_checksum(cell)
     files, changed = laid_over(staged.data_files, data_files(source))
     remarks = [*staged.remarks, *changed]
     return Staged(staged.notebook, staged.notebook_found, target, files, remarks)
 
 
 def judge(job: Job, staged: Staged) -> Judged:
-    """Judge the trained models that some assignments want; what is found lies beside the notebook.
+    """Judge the trained models that some assignments want; the result lies beside the notebook.
 
     Raises:
         CourseError: this machine lacks the corpus that they were trained on.
     """
-    found = boxed_inspection.inspect(job.assignment, staged.folder, job.student, boxed=job.boxed)
-    if found is None:
+    facts = boxed_inspection.inspect(job.assignment, staged.folder, job.student, boxed=job.boxed)
+    if facts is None:
         return Judged(staged.files, [])
-    boxed_inspection.keep(found, job.place, job.assignment, job.student)
+    boxed_inspection.keep(facts, job.place, job.assignment, job.student)
     files = {name: path for name, path in staged.files.items() if path.exists()}
     files[inspection.FILE] = staged.folder / inspection.FILE
-    return Judged(files, found["remarks"])
+    return Judged(files, facts["remarks"])
 
 
 def run(job: Job, folder: Path, staged: Staged, judged: Judged) -> Ran:
@@ -249,10 +249,10 @@ def mark(job: Job, staged: Staged, ran: Ran) -> Marked:
     config = load_config(job.root)
     course = CourseDirectory(config=config)
     handed_in_at = course.get_existing_timestamp(str(staged.folder))
-    told = {} if handed_in_at is None else {"timestamp": handed_in_at}
+    when = {} if handed_in_at is None else {"timestamp": handed_in_at}
     with Gradebook(db_url(job.place), course.course_id) as gradebook:
         gradebook.update_or_create_student(job.student)
-        gradebook.update_or_create_submission(job.assignment, job.student, **told)
+        gradebook.update_or_create_submission(job.assignment, job.student, **when)
         SaveAtOnce(gradebook, config=config)(ran.notebook, _resources(job))
         late.deduct(gradebook, config, job.place, job.assignment, job.student)
         return Marked(journal.marks_of(gradebook, job.assignment, job.student))
@@ -282,9 +282,9 @@ class SaveAtOnce(SaveAutoGrades):
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
         """Record the marks of a notebook."""
-        told = resources["nbgrader"]
-        self.notebook_id, self.assignment_id = told["notebook"], told["assignment"]
-        self.student_id = told["student"]
+        names = resources["nbgrader"]
+        self.notebook_id, self.assignment_id = names["notebook"], names["assignment"]
+        self.student_id = names["student"]
         self.gradebook.db.commit = lambda: None  # nbgrader commits after each of the marks
         nb, resources = NbGraderPreprocessor.preprocess(self, nb, resources)
         del self.gradebook.db.commit

@@ -60,29 +60,17 @@ class Box:
         Raises:
             OSError: it could not be started; nothing is left of it.
         """
-        inner = command.index(walls.LIMITER)
-        outer, python = command[:inner], command.index(sys.executable)
-        told, tell = os.pipe()
+        python = command.index(sys.executable)
+        info, tell = os.pipe()
         wait, go = os.pipe()
         self._group = Group.create(allowed)
         self._watch: Watch | None = None
         self._first: int | None = None
         self._exceeded: str | None = None
-        handles = ("--info-fd", str(tell), "--block-fd", str(wait))
         try:
-            self.process = subprocess.Popen(
-                [outer[0], *handles, *outer[1:], *(command[inner:] if server is None else ["cat"])],
-                stdin=subprocess.DEVNULL if server is None else subprocess.PIPE,
-                stdout=subprocess.DEVNULL if server is None else subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                pass_fds=(tell, wait),
-                start_new_session=True,
-                # bubblewrap stays inside as the first process, where its environment can be read
-                executable=shutil.which(outer[0]),
-                env=walls.environment(),
-            )
+            self.process = _bubblewrap(command, tell, wait, empty=server is not None)
         except BaseException:
-            os.close(told)
+            os.close(info)
             os.close(go)
             if self._group is not None:
                 self._group.remove()
@@ -91,11 +79,11 @@ class Box:
             os.close(tell)
             os.close(wait)
         try:
-            with open(told, encoding="utf-8") as stream:
-                said = stream.read()
-            if not said:
+            with open(info, encoding="utf-8") as stream:
+                facts = stream.read()
+            if not facts:
                 raise OSError("bubblewrap has not started")
-            self.first = int(json.loads(said)["child-pid"])
+            self.first = int(json.loads(facts)["child-pid"])
             self._first = os.pidfd_open(self.first) if hasattr(os, "pidfd_open") else None
             if self._group is not None:
                 self._join()
@@ -175,6 +163,32 @@ class Box:
             if stream is not None:
                 with contextlib.suppress(BrokenPipeError):
                     stream.close()
+
+
+def _bubblewrap(
+    command: list[str], tell: int, wait: int, *, empty: bool
+) -> "subprocess.Popen[bytes]":
+    """Start bubblewrap, which tells of its first process and lets that one wait.
+
+    Args:
+        command: as `walls.command` gives it.
+        tell: the pipe that it writes to.
+        wait: the pipe that its first process reads from before it goes on.
+        empty: whether nothing is to run inside yet but `cat`, until a fork server joins it.
+    """
+    inner = command.index(walls.LIMITER)
+    outer, program = command[:inner], ["cat"] if empty else command[inner:]
+    return subprocess.Popen(
+        [outer[0], "--info-fd", str(tell), "--block-fd", str(wait), *outer[1:], *program],
+        stdin=subprocess.PIPE if empty else subprocess.DEVNULL,
+        stdout=subprocess.PIPE if empty else subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=(tell, wait),
+        start_new_session=True,
+        # bubblewrap stays inside as the first process, where its environment can be read
+        executable=shutil.which(outer[0]),
+        env=walls.environment(),
+    )
 
 
 def start(command: list[str]) -> Box:

@@ -221,10 +221,10 @@ def count(roots: list[int], limits: Limits) -> Use:
     One that ends meanwhile counts nothing. Of too many nothing more is asked: they multiply while
     we look.
     """
-    found = _descendants(roots, limits.processes)
-    if len(found) > limits.processes:
-        return Use(processes=len(found))
-    statuses = list(filter(None, map(_status, found)))
+    alive = _descendants(roots, limits.processes)
+    if len(alive) > limits.processes:
+        return Use(processes=len(alive))
+    statuses = list(filter(None, map(_status, alive)))
     return Use(
         processes=sum(int(fields[17]) for fields in statuses),
         processor=sum(sum(map(int, fields[11:15])) for fields in statuses) / TICK,
@@ -237,10 +237,10 @@ def weigh(roots: list[int], limits: Limits) -> Use:
     Pages that several processes share are counted once, which takes longer: only where counting
     them for each says that they are too many.
     """
-    found = _descendants(roots, limits.processes)
-    memory = sum(int(fields[21]) * PAGE for fields in filter(None, map(_status, found)))
+    processes = _descendants(roots, limits.processes)
+    memory = sum(int(fields[21]) * PAGE for fields in filter(None, map(_status, processes)))
     if memory > limits.memory:
-        memory = sum(map(_share, found))
+        memory = sum(map(_share, processes))
     return Use(memory=memory + _files(roots[0]))
 
 
@@ -253,11 +253,11 @@ def _status(process: int) -> list[str] | None:
 
 
 def _descendants(roots: list[int], enough: int) -> list[int]:
-    found: list[int] = []
+    processes: list[int] = []
     waiting = list(roots)
-    while waiting and len(found) <= enough:
+    while waiting and len(processes) <= enough:
         process = waiting.pop()
-        found.append(process)
+        processes.append(process)
         try:
             for task in (PROC / str(process) / "task").iterdir():
                 waiting += map(int, (task / "children").read_text().split())
@@ -267,7 +267,7 @@ def _descendants(roots: list[int], enough: int) -> list[int]:
                     waiting += [child.pid for child in psutil.Process(process).children()]
         except OSError:
             pass
-    return found
+    return processes
 
 
 def _share(process: int) -> int:
@@ -300,7 +300,7 @@ def _places() -> list[tuple[dict[str, Path], int]]:
         return []
     top = mounts[""][0]
     own = _below(*mounts[""], ours[""])
-    found: list[tuple[dict[str, Path], int]] = []
+    places: list[tuple[dict[str, Path], int]] = []
     # a group with processes of its own hands nothing down, so usually it is one further up
     for folder in [own, *own.parents]:
         if not folder.is_relative_to(top):
@@ -308,31 +308,31 @@ def _places() -> list[tuple[dict[str, Path], int]]:
         with contextlib.suppress(OSError):
             offered = (folder / "cgroup.subtree_control").read_text().split()
             if {"memory", "pids"} <= set(offered) and os.access(folder, os.W_OK):
-                found.append(({"memory": folder, "pids": folder}, 2))
-    return found
+                places.append(({"memory": folder, "pids": folder}, 2))
+    return places
 
 
 def _mounts() -> dict[str, tuple[Path, str]]:
     """Controller ("" for version 2) -> where its hierarchy is mounted, and which part of it."""
-    found: dict[str, tuple[Path, str]] = {}
+    mounts: dict[str, tuple[Path, str]] = {}
     for line in (PROC / "self/mountinfo").read_text().splitlines():
         before, _, after = line.partition(" - ")
         root, point = before.split()[3:5]
         kind, _, options = after.split(maxsplit=2)
         if kind == "cgroup2":
-            found[""] = (Path(point), root)
+            mounts[""] = (Path(point), root)
         elif kind == "cgroup":
-            found |= {name: (Path(point), root) for name in options.split(",")}
-    return found
+            mounts |= {name: (Path(point), root) for name in options.split(",")}
+    return mounts
 
 
 def _memberships() -> dict[str, str]:
     """Controller ("" for version 2) -> the group this process is in."""
-    found: dict[str, str] = {}
+    groups: dict[str, str] = {}
     for line in (PROC / "self/cgroup").read_text().splitlines():
         _, names, path = line.split(":", 2)
-        found |= dict.fromkeys(names.split(","), path)
-    return found
+        groups |= dict.fromkeys(names.split(","), path)
+    return groups
 
 
 def _below(point: Path, root: str, group: str) -> Path:

@@ -65,9 +65,9 @@ def require() -> None:
         raise CourseError(f"No sandbox: bubblewrap (bwrap) is not installed. {HOW_TO_INSTALL}")
     trial = subprocess.run([*_walls(), "true"], capture_output=True, text=True, check=False)
     if trial.returncode != 0:
-        said = (trial.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        reason = (trial.stderr.strip().splitlines() or ["it gives no reason"])[-1]
         raise CourseError(
-            f"No sandbox: bubblewrap does not work here ({said}). In a container, allow user"
+            f"No sandbox: bubblewrap does not work here ({reason}). In a container, allow user"
             " namespaces (Docker: --security-opt seccomp=unconfined; Podman: --security-opt"
             " unmask=ALL), or give `--sandbox none` if you trust every notebook."
         )

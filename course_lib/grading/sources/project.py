@@ -97,7 +97,7 @@ def nbgrader_messages() -> Iterator[list[str]]:
 
 
 def reason(messages: list[str]) -> str:
-    """Why nbgrader gave up, as one line: the exception it logged, or the last thing it said."""
+    """Why nbgrader gave up, as one line: the exception it logged, or its last message."""
     tracebacks = [message for message in messages if message.startswith("Traceback")]
     chosen = (tracebacks or messages or ["it gave no reason"])[-1]
     return chosen.strip().splitlines()[-1].rstrip(".")

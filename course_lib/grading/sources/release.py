@@ -117,24 +117,26 @@ def release(root: Path, names: list[str]) -> list[Path]:
 
 def differences(root: Path, names: list[str]) -> list[Difference]:
     """What in exercises/ is not what solutions/ gives; empty when they are in step."""
-    found = []
+    differing = []
     for name in names or assignment_names(root):
         folder = root / "exercises" / name
         files, present = generate(root, name), _present(folder)
         for file, data in files.items():
             if file not in present:
-                found.append(Difference(folder / file, "missing"))
+                differing.append(Difference(folder / file, "missing"))
             elif (folder / file).read_bytes() != data:
-                found.append(Difference(folder / file, "different"))
-        found += [Difference(folder / old, "left over") for old in sorted(present - files.keys())]
+                differing.append(Difference(folder / file, "different"))
+        differing += [
+            Difference(folder / old, "left over") for old in sorted(present - files.keys())
+        ]
     if not names:
         known = assignment_names(root)
-        found += [
+        differing += [
             Difference(path, "left over")
             for path in sorted((root / "exercises").glob("*"))
             if path.name not in known
         ]
-    return found
+    return differing
 
 
 def _opening_cell(root: Path, name: str) -> NotebookNode:
