@@ -100,17 +100,17 @@ def release(
         for path in write(root, names or []):
             typer.echo(f"wrote {path.relative_to(root)}")
         return
-    found = differences(root, names or [])
-    for difference in found:
+    differing = differences(root, names or [])
+    for difference in differing:
         typer.echo(f"{difference.kind}: {difference.path.relative_to(root)}")
-    if found:
+    if differing:
         typer.echo("exercises/ is not in step with solutions/: run `course release`.", err=True)
     leaked = leaks(root, names or [])
     for leak in leaked:
         typer.echo(str(leak))
     if leaked:
         typer.echo("Secret text is in public: word the public place differently.", err=True)
-    if found or leaked:
+    if differing or leaked:
         raise typer.Exit(1)
     site = ", the built site" if (root / "book" / "_build" / "html").is_dir() else ""
     typer.echo("exercises/ is in step with solutions/.")
@@ -333,11 +333,11 @@ def _validate(notebook: Path) -> bool:
     from course_lib.grading.handing_in.validation import validate as run
 
     typer.echo(f"Running {notebook.name} from the top ...", err=True)
-    findings = run(notebook)
-    for finding in findings:
-        typer.echo(_line(finding))
-    failed = sum(finding.passed is False for finding in findings)
-    tested = sum(finding.passed is not None for finding in findings)
+    results = run(notebook)
+    for result in results:
+        typer.echo(_line(result))
+    failed = sum(result.passed is False for result in results)
+    tested = sum(result.passed is not None for result in results)
     if failed:
         typer.echo(f"\n{failed} of {tested} tests do not pass yet.")
     else:
@@ -345,12 +345,12 @@ def _validate(notebook: Path) -> bool:
     return failed == 0
 
 
-def _line(finding: "PartResult") -> str:
-    if finding.passed is None:
-        return f"  --    {finding.part}: {finding.message}"
-    if finding.passed:
-        return f"  ok    {finding.part}"
-    return f"  NOT   {finding.part}\n        {finding.message}"
+def _line(result: "PartResult") -> str:
+    if result.passed is None:
+        return f"  --    {result.part}: {result.message}"
+    if result.passed:
+        return f"  ok    {result.part}"
+    return f"  NOT   {result.part}\n        {result.message}"
 
 
 def _collect(
@@ -416,14 +416,14 @@ def _compare(result: "ClassReport", declared: list["Student"]) -> bool:
     """Say whether the made-up class got the marks it is declared to deserve."""
     from course_lib.grading.authoring.demonstration import disagreements
 
-    found = disagreements(result, declared)
-    for line in found:
+    lines = disagreements(result, declared)
+    for line in lines:
         typer.echo(line, err=True)
-    if not found:
+    if not lines:
         typer.echo(
             f"All {len(declared)} made-up students got exactly the marks they deserve.", err=True
         )
-    return not found
+    return not lines
 
 
 def _progress(outcomes: Iterator["Outcome"], total: int, named: bool = True) -> Iterator["Outcome"]:

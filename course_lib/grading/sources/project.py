@@ -66,22 +66,29 @@ def db_url(place: Path) -> str:
     return f"sqlite:///{place / 'gradebook.db'}?timeout=60"
 
 
+class _Collector(logging.Handler):
+    """Keeps what is logged, as text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep one message."""
+        self.messages.append(record.getMessage())
+
+
 @contextmanager
 def nbgrader_messages() -> Iterator[list[str]]:
     """Run nbgrader's converters: what they log is collected, since most of it is of use to nobody.
 
     They also call `alembic` by its bare name, which an environment nobody activated does not offer.
     """
-    messages: list[str] = []
-
-    class Collector(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            messages.append(record.getMessage())
-
+    collector = _Collector()
     adapter = get_logger()
     logger = adapter.logger if isinstance(adapter, logging.LoggerAdapter) else adapter
     handlers, propagate, level = logger.handlers[:], logger.propagate, logger.level
-    logger.handlers, logger.propagate = [Collector()], False
+    logger.handlers, logger.propagate = [collector], False
     logger.setLevel(logging.WARNING)
     path = os.environ.get("PATH", os.defpath)
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), path])
@@ -89,7 +96,7 @@ def nbgrader_messages() -> Iterator[list[str]]:
         with warnings.catch_warnings():
             # of nbgrader's own handling of its database, on every submission
             warnings.simplefilter("ignore", SAWarning)
-            yield messages
+            yield collector.messages
     finally:
         os.environ["PATH"] = path
         logger.handlers, logger.propagate = handlers, propagate

@@ -126,9 +126,8 @@ def differences(root: Path, names: list[str]) -> list[Difference]:
                 differing.append(Difference(folder / file, "missing"))
             elif (folder / file).read_bytes() != data:
                 differing.append(Difference(folder / file, "different"))
-        differing += [
-            Difference(folder / old, "left over") for old in sorted(present - files.keys())
-        ]
+        superfluous = sorted(present - files.keys())
+        differing += [Difference(folder / old, "left over") for old in superfluous]
     if not names:
         known = assignment_names(root)
         differing += [
