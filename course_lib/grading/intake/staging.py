@@ -11,9 +11,8 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import nbformat
 from nbformat import NotebookNode
@@ -40,12 +39,20 @@ _SCRIPT = re.compile(r"(?i)\b(javascript|vbscript|data)\s*:")
 _PICTURE = re.compile(r"!\[(?![^\]]*\]\(attachment:)")
 
 
-@dataclass(frozen=True)
-class Staged:
-    """A submission as the grader sees it."""
+class Staged(NamedTuple):
+    """A submission in order, ready to be run.
+
+    Attributes:
+        notebook: the student's with its cells put right, or the released one if there is none.
+        notebook_found: whether it is the student's.
+        folder: where copies of its files are.
+        data_files: the files to run it with, name relative to the notebook -> path.
+        remarks: what had to be put in order, a line each.
+    """
 
     notebook: NotebookNode
     notebook_found: bool
+    folder: Path
     data_files: dict[str, Path]
     remarks: list[str]
 
@@ -124,7 +131,7 @@ def stage(
     for place, cell in enumerate(graded.cells):
         cell["id"] = f"cell-{place}"
     graded.nbformat, graded.nbformat_minor = 4, 5
-    return Staged(graded, notebook is not None, data_files, remarks)
+    return Staged(graded, notebook is not None, target, data_files, remarks)
 
 
 def repair(notebook: NotebookNode, released: NotebookNode) -> tuple[NotebookNode, list[str]]:

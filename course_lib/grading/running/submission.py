@@ -38,6 +38,7 @@ from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 from course_lib.grading.intake import late, staging
 from course_lib.grading.intake.given_out import laid_over
+from course_lib.grading.intake.staging import Staged
 from course_lib.grading.running import journal
 from course_lib.grading.running.execution import ContainedExecute, remarks_of
 from course_lib.grading.running.journal import Outcome
@@ -92,16 +93,6 @@ class Job:
         return self.place / kind / self.student / self.assignment / f"{self.assignment}{suffix}"
 
 
-class Staged(NamedTuple):
-    """A submission that can be run: its notebook (the released one if there is none), its files."""
-
-    notebook: NotebookNode
-    is_theirs: bool
-    folder: Path
-    files: dict[str, Path]
-    remarks: list[str]
-
-
 class Judged(NamedTuple):
     """The files to run the notebook with, once trained models among them have been judged."""
 
@@ -142,6 +133,7 @@ def grade(job: Job) -> Outcome:
 
 
 def _whole_way(job: Job, start: float) -> Outcome:
+    """The line of steps; where one of them cannot be taken, the remarks say why."""
     remarks: list[str] = []
     try:
         with scratch_folder() as folder, nbgrader_messages():
@@ -161,7 +153,7 @@ def _whole_way(job: Job, start: float) -> Outcome:
         remarks.append(f"It could not be graded: {type(error).__name__}: {text}")
     else:
         seconds = round(time.monotonic() - start, 2)
-        outcome = Outcome(job.student, staged.is_theirs, seconds, remarks)
+        outcome = Outcome(job.student, staged.notebook_found, seconds, remarks)
         _finish(job, marked, outcome)
         return outcome
     return Outcome(job.student, False, round(time.monotonic() - start, 2), remarks)
@@ -194,8 +186,7 @@ def stage(job: Job, folder: Path) -> Staged:
             cell.source = tests[metadata["grade_id"]]
             metadata["checksum"] = compute_checksum(cell)
     files, changed = laid_over(staged.data_files, data_files(source))
-    remarks = [*staged.remarks, *changed]
-    return Staged(staged.notebook, staged.notebook_found, target, files, remarks)
+    return staged._replace(data_files=files, remarks=[*staged.remarks, *changed])
 
 
 def judge(job: Job, staged: Staged) -> Judged:
@@ -206,9 +197,9 @@ def judge(job: Job, staged: Staged) -> Judged:
     """
     facts = boxed_inspection.inspect(job.assignment, staged.folder, job.student, boxed=job.boxed)
     if facts is None:
-        return Judged(staged.files, [])
+        return Judged(staged.data_files, [])
     boxed_inspection.keep(facts, job.place, job.assignment, job.student)
-    files = {name: path for name, path in staged.files.items() if path.exists()}
+    files = {name: path for name, path in staged.data_files.items() if path.exists()}
     files[inspection.FILE] = staged.folder / inspection.FILE
     return Judged(files, facts["remarks"])
 
