@@ -48,6 +48,9 @@ from course_lib.grading.sandbox import boxes
 from course_lib.grading.sources.project import db_url, load_config, nbgrader_messages, source_of
 from course_lib.grading.sources.release import data_files, whole_tests
 
+FOR_THE_EXCHANGE = ("timestamp.txt", "submission_secret.txt")
+"""What `nbgrader release_feedback` reads beside a page; nbgrader's own exchange has put it in."""
+
 
 @dataclass(frozen=True)
 class Job:
@@ -259,6 +262,9 @@ def report(job: Job, ran: Ran) -> Path:
         exporter.register_preprocessor(step)
     page, _ = exporter.from_notebook_node(ran.notebook, _resources(job))
     write_atomically(job.page, page)
+    for name in FOR_THE_EXCHANGE:
+        if (beside := job.graded.parent / name).is_file():
+            shutil.copyfile(beside, job.page.parent / name)
     return job.page
 
 

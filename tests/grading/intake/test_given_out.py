@@ -103,6 +103,9 @@ def test_a_notebook_is_graded_with_the_files_of_its_release(tmp_path: Path, boxe
     for made in (place, handed_in / "words"):
         made.mkdir(parents=True)
     (handed_in / "words" / "first.txt").write_text("changed")
+    exchange = {"timestamp.txt": "2026-05-04 12:00:00 UTC\n", "submission_secret.txt": "secret"}
+    for name, text in exchange.items():
+        (handed_in / name).write_text(text)
     notebook = generate(tmp_path, "tiny", db_url(place))["tiny.ipynb"].decode()
     assert {path.name for path in release(tmp_path, ["tiny"])} == {"tiny.ipynb", "first.txt"}
     answered = nbformat.reads(notebook, as_version=4)
@@ -117,3 +120,6 @@ def test_a_notebook_is_graded_with_the_files_of_its_release(tmp_path: Path, boxe
     ]
     with Gradebook(db_url(place)) as book:
         assert book.find_submission("tiny", "ada").score == 2
+    # `nbgrader release_feedback` looks for them beside the page
+    for name, text in exchange.items():
+        assert (place / "feedback" / "ada" / "tiny" / name).read_text() == text
