@@ -239,14 +239,15 @@ def _links(cell: str) -> Links:
     return tuple((int(i), int(j)) for i, j in pairs)
 
 
+_kind = _one_of(Kind)
 _CELL_READERS: dict[Any, Callable[[str], Any]] = {
     str: str,
     bool: lambda cell: cell == "yes",
     Words: lambda cell: tuple(cell.split()),
     Forms: lambda cell: tuple(cell.split("/")),
     Forms | None: lambda cell: tuple(cell.split("/")) if cell else None,
-    Kind: _one_of(Kind),
-    Kinds: lambda cell: tuple(map(_one_of(Kind), cell.split())),
+    Kind: _kind,
+    Kinds: lambda cell: tuple(_kind(kind) for kind in cell.split()),
     Frame: _one_of(Frame),
     Case: lambda cell: Case[cell.upper()],
     Gender: lambda cell: Gender[cell.upper()],
@@ -259,15 +260,20 @@ CASED: dict[str, dict[str, str]] = {"en": {}, "de": {}}
 
 def _read(word: type[Word], table: str) -> list[Word]:
     """The words of a table, in its order; their capitals go to `CASED`."""
-    types = get_type_hints(word)
-    words = []
     text = (files(__package__) / "words" / f"{table}.csv").read_text(encoding="utf-8")
-    for row in csv.DictReader(text.splitlines()):
-        for column, cell in row.items():
-            cased = CASED["de" if column.startswith("german") else "en"]
-            cased.update({part.lower(): part for part in cell.split() if part != part.lower()})
-        fields = {column: cell.lower() for column, cell in row.items()}
-        words.append(word(**{name: _CELL_READERS[types[name]](fields[name]) for name in fields}))
+    columns, *rows = csv.reader(text.splitlines())
+    types = get_type_hints(word)
+    readers = [_CELL_READERS[types[column]] for column in columns]
+    words = []
+    for row in rows:
+        fields = {}
+        for column, read, cell in zip(columns, readers, row, strict=True):
+            lowered = cell.lower()
+            if cell != lowered:
+                cased = CASED["de" if column.startswith("german") else "en"]
+                cased.update({part.lower(): part for part in cell.split() if not part.islower()})
+            fields[column] = read(lowered)
+        words.append(word(**fields))
     return words
 
 
