@@ -21,7 +21,6 @@ from course_lib.grading.reporting.pages.formulas import mathml
 LONGEST_TEXT = 20_000
 LONGEST_OUTPUT = 8_000
 MOST_OUTPUTS = 20
-MOST_OUTPUTS = 20
 LARGEST_PICTURE = 2 * 1024**2
 """Characters, outputs of a cell, bytes. What is longer is cut, and says so."""
 
