@@ -10,6 +10,7 @@ import numpy as np
 from playwright.sync_api import Browser, sync_playwright
 from tqdm import tqdm
 
+from benchmarks.live import measure_live
 from benchmarks.machine import about
 from course_lib.errors import CourseError
 from course_lib.records import record_path
@@ -139,6 +140,7 @@ def measure_moving(rounds: int = 5) -> dict[str, Any]:
         rows = [
             _row(browser, name, make(), rounds) for name, make in tqdm(WORKLOADS.items(), "figures")
         ]
+        live = measure_live(browser, rounds)
         version = browser.version
         browser.close()
     return {
@@ -148,6 +150,7 @@ def measure_moving(rounds: int = 5) -> dict[str, Any]:
         "chromium": version,
         "promised": {"drawn": DRAWN, "step": STEPPED},
         "rows": rows,
+        "live": live,
         "load_before": load,
         "load_after": os.getloadavg()[0],
         **about(),

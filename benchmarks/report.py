@@ -248,7 +248,18 @@ def figures(result: Result) -> Table:
         *("figure", "with", "drawn, ms", "a step, ms", "nine in ten steps, ms"),
         "processor a step, ms",
     ]
-    return Table(header, [*rows, ["promised", "", *promised, "", ""]])
+    live = [
+        [
+            f"live: {row['what']}",
+            f"promised {row['promised']:,}",
+            "",
+            f"{row['measured']:,.0f}",
+            "",
+            "" if row["processor"] is None else f"{row['processor']:.1f}",
+        ]
+        for row in result["live"]
+    ]
+    return Table(header, [*rows, ["promised", "", *promised, "", ""], *live])
 
 
 TABLES: dict[str, Callable[[Result], Table]] = {

@@ -1,14 +1,10 @@
 """The forward pass and the search in the browser against the library, with the same weights."""
 
-from typing import Any
-
 import pytest
 import torch
 from playwright.sync_api import Browser, Page
 
-from course_lib.corpora.batches import make_source
-from course_lib.corpora.vocabulary import BOS, EOS
-from course_lib.evaluation.faithfulness import edited_weights
+from course_lib.evaluation.in_hand import translate_in_hand
 from course_lib.search import translate
 from course_lib.training import Run
 from course_lib.widgets.modules import sources
@@ -60,27 +56,6 @@ def test_logits_and_translations_are_the_librarys(browser: Browser, name: str) -
     page.close()
 
 
-def greedy_by_hand(
-    run: Run, source: list[int], prefix: list[int], weights: dict[Any, list[float]]
-) -> list[int]:
-    """The library's decoder, step by step, with words and weights put into its hands."""
-    state = run.model.start(*make_source([source]))
-    words, y, limit = list[int](), BOS, 2 * (len(source) + 1) + 10
-    for i in range(1, limit + 1):
-        given = weights.get(i, weights.get("every"))
-        y_prev = torch.tensor([y])
-        if given is None:
-            log_probs, _, state = run.model.step(y_prev, state)
-        else:
-            with edited_weights(run.model, lambda alpha, row=given: torch.tensor([row])):
-                log_probs, _, state = run.model.step(y_prev, state)
-        y = prefix[i - 1] if i <= len(prefix) else int(log_probs.argmax())
-        if y == EOS or i == limit:
-            break
-        words.append(y)
-    return words
-
-
 @pytest.fixture(scope="module")
 def asked(browser: Browser) -> tuple[Run, Page]:
     run = small_run(order="between", reads="current")
@@ -103,7 +78,7 @@ def test_words_and_weights_taken_in_hand_lead_where_the_library_leads(
             ([*plain[:1], 7], {}),
             ([5, 6, 7], {4: uniform}),
         ):
-            expected = greedy_by_hand(run, source, prefix, weights)
+            expected = translate_in_hand(run.model, source, prefix, weights)
             found = searched(page, source, prefix=prefix, weights=weights)
             assert found["words"] == expected
             assert found["words"][: len(prefix)] == prefix

@@ -10,9 +10,12 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective, SphinxTranslator
 
 from course_lib.figures.picture import Picture
+from course_lib.files import write_atomically
+from course_lib.pretrained import FOLDER as PRETRAINED
 from course_lib.records import record_path
 from course_lib.widgets import FIGURES
-from course_lib.widgets.modules import page_script, sources, style
+from course_lib.widgets.live import FOLDER, published_packs
+from course_lib.widgets.modules import LIVE, page_script, sources, style
 
 from .drawings import captioned, check_options, skip
 
@@ -45,6 +48,9 @@ class MovingFigure(SphinxDirective):
             self.env.note_dependency(data)
         for path in sources(self.arguments[0]):
             self.env.note_dependency(str(path))
+        if self.arguments[0] == LIVE:
+            for path in PRETRAINED.glob("*/*.safetensors"):
+                self.env.note_dependency(str(path))
         content = moving(module=self.arguments[0], alt=self.options["alt"], data=data)
         return [captioned(self, content)]
 
@@ -67,7 +73,16 @@ def visit_moving(self: SphinxTranslator, node: moving) -> None:
         f"<style>{style()}</style>"
         f'<script type="module">{in_script(page_script(name))}</script>'
     )
+    if name == LIVE:
+        write_models(Path(self.builder.outdir))
     raise nodes.SkipNode
+
+
+def write_models(site: Path) -> None:
+    """The published models' scripts, which the live figure's page loads when it is asked to."""
+    for pack in published_packs():
+        for number, script in enumerate(pack.scripts):
+            write_atomically(site / FOLDER / f"{pack.name}-{number}.js", script)
 
 
 def setup(app: Sphinx) -> None:

@@ -29,6 +29,7 @@ function column(about, choose, go) {
   side.take = (found, plain) => {
     Object.assign(side, { found, plain });
     status.textContent = "";
+    status.classList.remove("writes");
     score.textContent = ` log p ${shown(found.logProb)}`;
     note.textContent = found.alpha ? "" : "One vector for the whole sentence: this model has no weights, so there is nowhere to see it look.";
     written.replaceChildren(...labels(found.target).map((word, k) => make("button", {
@@ -189,7 +190,11 @@ class Live {
         this.progress.value = [...shares.values()].reduce((a, b) => a + b, 0) / this.sides.length;
         side.status.textContent = share < 1 ? `loading, ${Math.round(share * 100)}%` : "";
       });
-      const soFar = (text) => { if (round === this.round) side.status.textContent = text; };
+      const soFar = (text) => {
+        if (round !== this.round) return;
+        side.status.textContent = text;
+        side.status.classList.add("writes");
+      };
       side.plain ??= await translator.ask(request, soFar);
       const { without, prefix: { [about.model]: prefix }, weights } = this.changed;
       const other = touched && side.plain && (without.length || prefix || (side.plain.alpha && Object.keys(weights).length));

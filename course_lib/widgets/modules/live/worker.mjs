@@ -3,7 +3,7 @@
 // { load } -> { loaded } or { failed }; { ask, request } -> { ask, soFar } now and then, { ask, found }.
 // A newer request ends the one before it.
 
-const PATIENCE = 60; // milliseconds of work between two looks at what has come in
+const PATIENCE = 40; // milliseconds of work between two looks at what has come in
 
 let model = null;
 let text = null;

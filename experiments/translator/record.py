@@ -1,0 +1,237 @@
+"""Record that the translators in the page are the library's: what their page reads.
+
+text: the captions of every file of Multi30k, in the browser and in Python: tokens, and text again.
+Each published model: its logits, its greedy and beam-5 translations of the test set and a sample
+taken in hand, in headless Chromium against the library with the same 8-bit weights; and BLEU on
+`val` with these weights and with those that are published. Needs Chromium.
+"""
+
+import base64
+import gzip
+import os
+import random
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from playwright.sync_api import Page, sync_playwright
+from tqdm import tqdm
+
+from course_lib.corpora import load_corpus
+from course_lib.corpora.batches import make_batch
+from course_lib.corpora.multi30k import locate
+from course_lib.corpora.tokenization import LANGUAGES, detokenize, tokenize
+from course_lib.evaluation.in_hand import EVERY, translate_in_hand
+from course_lib.evaluation.score import score_split
+from course_lib.models.quantised import dequantised, quantised
+from course_lib.pretrained import published
+from course_lib.records import record_paths
+from course_lib.search import translate
+from course_lib.training import Run, load_run
+from course_lib.widgets.modules import worker_script
+from course_lib.widgets.pack import pack, rules
+from experiments.recording import Part, Read, Records
+
+SPLITS = ("train", "val", "test_2016_flickr")
+TEST = SPLITS[-1]
+TOLERANCE = 1e-3
+FORCED, IN_HAND = 100, 100
+"""Sentences whose logits are all compared, and that are taken in hand."""
+
+TREATED = """({language, lines, tokens, rules}) => {
+  const words = tokenizerOf(language, { ...rules.tokens, ...rules[language] });
+  const joined = detokenizerOf(language, rules.text);
+  return lines.map((line, k) => [
+    words(normalised(line.toWellFormed().toLowerCase(), language)), joined(tokens[k])]);
+}"""
+LOAD = """async (data) => {
+  const { tensors, about } = readTensors(await unpacked(bytesOf([data])));
+  model = new EncoderDecoder(tensors, about.config);
+  text = textOf(about);
+}"""
+SEARCHED = """([lines, options]) => lines.map((line, k) => {
+  const words = Array.isArray(line) ? line : text.encode(line).flatMap((word) => word.numbers);
+  const searching = search(model, words, options[k] ?? options[0]);
+  let step = searching.next();
+  while (!step.done) step = searching.next();
+  return path(step.value).slice(0, -1).map((one) => one.word);
+})"""
+LOGITS = """([source, target]) => {
+  const memory = model.read(source);
+  let state = memory.start;
+  const all = [BOS, ...target].flatMap((word) => {
+    const [step] = model.step([word], [state], memory);
+    state = step.s;
+    return [step.logits];
+  });
+  let text = "";
+  for (const byte of all.flatMap((one) => [...new Uint8Array(one.buffer)])) {
+    text += String.fromCharCode(byte);
+  }
+  return btoa(text);
+}"""
+
+
+@contextmanager
+def browser_page() -> Iterator[tuple[Page, str]]:
+    """A page that knows what the worker knows, and the browser's version."""
+    with sync_playwright() as playwright:
+        chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.set_content(f"<!doctype html><meta charset=utf-8><script>{worker_script()}</script>")
+        yield page, browser.version
+        browser.close()
+
+
+def when(version: str) -> dict[str, str]:
+    """What every record here begins with."""
+    return {"date": f"{datetime.now(UTC):%Y-%m-%d}", "chromium": version}
+
+
+def record_text() -> Records:
+    """All captions of all files, token by token."""
+    rows = []
+    with browser_page() as (page, version):
+        for language in LANGUAGES:
+            for split in SPLITS:
+                lines = captions(split, language)
+                rows.append({"language": language, "split": split, "captions": len(lines)})
+                rows[-1]["different"] = sum(
+                    different(page, language, lines[at : at + 1000])
+                    for at in tqdm(range(0, len(lines), 1000), f"{split}.{language}")
+                )
+    yield "translator-text", {**when(version), "files": rows}
+
+
+def captions(split: str, language: str) -> list[str]:
+    """The captions as people wrote them."""
+    path = locate(f"{split}.{language}.gz")
+    assert path is not None, "run: course corpus fetch multi30k"
+    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
+        return file.read().split("\n")[:-1]
+
+
+def different(page: Page, language: str, lines: list[str]) -> int:
+    """How many lines the page treats otherwise: their tokens, or these joined again."""
+    tokens = [tokenize(line, language) for line in lines]
+    asked = {"language": language, "lines": lines, "tokens": tokens, "rules": rules("en-de-fr")}
+    expected = [[words, detokenize(words, language)] for words in tokens]
+    return sum(a != b for a, b in zip(page.evaluate(TREATED, asked), expected, strict=True))
+
+
+def record_model(name: str) -> Records:
+    """One published model in the browser against the same in Python."""
+    run = load_run(name, "cpu")
+    corpus = load_corpus(run.config.corpus, run.config.pair)
+    full = bleu(run, corpus)
+    run.model.load_state_dict(dequantised(quantised(run.model.state_dict())))
+    made = pack(run)
+    lines = captions(TEST, run.config.pair.split("-")[0])
+    sources = [run.source_vocabulary.encode(words) for words in corpus.splits[TEST].source]
+    record: dict[str, Any] = {"model": name, "bytes": len(made.data), "sentences": len(lines)}
+    with browser_page() as (page, version):
+        page.evaluate(LOAD, base64.b64encode(made.data).decode())
+        record = {**when(version), **record}
+        for k in (1, 5):
+            record[f"different_beam_{k}"] = searched_otherwise(page, run, lines, sources, k)
+        record["logits"] = compared_logits(page, run, sources[:FORCED])
+        record["in_hand"] = compared_in_hand(page, run, sources[:IN_HAND])
+    record["val"] = {"published": full, "eight_bits": bleu(run, corpus)}
+    yield f"translator-{name}", record
+
+
+def bleu(run: Run, corpus: Any) -> float:
+    """Tokenised BLEU on `val` with beam 12."""
+    scores, _ = score_split(
+        run.model,
+        run.source_vocabulary,
+        run.target_vocabulary,
+        corpus,
+        "val",
+        12,
+        run.config.recipe.length_penalty,
+    )
+    return float(scores["bleu_tok"])
+
+
+def searched_otherwise(
+    page: Page, run: Run, lines: list[str], sources: list[list[int]], k: int
+) -> list[int]:
+    """The places of the sentences, as typed, that the page translates otherwise with width k."""
+    penalty = run.config.recipe.length_penalty
+    expected = [found.tokens for found in translate(run.model, sources, k, penalty)]
+    options = [{"k": k, "lengthPenalty": penalty}]
+    found: list[list[int]] = []
+    for at in tqdm(range(0, len(lines), 20), f"beam {k}"):
+        found += page.evaluate(SEARCHED, [lines[at : at + 20], options])
+    return [i for i, (a, b) in enumerate(zip(found, expected, strict=True)) if a != b]
+
+
+def compared_logits(page: Page, run: Run, sources: list[list[int]]) -> dict[str, Any]:
+    """Every logit along greedy translations; relative to the logit, or to 1 where that is less."""
+    worst, count = 0.0, 0
+    for source, hypothesis in zip(sources, translate(run.model, sources, 1), strict=True):
+        with torch.no_grad():
+            expected = run.model.logits(make_batch([(source, hypothesis.tokens)], [0])).numpy()
+        data = base64.b64decode(page.evaluate(LOGITS, [source, hypothesis.tokens]))
+        found = np.frombuffer(data, dtype=np.float32).reshape(expected.shape)
+        off = np.abs(found - expected) / np.maximum(np.abs(expected), 1)
+        worst, count = max(worst, float(off.max())), count + off.size
+    return {"compared": count, "largest_relative_difference": worst, "tolerance": TOLERANCE}
+
+
+def compared_in_hand(page: Page, run: Run, sources: list[list[int]]) -> dict[str, int]:
+    """Words chosen or left out and weights held, drawn at random: how many come out otherwise."""
+    drawn = random.Random(0)
+    lines, options, expected = [], [], []
+    for source in sources:
+        width = len(source) + 1
+        row = [0.0] * width
+        row[drawn.randrange(width)] = 1.0
+        out = drawn.randrange(len(source))
+        left = [*source[:out], *source[out + 1 :]]
+        prefix = [drawn.randrange(4, run.model.config.target_vocabulary) for _ in range(3)]
+        changes: list[tuple[list[int], dict[str, Any]]] = [(source, {"prefix": prefix}), (left, {})]
+        if run.model.config.context != "fixed":
+            changes += [
+                (source, {"weights": {EVERY: [1 / width] * width}}),
+                (source, {"weights": {drawn.randrange(1, 8): row}}),
+                (source, {"prefix": prefix, "weights": {4: row, EVERY: row[::-1]}}),
+            ]
+        for words, change in changes:
+            lines.append(words)
+            options.append(change)
+            expected.append(translate_in_hand(run.model, words, **change))
+    found = page.evaluate(SEARCHED, [lines, options])
+    return {
+        "compared": len(lines),
+        "different": sum(a != b for a, b in zip(found, expected, strict=True)),
+    }
+
+
+def check(read: Read) -> None:
+    """The page says that nothing differs, and that 8 bits cost less than a tenth of a point."""
+    files = read("translator-text")["files"]
+    assert {(row["language"], row["split"]) for row in files} == {
+        (language, split) for language in LANGUAGES for split in SPLITS
+    }
+    assert not any(row["different"] for row in files)
+    for path in record_paths("translator-multi30k*"):
+        one = read(path.stem)
+        assert one["model"] in published()
+        assert abs(one["val"]["published"] - one["val"]["eight_bits"]) < 0.1
+        assert one["logits"]["largest_relative_difference"] < TOLERANCE
+        assert one["in_hand"]["different"] == 0
+        assert one["different_beam_1"] == one["different_beam_5"] == []
+
+
+PARTS = {
+    "text": Part(record_text, "five minutes"),
+    **{name: Part(partial(record_model, name), "a quarter of an hour") for name in published()},
+}
