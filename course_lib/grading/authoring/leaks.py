@@ -41,11 +41,11 @@ class Line:
 class Leak:
     """Secret text in a public place, "file:line", and whose it is: the same, or "file, entry"."""
 
-    found: str
+    public: str
     secret: str
 
     def __str__(self) -> str:
-        return f"{self.found} has what stands in {self.secret}"
+        return f"{self.public} has what stands in {self.secret}"
 
 
 def leaks(root: Path, names: list[str], package: Path = LIBRARY) -> list[Leak]:
@@ -56,7 +56,7 @@ def leaks(root: Path, names: list[str], package: Path = LIBRARY) -> list[Leak]:
         names: the assignments.
         package: the folder of the library.
     """
-    found: list[Leak] = []
+    leaked: list[Leak] = []
     secret: dict[str, str] = {}
     for name in names or assignment_names(root):
         source = source_of(root, name)
@@ -68,11 +68,11 @@ def leaks(root: Path, names: list[str], package: Path = LIBRARY) -> list[Leak]:
             for code in (*entry.get("cells", {}).values(), entry.get("files", ""))
         ]
         release = _files([root / "exercises" / name])
-        found += _search(release, root, _rows(regions, 1, but=_rows(shown, 1)), 1)
-        found += _search(release, root, _rows(made_up, _ROW, but=_rows(shown, _ROW)), _ROW)
+        leaked += _search(release, root, _rows(regions, 1, but=_rows(shown, 1)), 1)
+        leaked += _search(release, root, _rows(made_up, _ROW, but=_rows(shown, _ROW)), _ROW)
         secret |= _rows([*regions, *made_up], _ROW, but=_rows(shown, _ROW))
-    found += _search(_files([package, root / "book" / "_build" / "html"]), root, secret, _ROW)
-    return found
+    leaked += _search(_files([package, root / "book" / "_build" / "html"]), root, secret, _ROW)
+    return leaked
 
 
 def _entries(path: Path) -> list[dict[str, Any]]:

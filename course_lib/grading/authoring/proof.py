@@ -5,7 +5,7 @@ runs the instructor's solution from the top, and at each answer cell it forks a 
 variant of that cell, which runs the notebook to its end and reports which parts it lost. So what a
 variant does, to the interpreter as well, concerns nobody else.
 
-`python -m course_lib.grading.authoring.proof NAME` prints what was found, as JSON.
+`python -m course_lib.grading.authoring.proof NAME` prints its result, as JSON.
 """
 
 import gc

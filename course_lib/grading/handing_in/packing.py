@@ -80,8 +80,8 @@ def _named_run(notebook: Path) -> dict[str, Path]:
         cells = nbformat.read(notebook, as_version=4).cells
     except Exception:  # no notebook, and validating it has said so
         return {}
-    found = [_RUN.search(cell.source) for cell in cells if cell.cell_type == "code"]
-    named = next((match["folder"] for match in found if match), None)
+    matches = [_RUN.search(cell.source) for cell in cells if cell.cell_type == "code"]
+    named = next((match["folder"] for match in matches if match), None)
     if named is None:
         return {}
     folder = notebook.resolve().parent / named

@@ -69,12 +69,12 @@ class Roster:
     def by_name(self, name: str) -> Person | None:
         """The only student of this name, in either order, with accents or without."""
         wanted = plain(name)
-        found = [
+        fitting = [
             one
             for one in self.people
             if wanted in {plain(one.first + one.last), plain(one.last + one.first)}
         ]
-        return found[0] if len(found) == 1 else None
+        return fitting[0] if len(fitting) == 1 else None
 
 
 def read_roster(path: Path) -> Roster:

@@ -219,8 +219,8 @@ def _read(handed_in: Path, name: str) -> tuple[NotebookNode | None, list[str]]:
     others = sorted(other for other in handed_in.glob("*.ipynb") if other != path)
     if not os.path.lexists(path):
         if len(others) != 1:
-            found = f"but {len(others)} others" if others else "nor any other notebook"
-            return None, [f"There is no {name}.ipynb, {found}. Hand in one notebook of that name."]
+            there = f"but {len(others)} others" if others else "nor any other notebook"
+            return None, [f"There is no {name}.ipynb, {there}. Hand in one notebook of that name."]
         path = others[0]
         remarks.append(f"The notebook is called {visible(path.name)}; it should be {name}.ipynb.")
     elif others:

@@ -19,11 +19,11 @@ def as_csv(result: ClassReport) -> str:
     names = [mark.part for mark in max((one.marks for one in result.reports), key=len, default=[])]
     rows = [["student", *names, "late", "total", "out of", "to read", "remarks"]]
     for report in result.reports:
-        found = {mark.part: mark for mark in report.marks}
+        marks = {mark.part: mark for mark in report.marks}
         rows.append(
             [
                 report.student,
-                *(number(found[name].score) if name in found else "" for name in names),
+                *(number(marks[name].score) if name in marks else "" for name in names),
                 number(-report.deducted),
                 number(report.score),
                 number(report.points),

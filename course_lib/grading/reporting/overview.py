@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 
 from course_lib.grading.intake.late import rule_of
-from course_lib.grading.reporting import findings
+from course_lib.grading.reporting import graded_notebook
 from course_lib.grading.reporting.pseudonyms import disguise, pseudonyms
 from course_lib.grading.reporting.rubric import Criterion, rubrics
 from course_lib.grading.reporting.similarity import Answer, Pair, pairs
@@ -78,7 +78,7 @@ def overview(root: Path, result: ClassReport) -> Overview:
         if (notebook := _graded_notebook(result.place, name, report.student)) is not None
     }
     return Overview(
-        title=findings.notebook_title(source) or name,
+        title=graded_notebook.notebook_title(source) or name,
         result=result,
         parts=_parts(result, source, graded),
         pairs=_pairs(result, source, graded),
@@ -132,11 +132,11 @@ def _parts(
     messages: dict[str, Counter[str]] = {}
     for notebook in graded.values():
         for cell in notebook.cells:
-            part = findings.grade_id(cell)
-            if part and findings.is_graded(cell) and (text := findings.message(cell)):
+            part = graded_notebook.grade_id(cell)
+            if part and graded_notebook.is_graded(cell) and (text := graded_notebook.message(cell)):
                 messages.setdefault(part, Counter())[text] += 1
     summaries = []
-    for part, title in findings.titles(source).items():
+    for part, title in graded_notebook.titles(source).items():
         marks = {
             report.student: mark
             for report in result.reports
@@ -176,7 +176,7 @@ def _pairs(
         student: {
             name: Answer("code" if cell.cell_type == "code" else "markdown", cell.source)
             for cell in notebook.cells
-            if findings.is_answer(cell) and (name := findings.grade_id(cell))
+            if graded_notebook.is_answer(cell) and (name := graded_notebook.grade_id(cell))
         }
         for student, notebook in graded.items()
         if student in handed_in
@@ -188,9 +188,9 @@ def _personal(source: NotebookNode) -> frozenset[str]:
     """The answer cells whose tests ask whose work it is."""
     personal, answer = set(), None
     for cell in source.cells:
-        if findings.is_answer(cell):
-            answer = findings.grade_id(cell)
-        elif findings.is_graded(cell) and answer and _WHOSE.search(cell.source):
+        if graded_notebook.is_answer(cell):
+            answer = graded_notebook.grade_id(cell)
+        elif graded_notebook.is_graded(cell) and answer and _WHOSE.search(cell.source):
             personal.add(answer)
     return frozenset(personal)
 

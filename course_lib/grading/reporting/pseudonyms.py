@@ -58,7 +58,7 @@ def disguise(text: str, names: Mapping[str, str]) -> str:
     )
     return re.sub(
         pattern,
-        lambda found: known.get(found[0].casefold(), "a student"),
+        lambda match: known.get(match[0].casefold(), "a student"),
         text,
         flags=re.IGNORECASE,
     )

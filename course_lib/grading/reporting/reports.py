@@ -101,10 +101,10 @@ def _lateness(report: Report) -> list[str]:
 
 
 def _row(report: Report, parts: list[Mark]) -> list[str]:
-    found = {mark.part: mark for mark in report.marks}
+    marks = {mark.part: mark for mark in report.marks}
     cells = []
     for part in parts:
-        mark = found.get(part.part)
+        mark = marks.get(part.part)
         if mark is None:
             cells.append("-")
         else:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
-from course_lib.grading.reporting.findings import grade_id, is_answer, is_graded
+from course_lib.grading.reporting.graded_notebook import grade_id, is_answer, is_graded
 
 _CRITERION = re.compile(r"^- (?P<points>\d+(\.\d+)?) points?: (?P<text>\S.*)$", re.MULTILINE)
 
@@ -25,14 +25,14 @@ class Criterion:
 
 def rubrics(notebook: NotebookNode) -> dict[str, list[Criterion]]:
     """The criteria of every part that a person marks: grade id -> criteria."""
-    found: dict[str, list[Criterion]] = {}
+    listed: dict[str, list[Criterion]] = {}
     text = ""
     for cell in notebook.cells:
         name = grade_id(cell)
         if name is not None and is_graded(cell) and is_answer(cell):
-            found[name] = criteria(text)
+            listed[name] = criteria(text)
         text = cell.source if cell.cell_type == "markdown" and name is None else ""
-    return found
+    return listed
 
 
 def criteria(text: str) -> list[Criterion]:

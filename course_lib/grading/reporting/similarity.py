@@ -72,17 +72,17 @@ def pairs(
         released: grade id -> what stood there when the assignment was given out.
         personal: the answer cells whose numbers differ from student to student.
     """
-    found: list[Pair] = []
+    alike: list[Pair] = []
     for cell in dict.fromkeys(itertools.chain.from_iterable(answers.values())):
         there = {
             student: cells[cell]
             for student, cells in sorted(answers.items())
             if cell in cells and cells[cell].text.strip() != released.get(cell, "").strip()
         }
-        found += _alike(cell, there, released.get(cell, ""))
+        alike += _alike(cell, there, released.get(cell, ""))
         if cell in personal:
-            found += _same_numbers(cell, there)
-    return sorted(found, key=lambda pair: (-pair.share, -pair.length, pair.one, pair.other))
+            alike += _same_numbers(cell, there)
+    return sorted(alike, key=lambda pair: (-pair.share, -pair.length, pair.one, pair.other))
 
 
 def _alike(cell: str, there: Mapping[str, Answer], released: str) -> Iterator[Pair]:

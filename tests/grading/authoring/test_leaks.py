@@ -110,7 +110,7 @@ def test_every_leak_is_found_with_its_place(course: Path, place: str, secret: st
     }
     path.write_text(made[path.suffix]())
     leak = found(course)[0]
-    assert leak.found.startswith(f"{place}:")
+    assert leak.public.startswith(f"{place}:")
     if secret == MADE_UP:
         assert leak.secret == "solutions/small/variants.yaml, backwards"
         return

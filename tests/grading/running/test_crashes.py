@@ -24,6 +24,8 @@ from nbgrader.api import Gradebook
 
 from course_lib.grading.running import journal, scratch
 from course_lib.grading.running.classroom import ClassReport, grade_class
+from course_lib.grading.running.execution import ContainedExecute
+from course_lib.grading.running.submission import Job, grade
 from course_lib.grading.sources.project import db_url, nbgrader_messages
 from course_lib.grading.sources.release import generate
 from tests.conftest import PATIENCE
@@ -258,6 +260,31 @@ def test_what_the_journal_says_has_to_be_borne_out(
     assert scores(grade_class(folder, NAME, scheduler=scheduler)) == scores(undisturbed[1])
     assert rows(folder) == rows(undisturbed[0])
     assert pages(folder).keys() == pages(undisturbed[0]).keys()
+
+
+def test_the_gradebook_is_opened_twice_and_never_while_answers_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, events = course(tmp_path), []
+    released = generate(folder, NAME, db_url(folder))[f"{NAME}.ipynb"].decode()
+    opened, run = Gradebook.__init__, ContainedExecute.preprocess
+
+    def noted_opening(self: Gradebook, *arguments: Any) -> None:
+        events.append("gradebook")
+        opened(self, *arguments)
+
+    def noted_run(self: ContainedExecute, *arguments: Any) -> Any:
+        events.append("answers run")
+        made = run(self, *arguments)
+        events.append("and have ended")
+        return made
+
+    monkeypatch.setattr(Gradebook, "__init__", noted_opening)
+    monkeypatch.setattr(ContainedExecute, "preprocess", noted_run)
+    handed_in = folder / "submitted" / "ada" / NAME
+    assert grade(Job(folder, folder, handed_in, "ada", NAME, released, boxed=False)).graded
+    # once to mark, and once by nbgrader's own step that makes the page
+    assert events == ["answers run", "and have ended", "gradebook", "gradebook"]
 
 
 def killed_after(folder: Path, moment: float) -> bool:

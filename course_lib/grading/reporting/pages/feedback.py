@@ -12,7 +12,7 @@ from nbconvert.exporters import Exporter
 from nbformat import NotebookNode
 from nbgrader.preprocessors import GetGrades
 
-from course_lib.grading.reporting import findings
+from course_lib.grading.reporting import graded_notebook
 from course_lib.grading.reporting.pages import markup
 from course_lib.grading.reporting.pages.templates import render
 from course_lib.grading.running.execution import remarks_of
@@ -54,9 +54,12 @@ class Marks(GetGrades):
     ) -> tuple[NotebookNode, Any]:
         """Add what the gradebook says about one cell."""
         cell, resources = super().preprocess_cell(cell, resources, cell_index)
-        if findings.is_graded(cell):
+        if graded_notebook.is_graded(cell):
             grade = self.gradebook.find_grade(
-                findings.grade_id(cell), self.notebook_id, self.assignment_id, self.student_id
+                graded_notebook.grade_id(cell),
+                self.notebook_id,
+                self.assignment_id,
+                self.student_id,
             )
             cell.metadata.nbgrader["needs_manual_grade"] = bool(grade.needs_manual_grade)
         return cell, resources
@@ -86,7 +89,7 @@ def page(notebook: NotebookNode, record: dict[str, Any]) -> str:
     rows = _rows(notebook)
     return render(
         "feedback.html.j2",
-        title=findings.notebook_title(notebook) or record["notebook"],
+        title=graded_notebook.notebook_title(notebook) or record["notebook"],
         student=record["student"],
         score=record["score"],
         points=record["max_score"],
@@ -99,17 +102,17 @@ def page(notebook: NotebookNode, record: dict[str, Any]) -> str:
 
 
 def _rows(notebook: NotebookNode) -> dict[str, Row]:
-    titles = findings.titles(notebook)
-    comments = {findings.grade_id(cell): _comment(cell) for cell in _known(notebook)}
+    titles = graded_notebook.titles(notebook)
+    comments = {graded_notebook.grade_id(cell): _comment(cell) for cell in _known(notebook)}
     rows, last_answer = {}, None
     for cell in _known(notebook):
-        part = findings.grade_id(cell)
-        if findings.is_answer(cell):
+        part = graded_notebook.grade_id(cell)
+        if graded_notebook.is_answer(cell):
             last_answer = part
-        if not findings.is_graded(cell) or part is None:
+        if not graded_notebook.is_graded(cell) or part is None:
             continue
         mark = cell.metadata.nbgrader
-        by_person = cell.cell_type != "code" or findings.is_answer(cell)
+        by_person = cell.cell_type != "code" or graded_notebook.is_answer(cell)
         score, points = float(mark.get("score") or 0), float(mark.get("points") or 0)
         waits = bool(mark.get("needs_manual_grade")) if by_person else False
         comment = comments.get(part) if by_person else comments.get(last_answer)
@@ -119,7 +122,7 @@ def _rows(notebook: NotebookNode) -> dict[str, Row]:
             score=score,
             points=points,
             state="waits" if waits else "full" if score >= points else "lost",
-            message=None if by_person or score >= points else findings.message(cell),
+            message=None if by_person or score >= points else graded_notebook.message(cell),
             comment=markup.markdown(comment) if comment else None,
         )
     return rows
@@ -130,15 +133,15 @@ def _shown(notebook: NotebookNode) -> list[NotebookNode]:
     cells, length = [], 0
     for cell in notebook.cells:
         length += len(cell.source) + len(str(cell.get("outputs", "")))
-        if cell.source.strip() and (findings.grade_id(cell) or length < LONGEST_NOTEBOOK):
+        if cell.source.strip() and (graded_notebook.grade_id(cell) or length < LONGEST_NOTEBOOK):
             cells.append(cell)
     return cells
 
 
 def _block(cell: NotebookNode, rows: dict[str, Row]) -> Block:
-    part = findings.grade_id(cell)
-    row = rows.get(part) if part and findings.is_graded(cell) else None
-    answer = findings.is_answer(cell)
+    part = graded_notebook.grade_id(cell)
+    row = rows.get(part) if part and graded_notebook.is_graded(cell) else None
+    answer = graded_notebook.is_answer(cell)
     comment = _comment(cell) if answer else None
     if cell.cell_type == "code":
         kind = "answer" if answer else "test" if row else "code"
@@ -152,7 +155,7 @@ def _block(cell: NotebookNode, rows: dict[str, Row]) -> Block:
         row=row,
         body=body,
         outputs=[] if graded else markup.outputs(cell),
-        frames=findings.own_frames(cell) if graded else [],
+        frames=graded_notebook.own_frames(cell) if graded else [],
         comment=markup.markdown(comment) if comment else None,
     )
 
@@ -164,4 +167,4 @@ def _comment(cell: NotebookNode) -> str | None:
 
 
 def _known(notebook: NotebookNode) -> list[NotebookNode]:
-    return [cell for cell in notebook.cells if findings.grade_id(cell)]
+    return [cell for cell in notebook.cells if graded_notebook.grade_id(cell)]

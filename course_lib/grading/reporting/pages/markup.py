@@ -77,7 +77,7 @@ def markdown(text: str, shift: int = 0) -> Markup:
         return Markup(f"<pre>{html.escape(text)}</pre>")
     if shift:
         made = re.sub(
-            r"(</?h)([1-6])\b", lambda found: f"{found[1]}{min(int(found[2]) + shift, 6)}", made
+            r"(</?h)([1-6])\b", lambda match: f"{match[1]}{min(int(match[2]) + shift, 6)}", made
         )
     cleaned = clean(made)
     cleaned = cleaned.replace("<table>", '<div class="wide" tabindex="0" role="group"><table>')
@@ -85,7 +85,7 @@ def markdown(text: str, shift: int = 0) -> Markup:
     # a formula on a line of its own is no part of a sentence
     cleaned = re.sub(rf"<p>\s*({renderer.word}-\d+;)\s*</p>", r"\1", cleaned)
     return Markup(
-        re.sub(rf"{renderer.word}-(\d+);", lambda found: renderer.formulas[int(found[1])], cleaned)
+        re.sub(rf"{renderer.word}-(\d+);", lambda match: renderer.formulas[int(match[1])], cleaned)
     )
 
 

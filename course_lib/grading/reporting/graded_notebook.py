@@ -15,8 +15,8 @@ _PLAIN_ERRORS = {"AssertionError", "Refused"}
 def grade_id(cell: NotebookNode) -> str | None:
     """The name nbgrader knows a cell by."""
     metadata = cell.metadata.get("nbgrader") or {}
-    found = metadata.get("grade_id")
-    return found if isinstance(found, str) else None
+    name = metadata.get("grade_id")
+    return name if isinstance(name, str) else None
 
 
 def is_graded(cell: NotebookNode) -> bool:
@@ -32,24 +32,24 @@ def is_answer(cell: NotebookNode) -> bool:
 def notebook_title(notebook: NotebookNode) -> str | None:
     """The first heading."""
     for cell in notebook.cells:
-        if cell.cell_type == "markdown" and (found := _HEADING.search(cell.source)):
-            return found["text"]
+        if cell.cell_type == "markdown" and (heading := _HEADING.search(cell.source)):
+            return heading["text"]
     return None
 
 
 def titles(notebook: NotebookNode) -> dict[str, str]:
     """What each graded part is called, in order: its first comment, or the heading above it."""
-    found, heading = {}, ""
+    named, heading = {}, ""
     for cell in notebook.cells:
         name = grade_id(cell)
         if name is not None and is_graded(cell):
             first = cell.source.split("\n", 1)[0]
             comment = first.lstrip("# ").strip() if first.startswith("#") else ""
-            found[name] = (comment if cell.cell_type == "code" else heading) or heading or name
+            named[name] = (comment if cell.cell_type == "code" else heading) or heading or name
         elif cell.cell_type == "markdown" and name is None:
             for match in _HEADING.finditer(cell.source):
                 heading = match["text"]
-    return found
+    return named
 
 
 def message(cell: NotebookNode) -> str | None:
