@@ -10,7 +10,10 @@
 
 .DEFAULT_GOAL := help
 .SILENT:
+# `make -j2 test` runs lint beside the book, which has one core to itself while Sphinx reads and writes.
+ifneq ($(MAKECMDGOALS),test)
 .NOTPARALLEL:
+endif
 
 PORT ?= 8000
 PYTHON ?=

@@ -1,6 +1,7 @@
 """The built site, and one browser for all tests of it."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,16 +14,19 @@ SITE = BOOK / "_build" / "html"
 REMEDY = "Run: make book"
 
 
+@cache
 def sources() -> list[Path]:
     """The source of every page that the table of contents names, in its order."""
     return [source for _, part in parts_of_the_book(ROOT) for source in part]
 
 
+@cache
 def chapters() -> list[Path]:
     """The numbered pages: those that teach."""
     return [source for source in sources() if source.name[:2].isdigit()]
 
 
+@cache
 def moving_sources() -> list[Path]:
     """The pages with figures that move."""
     return [source for source in sources() if list(read(source)[1].all("moving"))]
