@@ -21,6 +21,7 @@ from course_lib.evaluation.accuracy import accuracy_by_length
 from course_lib.evaluation.weights import merge_pieces
 from course_lib.files import sha256_of
 from course_lib.models import EncoderDecoder
+from course_lib.models.quantised import quantised
 from course_lib.search import Hypothesis, translate
 from course_lib.training import (
     Run,
@@ -31,6 +32,7 @@ from course_lib.training import (
     recorded_name,
     train,
 )
+from course_lib.training.checkpoint import packed
 from course_lib.training.provenance import git_commit
 from course_lib.training.recipe import given_at, learning_rate_at, make_optimiser
 from course_lib.training.run_directory import BEST, RESULT
@@ -179,6 +181,11 @@ def in_half_precision(path: Path) -> bytes:
     if not all(value.isfinite().all() for value in weights.values()):
         raise CourseError(f"{path} has weights above 65,504, too large for half precision.")
     return save(weights)
+
+
+def in_eight_bits(path: Path) -> bytes:
+    """A file of weights, each row's numbers in 8 bits with one scale (`models.quantised`)."""
+    return packed(quantised(load_file(path)), {})
 
 
 def aligned_run(result: dict[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,9 @@
-"""Make the published models from run directories: half precision, scored as such, with a card.
+"""Make the published models from run directories: rounded, scored as such, with a card.
 
-A part is a model, made from runs/NAME: what the run is read from, its weights in half precision,
-result.json with the scores of exactly these weights on every test split, and the model card,
-README.md. The translations in full precision are those that scoring left in the run.
+A part is a model, made from runs/NAME: what the run is read from, its weights in half precision
+or, for the page of translators, in 8 bits, result.json with the scores of exactly these weights on
+every test split, and the model card, README.md. The translations in full precision are those that
+scoring left in the run.
 """
 
 import json
@@ -26,9 +27,25 @@ from course_lib.search import translate
 from course_lib.training import Run, load_run, read_result
 from course_lib.training.provenance import git_commit
 from course_lib.training.run_directory import BEST, CONFIG, RESULT, VOCABULARY
-from experiments.recording import RUNS, Part, Read, Records, corpus_of, in_half_precision
+from experiments.recording import (
+    RUNS,
+    Part,
+    Read,
+    Records,
+    corpus_of,
+    in_eight_bits,
+    in_half_precision,
+)
 
-NAMES = ("multi30k-en-de", "multi30k-en-de-rnnencdec")
+DTYPES = {
+    "multi30k-en-de": "float16",
+    "multi30k-en-de-rnnencdec": "float16",
+    "multi30k-en-fr": "int8",
+    "multi30k-en-fr-rnnencdec": "int8",
+}
+"""The published models, by what each weight is kept in."""
+KEPT = {"float16": "half_precision", "int8": "eight_bits"}
+"""What a result calls the rounding."""
 BEAM = 12
 LARGEST = 20_000_000
 """Bytes that a published model's weights may have."""
@@ -51,7 +68,9 @@ ATTENDS = {
 def publish(name: str) -> Records:
     """Make the model NAME from RUNS/NAME."""
     source = RUNS / name
-    weights = in_half_precision(source / BEST)
+    dtype = DTYPES[name]
+    round_weights = in_half_precision if dtype == "float16" else in_eight_bits
+    weights = round_weights(source / BEST)
     if len(weights) > LARGEST:
         raise CourseError(f"{source} makes a file of more than {LARGEST:,} bytes. Take a smaller.")
     with tempfile.TemporaryDirectory() as folder:
@@ -90,13 +109,13 @@ def scored(source: Path, name: str, run: Run, corpus: Corpus) -> dict[str, Any]:
         "published_by": git_commit(),
         "weights": {
             "file": BEST,
-            "dtype": "float16",
+            "dtype": DTYPES[name],
             "bytes": weights.stat().st_size,
             "sha256": sha256_of(weights),
             "made_from": sha256_of(source / BEST),
         },
         "scores": scores,
-        "half_precision": rounding,
+        KEPT[DTYPES[name]]: rounding,
         "examples": examples(run),
     }
 
@@ -136,6 +155,7 @@ def card(result: dict[str, Any], run: Run, corpus: Corpus) -> str:
     sides = {"source": run.source_vocabulary, "target": run.target_vocabulary}
     sizes = " and ".join(f"{len(words):,} {side}" for side, words in sides.items()) + " words"
     unseen = "a word outside it"
+    rounded = KEPT[result["weights"]["dtype"]]
     if isinstance(run.source_vocabulary, Pieces):
         sizes = f"{len(run.source_vocabulary):,} subwords, the same for both languages"
         unseen = "a character that none of them has"
@@ -144,6 +164,8 @@ def card(result: dict[str, Any], run: Run, corpus: Corpus) -> str:
     return template.render(
         result,
         head=head_of(result),
+        rounded=rounded.replace("eight", "8").replace("_", " "),
+        rounding=result[rounded],
         kind={"rnnsearch": "RNNsearch", "rnnencdec": "RNNencdec"}[result["model"]],
         attention=ATTENDS[run.model.config.context != "fixed"],
         about=CORPORA[corpus.name],
@@ -167,5 +189,5 @@ def check(read: Read) -> None:
 
 PARTS = {
     name: Part(partial(publish, name), "a minute for each test split", f"the run runs/{name}/")
-    for name in NAMES
+    for name in DTYPES
 }
