@@ -19,8 +19,8 @@ SCORES: dict[str, dict[str, Any]] = {
     "general": {"context": "general"},
     "dot": {"context": "dot", "encoder": "forward"},
     "scaled-dot": {"context": "scaled-dot", "encoder": "forward"},
-    "local-m": {"context": "general", "scope": "local-m"},
-    "local-p": {"context": "general", "scope": "local-p"},
+    "local-m": {"context": "local-m-general"},
+    "local-p": {"context": "local-p-general"},
 }
 """Each context as what it sets against RNNsearch; dot products need annotations as wide as s."""
 

@@ -17,10 +17,11 @@ from benchmarks.training import update
 from course_lib.corpora import load_corpus
 from course_lib.corpora.batches import EncodedPair, make_batch
 from course_lib.errors import CourseError
+from course_lib.freed_memory import keep_freed_memory
 from course_lib.models import ModelConfig, build_model, model_config
+from course_lib.models.old_settings import renamed
 from course_lib.records import record_paths
 from course_lib.training import RunConfig, cost, load_run, train
-from course_lib.training.memory import keep_freed_memory
 from course_lib.training.recipe import RECIPES, make_optimiser
 
 RESULTS = Path(__file__).parent / "results"
@@ -204,7 +205,7 @@ def recorded_rows() -> list[dict[str, Any]]:
             continue
         if run["threads"] != 1 or run["precision"] != "bf16" or not known(run):
             continue
-        model, updates = ModelConfig(**run["model_config"]), run["metrics"][-1]["step"]
+        model, updates = ModelConfig(**renamed(run["model_config"])), run["metrics"][-1]["step"]
         found.append(
             {
                 "quantity": "time of a training beside others, minutes",
@@ -235,7 +236,7 @@ def known(run: dict[str, Any]) -> bool:
     if run["changes"].get("subwords", RECIPES[run["preset"]].subwords) is not None:
         return False
     try:
-        cost.matrices(ModelConfig(**run["model_config"]))
+        cost.matrices(ModelConfig(**renamed(run["model_config"])))
     except CourseError:
         return False
     return True

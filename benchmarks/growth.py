@@ -16,8 +16,8 @@ from benchmarks.textbook import Seq2Seq, collate
 from benchmarks.training import MIB, products, update
 from benchmarks.workload import Workload
 from course_lib.corpora.batches import EncodedPair, make_batch
+from course_lib.freed_memory import keep_freed_memory
 from course_lib.models import ModelConfig, build_model
-from course_lib.training.memory import keep_freed_memory
 from course_lib.training.recipe import Recipe, make_optimiser
 
 USUAL = {"source_length": 13, "target_length": 13, "vocabulary": 8000, "batch": 64}

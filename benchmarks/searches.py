@@ -102,7 +102,8 @@ def search_per_sentence(model: EncoderDecoder, sentences: list[Words], k: int) -
             y, index = torch.tensor([words[-1] for words in written]), torch.tensor(rows)
             # The rows are of one sentence: its memory is copied when their number changes only.
             same = len(rows) == len(state.s)
-            state = state.select(index, state.memory if same else None)
+            memory = state.memory if same else state.memory.select(index)
+            state = state.replaced(index, memory)
         found.append(max(finished, key=lambda translation: translation[0])[1])
     return found
 

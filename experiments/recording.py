@@ -21,6 +21,7 @@ from course_lib.evaluation.accuracy import accuracy_by_length
 from course_lib.evaluation.weights import merge_pieces
 from course_lib.files import sha256_of
 from course_lib.models import EncoderDecoder
+from course_lib.models.old_settings import renamed
 from course_lib.models.quantised import quantised
 from course_lib.search import Hypothesis, translate
 from course_lib.training import (
@@ -245,11 +246,11 @@ def updates(
 
 
 def settings_of(result: dict[str, Any]) -> dict[str, Any]:
-    """What a run was trained with; `positions` stood beside the settings before it was one."""
+    """What a run was trained with, in the words of today."""
     settings = dict(result["changes"])
     if not result.get("positions", True):
         settings["positions"] = False
-    return settings
+    return renamed(settings, result["model"], result["preset"])
 
 
 def check_runs(runs: Runs, read: Read) -> None:

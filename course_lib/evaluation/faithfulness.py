@@ -43,9 +43,9 @@ class EditedContext(nn.Module):
         self.context = context
         self.edit = edit
 
-    def prepare(self, annotations: Tensor, mask: Tensor) -> Memory:
+    def prepare(self, annotations: Tensor, mask: Tensor, *matrices: Tensor) -> Memory:
         """What the other context prepares."""
-        return self.context.prepare(annotations, mask)
+        return self.context.prepare(annotations, mask, *matrices)
 
     def forward(self, query: Tensor, memory: Memory, step: int = 0) -> tuple[Tensor, Tensor]:
         """c_i from the changed weights, and these: (B, 2n) and (B, T_x)."""

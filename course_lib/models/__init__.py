@@ -1,4 +1,4 @@
-"""Cells, encoder, contexts, decoder, presets: all that lies between words and probabilities."""
+"""Cells, encoder, contexts, decoders, presets: all that lies between words and probabilities."""
 
 from course_lib.models.config import MODELS, SIZES, ModelConfig, model_config
 from course_lib.models.contexts import (

@@ -11,10 +11,9 @@ from course_lib.errors import CourseError
 class ModelConfig:
     """Sizes and choices of an encoder-decoder; letters are the paper's (Appendix A).
 
-    The defaults are RNNsearch, and each choice is one value away from it, but for three that need a
-    second: dot products an encoder as wide as the state (`encoder="forward"`), input feeding the
-    order "after", the attentional vector the current state. RNNencdec differs in `context` alone,
-    which is "fixed"; the paper's own RNNencdec also has `encoder="forward"`.
+    The defaults are RNNsearch, and each choice is one value away from it, but that a dot product
+    needs an encoder as wide as the state (`encoder="forward"`). RNNencdec differs in `context`
+    alone, which is "fixed"; the paper's own RNNencdec also has `encoder="forward"`.
     """
 
     source_vocabulary: int  # K_x, marks included
@@ -23,31 +22,25 @@ class ModelConfig:
     hidden: int = 256  # n, of each encoder direction and of the decoder
     alignment: int = 256  # n', hidden units of the scores additive and concat
     readout: int = 256  # l, units of t_i, before the vocabulary
-    # Where c_i comes from: a score, the last forward state, or nowhere but s_0.
-    context: str = "additive"  # additive | concat | general | dot | scaled-dot | fixed | initial
-    scope: str = "global"  # global | local-m | local-p: the source words a step may look at
-    window: int = 10  # D: a local scope reaches D words to either side
-    # attention before the update, with s_{i-1} | after: with s_i | between two updates, a unit each
-    order: str = "before"
-    input_feeding: bool = False  # the unit also reads t_{i-1}; only where attention comes after
-    # t_i from the state, y_{i-1} and c_i; attentional: from state and c_i alone.
-    output: str = "maxout"  # maxout | tanh | linear | attentional
-    reads: str = "previous"  # the state in t_i: previous, s_{i-1} | current, s_i
-    start: str = "summary"  # s_0 = tanh(W_s summary of the source) | zero
-    encoder: str = "bidirectional"  # bidirectional | forward | self-attention
+    # Where c_i comes from: a score (additive | concat | general | dot | scaled-dot), over all
+    # source words or over a window of them, as in local-m-general and local-p-general (Luong et
+    # al., 2015); fixed: the last forward state; initial: nowhere but s_0.
+    context: str = "additive"
+    window: int = 10  # D: a local context reaches D words to either side
+    # paper: attend with s_{i-1}, read out, update | luong: update, attend, input feeding |
+    # conditional: attend between two units | others, for comparison; see models/relatives.py
+    decoder: str = "paper"
+    # bidirectional | forward | self-attention | self-attention-without-positions
+    encoder: str = "bidirectional"
     reverse_source: bool = False  # read the source words last to first
     unit: str = "torch"  # torch | paper | tanh | lstm; see course_lib/models/cells.py
     layers: int = 1  # of units, or of self-attention, in the encoder; of units in the decoder
     heads: int = 4  # of a self-attentive encoder
-    positions: bool = True  # whether a self-attentive encoder is told where its words stand
     initialisation: str = "modern"  # modern | paper
     # Which tables are one: none | output, E_y and W_o | all, E_x too, over one joint vocabulary.
     tying: str = "none"
     # The share of numbers zeroed in training: in embeddings, annotations, t_i and between layers.
     dropout: float = 0.0
-    dropout_embeddings: float | None = None  # in E x and E y alone; null: as dropout
-    dropout_annotations: float | None = None  # in h_j alone; null: as dropout
-    dropout_readout: float | None = None  # in t_i alone; null: as dropout
     dropout_words: float = 0.0  # of source and of given target words, zeroed as a whole
     # In s_{i-1} where the unit and the score read it, the same numbers at all steps of a sentence.
     dropout_states: float = 0.0
@@ -69,36 +62,20 @@ class ModelConfig:
 
     def _check_combination(self) -> None:
         """Refuse choices that contradict each other; sizes of absent parts are not looked at."""
-        attends = self.context in SCORES
-        if self.scope != "global" and not attends:
+        if self.context == "initial" and self.decoder.startswith("conditional"):
             raise CourseError(
-                f"scope={self.scope} narrows what attention looks at, and context={self.context} "
-                f"does not look. Set the context to one of {', '.join(SCORES)}."
+                f"decoder={self.decoder} looks back between two updates, and context=initial does "
+                "not look. Choose another context, or decoder=paper."
             )
-        if self.order == "between" and self.context == "initial":
+        if self.context == "initial" and self.decoder == "paper-starts-at-zero":
             raise CourseError(
-                "order=between looks back between two updates, and context=initial does not look. "
-                "Choose another context, or order=before."
+                "context=initial has nothing but s_0 to know the source by, and "
+                f"decoder={self.decoder} empties it. Choose another context, or decoder=paper."
             )
-        if self.input_feeding and self.order != "after":
+        if self.context == "fixed" and self.self_attentive:
             raise CourseError(
-                "input_feeding=true is Luong's: the unit reads t_{i-1} where "
-                f"order={self.order} gives it c_i. Set order=after with it."
-            )
-        if self.output == "attentional" and self.reads == "previous":
-            raise CourseError(
-                "output=attentional is made from state and context alone, and the state "
-                "s_{i-1} has not seen the previous word. Set reads=current with it."
-            )
-        if self.context == "fixed" and self.encoder == "self-attention":
-            raise CourseError(
-                "context=fixed is the last forward state, which encoder=self-attention does not "
+                f"context=fixed is the last forward state, which encoder={self.encoder} does not "
                 "have. Choose another encoder, or context=initial."
-            )
-        if not self.positions and self.encoder != "self-attention":
-            raise CourseError(
-                f"positions=false leaves out what encoder={self.encoder} never adds: it reads word "
-                "after word. Set encoder=self-attention with it."
             )
         if self.tying != "none" and self.readout != self.embedding:
             raise CourseError(
@@ -111,13 +88,24 @@ class ModelConfig:
                 f"{self.source_vocabulary} and {self.target_vocabulary} words. Set subwords=... "
                 "with it, or tying=output."
             )
-        if self.context == "initial" and self.start == "zero":
-            raise CourseError(
-                "context=initial has nothing but s_0 to know the source by, and start=zero "
-                "empties it. Choose another context, or start=summary."
-            )
-        if self.context in ("dot", "scaled-dot") and self.annotation_size != self.hidden:
+        if self.score in ("dot", "scaled-dot") and self.annotation_size != self.hidden:
             raise CourseError(unequal_sizes(self.hidden, self.annotation_size))
+
+    @property
+    def score(self) -> str | None:
+        """The score that weights come from; None for a context without attention."""
+        name = self.context.removeprefix("local-m-").removeprefix("local-p-")
+        return name if name in SCORES else None
+
+    @property
+    def scope(self) -> str:
+        """What attention may look at: global, local-m or local-p."""
+        return self.context[:7] if self.context.startswith("local-") else "global"
+
+    @property
+    def self_attentive(self) -> bool:
+        """Whether the encoder is self-attentive."""
+        return self.encoder.startswith("self-attention")
 
     @property
     def annotation_size(self) -> int:
@@ -127,12 +115,7 @@ class ModelConfig:
     @property
     def summary_size(self) -> int:
         """Numbers in the summary of a sentence that s_0 is made from."""
-        return self.hidden * (2 if self.encoder == "self-attention" else 1)
-
-    def rate(self, part: str) -> float:
-        """The dropout of `part`: embeddings, annotations or readout."""
-        own: float | None = getattr(self, f"dropout_{part}")
-        return self.dropout if own is None else own
+        return self.hidden * (2 if self.self_attentive else 1)
 
     def to_dict(self) -> dict[str, Any]:
         """The record as plain values, for a run's config.yaml."""
@@ -169,16 +152,21 @@ def check_types(record: Any) -> None:
 
 
 SCORES = ("additive", "concat", "general", "dot", "scaled-dot")
-"""The contexts that attend, by their score; `course_lib.models.scores` has each."""
+"""The scores of attention; `course_lib.models.scores` has each."""
+
+ATTENDING = (*SCORES, *(f"{scope}-{score}" for scope in ("local-m", "local-p") for score in SCORES))
+"""The contexts that attend."""
 
 CHOICES = {
-    "context": (*SCORES, "fixed", "initial"),
-    "scope": ("global", "local-m", "local-p"),
-    "order": ("before", "after", "between"),
-    "output": ("maxout", "tanh", "linear", "attentional"),
-    "reads": ("previous", "current"),
-    "start": ("summary", "zero"),
-    "encoder": ("bidirectional", "forward", "self-attention"),
+    "context": (*ATTENDING, "fixed", "initial"),
+    "decoder": (
+        *("paper", "luong", "conditional", "sutskever", "luong-unfed", "paper-reads-new-state"),
+        *("paper-tanh-readout", "paper-asks-after", "paper-starts-at-zero"),
+        "conditional-reads-old-state",
+    ),
+    "encoder": (
+        *("bidirectional", "forward", "self-attention", "self-attention-without-positions"),
+    ),
     "unit": ("torch", "paper", "tanh", "lstm"),
     "initialisation": ("modern", "paper"),
     "tying": ("none", "output", "all"),
@@ -192,17 +180,13 @@ MODELS: dict[str, dict[str, Any]] = {
         "encoder": "forward",
         "unit": "lstm",
         "reverse_source": True,
-        "output": "linear",
-        "reads": "current",
+        "decoder": "sutskever",
     },
     "luong": {
         "context": "general",
         "encoder": "forward",
         "unit": "lstm",
-        "order": "after",
-        "output": "attentional",
-        "reads": "current",
-        "input_feeding": True,
+        "decoder": "luong",
     },
 }
 """The models that have a name, as what each sets against the defaults.
@@ -217,8 +201,7 @@ _TIED: dict[str, Any] = {
     "hidden": 256,
     "alignment": 256,
     "readout": 256,
-    "order": "between",
-    "reads": "current",
+    "decoder": "conditional",
     "tying": "all",
 }
 
@@ -261,7 +244,7 @@ def model_config(
     if attends(model) and changes.get("context") in ("fixed", "initial"):
         raise CourseError(
             f"{model} attends, and context={changes['context']} does not. Choose one of "
-            f"{', '.join(SCORES)}, or --model rnnencdec or sutskever."
+            f"{', '.join(ATTENDING)}, or --model rnnencdec or sutskever."
         )
     settings = {**SIZES[preset], **MODELS[model]}
     if preset == "paper" and model == "rnnencdec":
@@ -271,4 +254,4 @@ def model_config(
 
 def attends(model: str) -> bool:
     """Whether a named model has attention, and so an alignment to look at."""
-    return MODELS[model]["context"] in SCORES
+    return MODELS[model]["context"] in ATTENDING

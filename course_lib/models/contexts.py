@@ -2,16 +2,21 @@
 
 memory = context.prepare(annotations, mask)   # once a sentence
 c, alpha = context(query, memory, step)       # once a step
+
+A decoder reads c_i only through matrices V. It hands them to `prepare` and gets the products V c_i
+for c_i, since V sum_j alpha_ij h_j = sum_j alpha_ij V h_j: they are then made once a source word,
+not once a target word and, in a search, once a hypothesis.
 """
 
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from course_lib.models.config import ModelConfig
 from course_lib.models.encoder import last_real
-from course_lib.models.scores import Score, build_score, masked_softmax
+from course_lib.models.scores import Score, build_score, masked_softmax, products_by_sentence
 
 
 class Memory(NamedTuple):
@@ -19,8 +24,8 @@ class Memory(NamedTuple):
 
     keys: (B, T_x, n'), what a query is scored against; None where
         nothing is scored.
-    values: (B, T_x, 2n), what is averaged; for the fixed context its
-        one vector, (B, n).
+    values: (B, T_x, 2n), what is averaged: h_j, or its products
+        side by side; for the fixed context its one vector, (B, n).
     mask: (B, T_x), True at real words.
     """
 
@@ -28,7 +33,7 @@ class Memory(NamedTuple):
     values: Tensor
     mask: Tensor
 
-    def select(self, index: Tensor) -> "Memory":
+    def select(self, index: Tensor | slice) -> "Memory":
         """The memories of the sentences at `index`, in that order, repeats allowed."""
         keys = None if self.keys is None else self.keys[index]
         return Memory(keys, self.values[index], self.mask[index])
@@ -45,13 +50,13 @@ class FixedContext(nn.Module):
         super().__init__()
         self.size = size
 
-    def prepare(self, annotations: Tensor, mask: Tensor) -> Memory:
-        """Keep the forward half of the last real annotation.
+    def prepare(self, annotations: Tensor, mask: Tensor, *matrices: Tensor) -> Memory:
+        """Keep the forward half of the last real annotation, or its products.
 
         (B, T_x, 2n) annotations to (B, n) values.
         """
         forward_states = annotations[..., : self.size]
-        return Memory(None, last_real(forward_states, mask), mask)
+        return Memory(None, multiplied(last_real(forward_states, mask), matrices), mask)
 
     def forward(
         self,
@@ -68,9 +73,9 @@ class InitialContext(nn.Module):
 
     size = 0
 
-    def prepare(self, annotations: Tensor, mask: Tensor) -> Memory:
-        """Keep nothing: (B, 0) values."""
-        return Memory(None, annotations[:, 0, :0], mask)
+    def prepare(self, annotations: Tensor, mask: Tensor, *matrices: Tensor) -> Memory:
+        """Keep nothing: (B, 0) values, whose products are zeros."""
+        return Memory(None, multiplied(annotations[:, 0, :0], matrices), mask)
 
     def forward(
         self,
@@ -100,9 +105,9 @@ class AttentionContext(nn.Module):
         self.size = size
         self.window = window
 
-    def prepare(self, annotations: Tensor, mask: Tensor) -> Memory:
-        """What is the same at every step: the keys, (B, T_x, n')."""
-        return Memory(self.score.keys(annotations), annotations, mask)
+    def prepare(self, annotations: Tensor, mask: Tensor, *matrices: Tensor) -> Memory:
+        """What is the same at every step: the keys, (B, T_x, n'), and the values, h_j or V h_j."""
+        return Memory(self.score.keys(annotations), multiplied(annotations, matrices), mask)
 
     def forward(
         self,
@@ -114,6 +119,7 @@ class AttentionContext(nn.Module):
 
         Context c_i, (B, 2n), and weights alpha_i, (B, T_x), for the
         (B, n) query. A row without a word to look at gets 0 and 0.
+        For k queries a sentence, (k, B, n), all have k in front.
         """
         # e_ij = a(s_{i-1}, h_j)
         energies = self.score(query, memory.keys)
@@ -124,7 +130,7 @@ class AttentionContext(nn.Module):
             visible, focus = self.window(query, memory.mask, step)
             alpha = masked_softmax(energies, visible) * focus
         # c_i = sum_j alpha_ij h_j
-        return torch.bmm(alpha[:, None], memory.values).squeeze(1), alpha
+        return products_by_sentence(alpha, memory.values), alpha
 
 
 class MonotonicWindow(nn.Module):
@@ -172,17 +178,22 @@ class PredictiveWindow(nn.Module):
         return mask & (distance.abs() <= self.half_width), gaussian
 
 
+def multiplied(vectors: Tensor, matrices: tuple[Tensor, ...]) -> Tensor:
+    """The products of each vector with all matrices, side by side; without any, the vectors."""
+    if not matrices:
+        return vectors
+    return torch.cat([functional.linear(vectors, V) for V in matrices], dim=-1)
+
+
 Context = FixedContext | InitialContext | AttentionContext
 
 
 def build_context(config: ModelConfig) -> Context:
-    """The context that `config.context` and `config.scope` name."""
+    """The context that `config.context` names."""
     n = config.hidden
-    if config.context == "fixed":
-        return FixedContext(n)
-    if config.context == "initial":
-        return InitialContext()
-    score = build_score(config.context, n, config.annotation_size, config.alignment)
+    if config.score is None:
+        return FixedContext(n) if config.context == "fixed" else InitialContext()
+    score = build_score(config.score, n, config.annotation_size, config.alignment)
     window: nn.Module | None = None
     if config.scope == "local-m":
         window = MonotonicWindow(config.window)

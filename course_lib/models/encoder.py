@@ -24,16 +24,16 @@ class Encoder(nn.Module):
         super().__init__()
         self.config = config
         self.E = nn.Embedding(config.source_vocabulary, config.embedding, padding_idx=PAD)
-        self.dropout_words = WordDropout(config.rate("embeddings"), config.dropout_words)
-        self.dropout = nn.Dropout(config.rate("annotations"))
-        if config.encoder == "self-attention":
+        self.dropout_words = WordDropout(config.dropout, config.dropout_words)
+        self.dropout = nn.Dropout(config.dropout)
+        if config.self_attentive:
             self.rnn: nn.Module = SelfAttention(
                 config.embedding,
                 config.annotation_size,
                 config.layers,
                 config.heads,
                 config.dropout,
-                config.positions,
+                config.encoder == "self-attention",
             )
         elif config.unit == "paper":
             self.rnn = MaskedPaperRNN(config)

@@ -6,9 +6,11 @@ from torch.nn import functional
 
 from course_lib.corpora.batches import Batch
 from course_lib.models.config import ModelConfig
-from course_lib.models.decoder import Decoder, DecoderState, ReadoutInputs
+from course_lib.models.decoder import DecoderState, ReadoutInputs
 from course_lib.models.encoder import Encoder
 from course_lib.models.initialisation import initialise
+from course_lib.models.relatives import DECODERS
+from course_lib.models.unrolling import unroll, unroll_sampled
 
 
 class EncoderDecoder(nn.Module):
@@ -18,7 +20,7 @@ class EncoderDecoder(nn.Module):
         super().__init__()
         self.config = config
         self.encoder = Encoder(config)
-        self.decoder = Decoder(config)
+        self.decoder = DECODERS[config.decoder](config)
         if config.tying == "all":
             self.decoder.E.weight = self.encoder.E.weight
         if config.tying != "none":
@@ -54,13 +56,13 @@ class EncoderDecoder(nn.Module):
 
         Padded positions are dropped before the readout, so no product over the vocabulary is spent
         on them. `given` is the share of true words among those the decoder is given, the rest being
-        its own (see `Decoder.unroll_sampled`); None is teacher forcing by the fast path.
+        its own (see `unroll_sampled`); None is teacher forcing by the fast path.
         """
         start = self.start(batch.source, batch.source_lengths, batch.source_mask)
         if given is None:
-            inputs, _ = self.decoder.unroll(batch.target_in, start)
+            inputs, _ = unroll(self.decoder, batch.target_in, start)
         else:
-            inputs, _ = self.decoder.unroll_sampled(batch.target_in, start, given)
+            inputs, _ = unroll_sampled(self.decoder, batch.target_in, start, given)
         logits = self.decoder.readout(
             ReadoutInputs(*(values[batch.target_mask] for values in inputs))
         )
@@ -100,7 +102,7 @@ class EncoderDecoder(nn.Module):
     def sentence_log_probs(self, batch: Batch) -> Tensor:
         """log p(target | source) of each pair, (B,), in nats, the end mark included."""
         start = self.start(batch.source, batch.source_lengths, batch.source_mask)
-        inputs, _ = self.decoder.unroll(batch.target_in, start)
+        inputs, _ = unroll(self.decoder, batch.target_in, start)
         log_probs = torch.log_softmax(self.decoder.readout(inputs), dim=-1)
         chosen = log_probs.gather(-1, batch.target_out[..., None]).squeeze(-1)
         return (chosen * batch.target_mask).sum(dim=1)
@@ -115,7 +117,7 @@ class EncoderDecoder(nn.Module):
             attention.
         """
         start = self.start(batch.source, batch.source_lengths, batch.source_mask)
-        _, alpha = self.decoder.unroll(batch.target_in, start)
+        _, alpha = unroll(self.decoder, batch.target_in, start)
         return None if alpha is None else alpha * batch.target_mask[..., None]
 
 

@@ -1,54 +1,83 @@
-"""Beam search: the k most probable beginnings, extended side by side, for a whole batch at once."""
+"""Beam search: the k most probable beginnings, extended side by side, for a whole batch at once.
+
+The hypotheses lie in a table with a column for each sentence and a row for each rank: every
+sentence's best one, then the second best, and so on. The decoder's own step takes such a table, in
+which the hypotheses of a sentence share its memory.
+"""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.errors import CourseError
-from course_lib.models import EncoderDecoder
+from course_lib.freed_memory import keep_freed_memory
+from course_lib.models import DecoderState, EncoderDecoder
 from course_lib.search.hypothesis import Hypothesis, cut
-from course_lib.search.next_words import ROWS, NextWords
+from course_lib.search.rules import Rules, rules_for, top_words
+
+CELLS = 384
+"""Hypotheses that make a step together: 12 MB of logits at 8,000 words, which a cache holds."""
 
 
-class Rows(NamedTuple):
-    """The live hypotheses of S sentences, a row each, as a table of ranks and sentences.
+class Beams(NamedTuple):
+    """The live hypotheses of S sentences, at most G each.
 
-    Rows come rank by rank: every sentence's best hypothesis, then the second best of those that
-    have one, and so on. Sentences with more hypotheses stand first, so each rank is a slice of rows
-    over the first lines of the memory.
-
-    order: (S,) the sentences, as places in the batch.
-    slots: how many sentences have a hypothesis of each rank.
-    cell: (R,) rank * S + line of each row.
+    sentence: (S,) the sentences, as places in the batch; those with more hypotheses come first.
+    counts: how many hypotheses each has.
+    places: (S,) how many places are left in each one's beam.
+    y: (G, S) the words written last.
+    log_prob: (G, S) log-probabilities of the beginnings in nats; -inf where there is none.
+    state: their states, (G, S, ...), and the memory of the S sentences.
     """
 
-    order: Tensor
-    slots: list[int]
-    cell: Tensor
+    sentence: Tensor
+    counts: list[int]
+    places: Tensor
+    y: Tensor
+    log_prob: Tensor
+    state: DecoderState
 
-    @property
-    def line(self) -> Tensor:
-        """(R,) which line of `order` and of the memory each row belongs to."""
-        return self.cell % len(self.order)
 
-    def table(self, values: Tensor, ranks: int) -> Tensor:
-        """(rows of the first ranks, c) values as (S, ranks * c), -inf where there is no row."""
-        lines, columns = len(self.order), values.shape[1]
-        if len(values) < ranks * lines:
-            spread = values.new_full((ranks * lines, columns), -torch.inf)
-            spread[self.cell[: len(values)]] = values
-            values = spread
-        return values.view(ranks, lines, columns).transpose(0, 1).reshape(lines, -1)
+class Continuations(NamedTuple):
+    """The c most probable words after each hypothesis, best first.
+
+    log_prob: (G, S, c), of the beginning with the word; -inf: not possible.
+    word: (G, S, c).
+    alpha: (G, S, T_x), where each hypothesis looked; None without attention.
+    state: after the step.
+    """
+
+    log_prob: Tensor
+    word: Tensor
+    alpha: Tensor | None
+    state: DecoderState
+
+
+class Chosen(NamedTuple):
+    """The best continuations of each sentence, (S, p), best first.
+
+    log_prob, word: as in `Continuations`.
+    rank: of the hypothesis that is continued.
+    column: which of its continuations.
+    allowed: False beyond the places in the sentence's beam.
+    """
+
+    log_prob: Tensor
+    word: Tensor
+    rank: Tensor
+    column: Tensor
+    allowed: Tensor
 
 
 class BeamStep(NamedTuple):
-    """One step of a search, for whoever watches it.
+    """One step of a search, for whoever watches it; its R rows are the live hypotheses.
 
     number: of the step, the first being 1.
-    sentence: (R,) which sentence of the batch each live hypothesis belongs to.
+    sentence: (R,) which sentence of the batch each hypothesis belongs to.
     totals, words: (R, c) log-probabilities in nats of each one's most probable continuations, the
         beginning's included, and the words that continue it; -inf: not possible.
     ended: (E, 2) row and column of the continuations that are finished translations.
@@ -63,36 +92,41 @@ class BeamStep(NamedTuple):
     kept: Tensor
 
 
-class _Past(NamedTuple):
-    """What is needed of a step to read a translation from its end."""
+class Past(NamedTuple):
+    """What is needed of a step to read a translation from its end; cells are rank * S + column.
 
-    parent: Tensor  # (R,) the row that each live row extends, in the step before
-    y: Tensor  # (R,) the word it was extended with
-    alpha: Tensor | None  # (R before, T_x) weights of the rows *before* this step
+    parent: (G' S') the cell of the step before that each hypothesis extends.
+    y: (G' S') the word it was extended with.
+    alpha: (G S, T_x) weights of the cells *before* this step.
+    """
+
+    parent: Tensor
+    y: Tensor
+    alpha: Tensor | None
 
 
-class _Best:
+class Finished:
     """The best finished translation of each sentence so far: (S,) tensors."""
 
     def __init__(self, sentences: int, like: Tensor) -> None:
         self.score = like.new_full((sentences,), -torch.inf)
         self.log_prob = self.score.clone()
-        # The step that chose the end mark, and the row that it ends.
+        # The step that chose the end mark, and the cell that it ends.
         self.step = torch.zeros(sentences, dtype=torch.long, device=like.device)
-        self.row = self.step.clone()
+        self.cell = self.step.clone()
 
     def update(
-        self, order: Tensor, chosen: "_Chosen", ended: Tensor, step: int, penalty: float
+        self, sentence: Tensor, chosen: Chosen, ended: Tensor, step: int, penalty: float
     ) -> None:
-        """Take in (S', p) continuations of the sentences `order`, where they have `ended`."""
-        scores = (chosen.total / step**penalty).masked_fill(~ended, -torch.inf)
-        score, column = scores.max(dim=1)
-        better = score > self.score[order]
-        sentence, place = order[better], column[better, None]
-        self.score[sentence] = score[better]
-        self.log_prob[sentence] = chosen.total[better].gather(1, place).squeeze(1)
-        self.row[sentence] = chosen.row[better].gather(1, place).squeeze(1)
-        self.step[sentence] = step
+        """Take in the continuations that have `ended`, (S', p), of some sentences."""
+        scores = (chosen.log_prob / step**penalty).masked_fill(~ended, -torch.inf)
+        score, place = scores.max(dim=1)
+        column = (score > self.score[sentence]).nonzero().squeeze(1)
+        better, place = sentence[column], place[column]
+        self.score[better] = score[column]
+        self.log_prob[better] = chosen.log_prob[column, place]
+        self.cell[better] = chosen.rank[column, place] * len(sentence) + column
+        self.step[better] = step
 
 
 @torch.no_grad()
@@ -119,146 +153,162 @@ def beam_search(
     The end mark is not chosen before `min_length` words, and [UNK] not at all with `forbid_unk`.
     `watch` is called with every step (see `record`).
 
-    All live hypotheses of all sentences are rows of one tensor: nothing is computed for finished
-    hypotheses or sentences, and a sentence's result does not depend on its company.
+    A sentence that is done leaves the batch, and no sentence's result depends on its company.
     """
     if k < 1:
         raise CourseError(f"A beam of {k} holds nothing. Use --beam 1 or more.")
-    next_words = NextWords(model, source, lengths, mask, min_length, forbid_unk)
-    state = next_words.start
-    every = torch.arange(len(source), device=source.device)
-    rows = Rows(every, [len(every)], every)
-    y = torch.full_like(every, BOS)
-    log_probs = state.s.new_zeros(len(every))
-    places = torch.full_like(every, k)  # left in the beam of each sentence in `rows.order`
-    best = _Best(len(every), log_probs)
-    past: list[_Past] = []
-
-    while len(rows.order):
+    keep_freed_memory()
+    rules = rules_for(lengths, source.device, min_length, forbid_unk)
+    state = model.start(source, lengths, mask)
+    state = state.replaced((None,), state.memory)  # one hypothesis a sentence: (1, S, ...)
+    sentence = torch.arange(len(source), device=source.device)
+    beams = Beams(
+        sentence,
+        [1] * len(source),
+        torch.full_like(sentence, k),
+        torch.full_like(sentence, BOS)[None],
+        state.s.new_zeros(1, len(source)),
+        state,
+    )
+    finished = Finished(len(source), beams.log_prob)
+    past: list[Past] = []
+    while beams.counts:
         number = len(past) + 1
-        t, alpha, state = next_words.advance(y, state, rows.slots)
-        totals, words = _continuations(
-            next_words, t, number, rows, log_probs, places, k, everything=watch is not None
-        )
-        chosen = _choose(rows, totals, words, places)
+        found = extend(model, beams, rules, number, k)
+        chosen = choose(found, beams.places)
         ended = chosen.allowed & (chosen.word == EOS)
-        best.update(rows.order, chosen, ended, number, length_penalty)
-        after, lines, index = _rearranged(rows, chosen.allowed & ~ended)
+        finished.update(beams.sentence, chosen, ended, number, length_penalty)
+        after, parent = keep(beams, found.state, chosen, ended)
         if watch is not None:
-            where = torch.stack([chosen.row, chosen.column], dim=-1)
-            kept = where.flatten(0, 1)[index]
-            watch(BeamStep(number, rows.order[rows.line], totals, words, where[ended], kept))
-        parent, y, log_probs = (
-            values.flatten()[index] for values in (chosen.row, chosen.word, chosen.total)
-        )
-        past.append(_Past(parent, y, alpha))
-        stays = len(lines) == len(rows.order) and bool((lines == every[: len(lines)]).all())
-        state = state.select(parent, state.memory if stays else state.memory.select(lines))
-        places = (places - ended.sum(dim=1))[lines]
-        rows = after
-
-    tokens, alphas = _read_back(best, past)
-    return cut(tokens, best.step, best.log_prob, best.score, alphas, lengths)
+            watch(watched(number, beams, found, chosen, ended))
+        alpha = None if found.alpha is None else found.alpha.flatten(0, 1)
+        past.append(Past(parent.flatten(), after.y.flatten(), alpha))
+        beams = after
+    tokens, alphas = read_back(finished, past)
+    return cut(tokens, finished.step, finished.log_prob, finished.score, alphas, lengths)
 
 
-def _continuations(
-    next_words: NextWords,
-    t: Tensor,
-    number: int,
-    rows: Rows,
-    log_probs: Tensor,
-    places: Tensor,
-    k: int,
-    everything: bool,
-) -> tuple[Tensor, Tensor]:
-    """Each row's most probable continuations: (R, c) log-probabilities from the start, and words.
+def extend(model: EncoderDecoder, beams: Beams, rules: Rules, number: int, k: int) -> Continuations:
+    """One step of the decoder for all hypotheses, and of each one the best continuations.
 
-    The k best of a sentence are among the k best of each of its hypotheses. And among those of its
-    best few hypotheses alone, as far as others are already less probable than k of them: a
-    continuation is never more probable than what it continues. Of such rows, about a tenth, nothing
-    is computed and -inf returned, unless `everything` is asked for.
+    The k best of a sentence are among the k best of each of its hypotheses. Some sentences make
+    their step at a time: as many as `CELLS` allows, and of those no more ranks than they have.
     """
-    sentence = rows.order[rows.line]
-    columns = min(k, next_words.decoder.W_o.out_features)
-    ranks = len(rows.slots) if everything else max(1, len(rows.slots) // 3)
-    first = sum(rows.slots[:ranks])
-    if first < ROWS // 2:
-        ranks, first = len(rows.slots), len(t)  # too few to be worth a second round
-    totals, words = next_words.best(t[:first], number, sentence[:first], columns)
-    totals += log_probs[:first, None]
-    if ranks == len(rows.slots):
-        return totals, words
-    table = rows.table(totals, ranks)
-    found = table.topk(min(k, table.shape[1]), dim=1).values
-    enough = found.new_full((len(found), k), -torch.inf)
-    enough[:, : found.shape[1]] = found
-    bar = enough.gather(1, places[:, None] - 1).squeeze(1)
-    hopeful = (log_probs[first:] >= bar[rows.line[first:]]).nonzero().squeeze(1) + first
-    all_totals = totals.new_full((len(t), columns), -torch.inf)
-    all_words = words.new_full((len(t), columns), EOS)
-    all_totals[:first], all_words[:first] = totals, words
-    if len(hopeful):
-        more, more_words = next_words.best(t[hopeful], number, sentence[hopeful], columns)
-        all_totals[hopeful], all_words[hopeful] = more + log_probs[hopeful, None], more_words
-    return all_totals, all_words
+    sentences, ranks = len(beams.counts), beams.counts[0]
+    parts = []
+    first = 0
+    while first < sentences:
+        height = beams.counts[first]
+        some = slice(first, min(sentences, first + max(1, CELLS // height)))
+        cells = (slice(height), some)
+        state = beams.state.replaced(cells, beams.state.memory.select(some))
+        log_probs, alpha, after = model.step(beams.y[cells], state)
+        rules.apply(log_probs, number, beams.sentence[some])
+        best, words = top_words(log_probs, min(k, log_probs.shape[-1]))
+        parts.append((best + beams.log_prob[cells][..., None], words, alpha, after))
+        first = some.stop
+
+    def table(values: list[Tensor], empty: float = 0.0) -> Tensor:
+        """The parts side by side, (G, S, ...), empty where a sentence has fewer hypotheses."""
+        pads = [(0, 0) * (one.dim() - 1) + (0, ranks - len(one)) for one in values]
+        return torch.cat(
+            [functional.pad(one, pad, value=empty) for one, pad in zip(values, pads, strict=True)],
+            dim=1,
+        )
+
+    log_prob, word, weights, states = zip(*parts, strict=True)
+    alphas = [alpha for alpha in weights if alpha is not None]
+    return Continuations(
+        table(list(log_prob), -torch.inf),
+        table(list(word)),
+        table(alphas) if alphas else None,
+        DecoderState(table([state.s for state in states]), beams.state.memory, number),
+    )
 
 
-class _Chosen(NamedTuple):
-    """The best continuations of each sentence, (S, p), best first."""
-
-    total: Tensor  # log-probability from the start
-    row: Tensor  # that it continues
-    column: Tensor  # among that row's continuations
-    word: Tensor  # it continues it with
-    allowed: Tensor  # False beyond the sentence's places
-
-
-def _choose(rows: Rows, totals: Tensor, words: Tensor, places: Tensor) -> _Chosen:
-    """As many continuations a sentence as its beam has places, of (R, c) totals and words."""
-    lines, columns = len(rows.order), totals.shape[1]
-    table = rows.table(totals, len(rows.slots))
-    total, flat = table.topk(min(int(places.max()), table.shape[1]), dim=1)
-    row_of_cell = torch.zeros(len(rows.slots) * lines, dtype=torch.long, device=totals.device)
-    row_of_cell[rows.cell] = torch.arange(len(totals), device=totals.device)
-    line = torch.arange(lines, device=totals.device)[:, None]
-    row, column = row_of_cell[flat // columns * lines + line], flat % columns
-    allowed = torch.arange(total.shape[1], device=totals.device) < places[:, None]
-    return _Chosen(total, row, column, words[row, column], allowed & (total > -torch.inf))
+def choose(found: Continuations, places: Tensor) -> Chosen:
+    """Of each sentence as many continuations as its beam has places, (S,)."""
+    columns = found.log_prob.shape[-1]
+    of_sentence = found.log_prob.transpose(0, 1).flatten(1)
+    count = min(int(places.max()), of_sentence.shape[1])
+    log_prob, place = of_sentence.topk(count, dim=1)
+    word = found.word.transpose(0, 1).flatten(1).gather(1, place)
+    within = torch.arange(count, device=places.device) < places[:, None]
+    return Chosen(
+        log_prob, word, place // columns, place % columns, within & (log_prob > -torch.inf)
+    )
 
 
-def _rearranged(rows: Rows, live: Tensor) -> tuple[Rows, Tensor, Tensor]:
-    """The next step's rows, from which of (S, p) chosen continuations `live`.
+def keep(beams: Beams, state: DecoderState, chosen: Chosen, ended: Tensor) -> tuple[Beams, Tensor]:
+    """The hypotheses that the next step extends, and the cell that each of them comes from."""
+    column, rank, count = arranged(chosen.allowed & ~ended)
+    cells = (column, rank)
+    exists = torch.arange(len(rank), device=rank.device)[:, None] < count
+    parent = chosen.rank[cells]
+    memory = state.memory
+    if not torch.equal(column, torch.arange(len(beams.counts), device=column.device)):
+        memory = memory.select(column)
+    after = Beams(
+        beams.sentence[column],
+        count.tolist(),
+        (beams.places - ended.sum(dim=1))[column],
+        chosen.word[cells],
+        chosen.log_prob[cells].masked_fill(~exists, -torch.inf),
+        state.replaced((parent, column), memory),
+    )
+    return after, parent * len(beams.counts) + column
+
+
+def arranged(live: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """How the (S, p) chosen continuations that are `live` become a table again.
 
     Returns:
-        the rows, the (S',) lines of the sentences that go on, and the (R',) places of the rows in
-        the flattened choice.
+        the (S',) sentences that go on, most hypotheses first; (G', S') which of its continuations
+        is the hypothesis of each rank; (S',) how many there are.
     """
-    counts, lines = live.sum(dim=1).sort(descending=True, stable=True)
-    lines = lines[counts > 0]
-    counts = counts[: len(lines)]
-    widest = int(counts[0]) if len(lines) else 0
+    count, column = live.sum(dim=1).sort(descending=True, stable=True)
+    column = column[count > 0]
+    count = count[: len(column)]
+    height = int(count[0]) if len(count) else 0
     # The live ones first, in their order.
-    columns = (~live[lines]).to(torch.int8).argsort(dim=1, stable=True)[:, :widest]
-    there = torch.arange(widest, device=live.device)[:, None] < counts
-    index = (lines[:, None] * live.shape[1] + columns).t()[there]
-    cell = there.flatten().nonzero().squeeze(1)
-    return Rows(rows.order[lines], there.sum(dim=1).tolist(), cell), lines, index
+    rank = (~live[column]).to(torch.int8).argsort(dim=1, stable=True)[:, :height]
+    return column, rank.t(), count
 
 
-def _read_back(best: _Best, past: list[_Past]) -> tuple[Tensor, Tensor | None]:
+def watched(
+    number: int, beams: Beams, found: Continuations, chosen: Chosen, ended: Tensor
+) -> BeamStep:
+    """A step of the search as a table of its live hypotheses, rank by rank."""
+    live = beams.log_prob > -torch.inf
+    row = (live.flatten().cumsum(0) - 1).view_as(live)  # the number of each cell's hypothesis
+    lines = torch.arange(len(beams.counts), device=row.device)
+    where = torch.stack([row[chosen.rank, lines[:, None]], chosen.column], dim=-1)
+    column, rank, count = arranged(chosen.allowed & ~ended)
+    exists = torch.arange(len(rank), device=rank.device)[:, None] < count
+    return BeamStep(
+        number,
+        beams.sentence.expand_as(live)[live],
+        found.log_prob[live],
+        found.word[live],
+        where[ended],
+        where[column, rank][exists],
+    )
+
+
+def read_back(finished: Finished, past: list[Past]) -> tuple[Tensor, Tensor | None]:
     """The best translations from their ends: (S, steps) words and (S, steps, T_x) weights."""
-    tokens = torch.zeros(len(best.step), len(past), dtype=torch.long, device=best.step.device)
+    tokens = torch.zeros(len(finished.step), len(past), dtype=torch.long, device=past[0].y.device)
     alphas = None
     if past[0].alpha is not None:
         alphas = past[0].alpha.new_zeros(*tokens.shape, past[0].alpha.shape[1])
-    row = best.row.clone()
+    cell = finished.cell.clone()
     for step in range(len(past) - 1, -1, -1):
-        going = (best.step > step).nonzero().squeeze(1)
+        going = (finished.step > step).nonzero().squeeze(1)
         alpha = past[step].alpha
         if alphas is not None and alpha is not None:
-            alphas[going, step] = alpha[row[going]]
+            alphas[going, step] = alpha[cell[going]]
         if step:
             before = past[step - 1]
-            tokens[going, step - 1] = before.y[row[going]]
-            row[going] = before.parent[row[going]]
+            tokens[going, step - 1] = before.y[cell[going]]
+            cell[going] = before.parent[cell[going]]
     return tokens, alphas

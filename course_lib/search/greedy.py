@@ -6,7 +6,7 @@ from torch import Tensor
 from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.models import EncoderDecoder
 from course_lib.search.hypothesis import Hypothesis
-from course_lib.search.next_words import NextWords
+from course_lib.search.rules import rules_for
 from course_lib.search.written import Written
 
 
@@ -24,16 +24,16 @@ def greedy_search(
 
     The end mark is not chosen before `min_length` words, and [UNK] not at all with `forbid_unk`.
     """
-    words = NextWords(model, source, lengths, mask, min_length, forbid_unk)
-    state = words.start
+    rules = rules_for(lengths, source.device, min_length, forbid_unk)
+    state = model.start(source, lengths, mask)
     rows = torch.arange(len(source), device=source.device)  # the sentences still being written
     y = torch.full_like(rows, BOS)
     written = Written(lengths)
     while len(rows):
-        t, alpha, state = words.advance(y, state, [len(rows)])
-        log_probs, best = words.best(t, len(written) + 1, rows, 1)
-        y = best[:, 0]
-        written.add(rows, y, log_probs[:, 0], alpha)
+        log_probs, alpha, state = model.step(y, state)
+        rules.apply(log_probs, len(written) + 1, rows)
+        best, y = log_probs.max(dim=-1)
+        written.add(rows, y, best, alpha)
         going = y != EOS
         if not going.all():
             keep = going.nonzero().squeeze(1)

@@ -13,7 +13,7 @@ from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.errors import CourseError
 from course_lib.models import EncoderDecoder
 from course_lib.search.hypothesis import Hypothesis
-from course_lib.search.next_words import NextWords
+from course_lib.search.rules import rules_for
 from course_lib.search.written import Written
 
 
@@ -56,29 +56,24 @@ def sample_search(
         hypotheses whose log_prob is the model's own, whatever the narrowing.
     """
     check_sampling(temperature, top_k, top_p)
-    words = NextWords(model, source, lengths, mask, min_length, forbid_unk)
+    rules = rules_for(lengths, source.device, min_length, forbid_unk)
     uniform = pad_sequence(
         [
             torch.rand(limit, generator=draw, dtype=torch.float64)
-            for limit, draw in zip(words.limits.tolist(), draws, strict=True)
+            for limit, draw in zip(rules.limits.tolist(), draws, strict=True)
         ],
         batch_first=True,
     ).to(source.device)
-    state = words.start
+    state = model.start(source, lengths, mask)
     rows = torch.arange(len(source), device=source.device)  # the sentences still being written
     y = torch.full_like(rows, BOS)
     written = Written(lengths)
     while len(rows):
         step = len(written)
-        t, alpha, state = words.advance(y, state, [len(rows)])
-        chosen, log_probs = [], []
-        for some, values in words.log_probs(t, step + 1, rows):
-            probabilities = narrowed(values, temperature, top_k, top_p)
-            word = drawn(probabilities, uniform[rows[some], step])
-            chosen.append(word)
-            log_probs.append(values.gather(1, word[:, None]).squeeze(1))
-        y = torch.cat(chosen)
-        written.add(rows, y, torch.cat(log_probs), alpha)
+        log_probs, alpha, state = model.step(y, state)
+        rules.apply(log_probs, step + 1, rows)
+        y = drawn(narrowed(log_probs, temperature, top_k, top_p), uniform[rows, step])
+        written.add(rows, y, log_probs.gather(1, y[:, None]).squeeze(1), alpha)
         going = y != EOS
         if not going.all():
             keep = going.nonzero().squeeze(1)

@@ -61,7 +61,8 @@ def matrices(config: ModelConfig) -> list[Matrix]:
     c = h if attends else n  # of the context
     # nn.GRU and TorchUnit have a bias on the recurrent side as well, PaperUnit has not.
     both = 3 * n if config.unit == "torch" else 0
-    twice = config.order == "between"
+    once = SOURCE if attends else SENTENCE  # the products with what c_i is made of
+    twice = config.decoder == "conditional"
     table = [
         Matrix("source embeddings", config.source_vocabulary, m, 0, NEVER),
         *[
@@ -73,11 +74,11 @@ def matrices(config: ModelConfig) -> list[Matrix]:
         Matrix("initial state", n, n, n, SENTENCE),
         Matrix("decoder unit", 3 * n, m, 3 * n, TARGET),
         Matrix("decoder unit", 3 * n, n, both, TARGET),
-        Matrix("decoder unit", 3 * n, c, 3 * n if twice else 0, TARGET),
+        Matrix("decoder unit", 3 * n, c, 3 * n if twice else 0, once),
         *[Matrix("decoder unit", 3 * n, n, both, TARGET)] * twice,
         Matrix("readout", wide, n, 0, TARGET),
         Matrix("readout", wide, m, wide, TARGET),
-        Matrix("readout", wide, c, 0, TARGET),
+        Matrix("readout", wide, c, 0, once),
         Matrix(
             "vocabulary",
             config.target_vocabulary,
@@ -97,7 +98,7 @@ def matrices(config: ModelConfig) -> list[Matrix]:
     if sum(matrix.parameters for matrix in table) != counted(config):
         raise CourseError(
             "The cost model knows RNNsearch and RNNencdec with one layer, additive or fixed "
-            "context before or between updates and maxout, as the presets have them. Leave out "
+            "context and the decoder paper or conditional, as the presets have them. Leave out "
             "what changes the model's parts."
         )
     return table
@@ -133,8 +134,8 @@ def forward_flops(
             products = 2 * matrix.rows * matrix.columns * times[matrix.once]
             operations[matrix.part] = operations.get(matrix.part, 0) + products
     if config.context == "additive":
-        # e_ij = v_a' tanh(...), and c_i = sum_j alpha_ij h_j.
-        look = 2 * (config.alignment + config.annotation_size)
+        # e_ij = v_a' tanh(...), and c_i = sum_j alpha_ij h_j: of h_j its products are added up.
+        look = 2 * (config.alignment + 3 * config.hidden + 2 * config.readout)
         operations["energies and contexts"] = look * looks
     return operations
 
@@ -154,12 +155,9 @@ KEPT_ENCODER = {
 }
 """Vectors of n numbers that a source position keeps for the backward pass."""
 KEPT_DECODER = {
-    ("torch", "additive", "before"): 12,
-    ("paper", "additive", "before"): 10,
-    ("torch", "fixed", "before"): 9,
-    ("paper", "fixed", "before"): 7,
-    ("torch", "additive", "between"): 19,
-    ("torch", "fixed", "between"): 16,
+    ("torch", "paper"): 8,
+    ("paper", "paper"): 6,
+    ("torch", "conditional"): 15,
 }
 """The same for a target position."""
 
@@ -175,21 +173,19 @@ def kept(config: ModelConfig, batch: int, source_length: int, target_length: int
     attends = config.context == "additive"
     try:
         of_source = m + KEPT_ENCODER[config.unit, config.encoder] * n
-        of_state = KEPT_DECODER[config.unit, config.context, config.order]
+        of_state = KEPT_DECODER[config.unit, config.decoder]
         of_target = 2 * m + of_state * n + 3 * readout
     except KeyError as error:
         raise CourseError(
             "The memory of this unit, encoder and context has not been counted. "
             "Choose the model rnnsearch or rnnencdec as the presets have it."
         ) from error
+    if attends:  # of each annotation its products for the unit and for the readout
+        of_source += 3 * n + 2 * readout
     # A mask for all that is dropped from; annotations that are scored, too.
-    if config.rate("embeddings"):
-        of_source += m
-        of_target += m
-    if config.rate("annotations"):
-        of_source += (2 if attends else 1) * config.annotation_size
-    if config.rate("readout"):
-        of_target += readout
+    if config.dropout:
+        of_source += m + (2 if attends else 1) * config.annotation_size
+        of_target += m + readout
     looks = (config.alignment + 2) * target_length if attends else 0
     return (
         NUMBER

@@ -12,13 +12,13 @@ from tqdm import tqdm
 from course_lib.corpora.corpus import Corpus
 from course_lib.errors import CourseError
 from course_lib.files import remove_leftovers
+from course_lib.freed_memory import keep_freed_memory
 from course_lib.models import EncoderDecoder, build_model
 from course_lib.training.averaging import Average
 from course_lib.training.checkpoint import load_state, save_state
 from course_lib.training.estimate import estimate
 from course_lib.training.group import anywhere, gather, make_accelerator
 from course_lib.training.interrupt import deferred_interrupt
-from course_lib.training.memory import keep_freed_memory
 from course_lib.training.minibatches import encode_pairs, make_minibatches
 from course_lib.training.progress import Progress
 from course_lib.training.randomness import generators_state

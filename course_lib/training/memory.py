@@ -1,6 +1,5 @@
-"""Memory: keep what a training frees at every update, and know when there is no more."""
+"""Memory: know when there is no more, and ask for less."""
 
-import ctypes
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -8,23 +7,6 @@ from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
 from torch import nn
 
 T = TypeVar("T")
-
-M_TRIM_THRESHOLD, M_MMAP_MAX = -1, -4  # <malloc.h>
-
-
-def keep_freed_memory() -> None:
-    """Tell the C library not to return large blocks to the system; where it is not glibc, nothing.
-
-    The logits of a minibatch, tens of megabytes, are made and freed at every update. By default
-    glibc maps such a block anew each time, and the system clears it page by page, while the update
-    waits. The price is that the process stays as large as it once was.
-    """
-    try:
-        mallopt = ctypes.CDLL("libc.so.6").mallopt
-    except (OSError, AttributeError):
-        return
-    mallopt(M_MMAP_MAX, 0)
-    mallopt(M_TRIM_THRESHOLD, 2**31 - 1)
 
 
 def is_out_of_memory(error: BaseException) -> bool:

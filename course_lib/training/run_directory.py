@@ -28,6 +28,7 @@ from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 from course_lib.models import EncoderDecoder, ModelConfig, build_model
+from course_lib.models.old_settings import renamed_record
 from course_lib.pretrained import published, published_path
 from course_lib.training.checkpoint import load_weights
 from course_lib.training.provenance import git_commit
@@ -111,7 +112,7 @@ def check_same_run(path: Path, config: RunConfig, model: ModelConfig, corpus: Co
 
     In how many parts a minibatch is computed may change, as it changes no result.
     """
-    before, now = _read_config(path), yaml.safe_load(config.to_yaml(model, corpus))
+    before, now = renamed_record(_read_config(path)), yaml.safe_load(config.to_yaml(model, corpus))
     # What the library has learned to set since then was at its default.
     for name, defaults in (
         ("recipe", asdict(Recipe())),
@@ -191,7 +192,7 @@ def load_run(path: Path | str, device: str | None = None) -> Run:
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     path = run_folder(path)
     try:
-        record = yaml.safe_load((path / CONFIG).read_text())
+        record = renamed_record(yaml.safe_load((path / CONFIG).read_text()))
         model_config = ModelConfig(**record["model_config"])
         config = RunConfig(
             **{

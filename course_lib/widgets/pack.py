@@ -24,10 +24,10 @@ PART = 600_000
 
 _RUNS = {
     "context": ("additive", "fixed"),
-    "scope": ("global",),
-    "order": ("before", "between"),
-    "output": ("maxout", "tanh", "linear"),
-    "start": ("summary",),
+    "decoder": (
+        *("paper", "conditional", "paper-reads-new-state", "paper-tanh-readout", "sutskever"),
+        "conditional-reads-old-state",
+    ),
     "encoder": ("bidirectional", "forward"),
     "reverse_source": (False,),
     "unit": ("torch", "paper"),

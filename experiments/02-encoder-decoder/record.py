@@ -24,6 +24,7 @@ from course_lib.evaluation.gradients import (
     sentence_ends,
 )
 from course_lib.models import EncoderDecoder, build_model
+from course_lib.models.unrolling import unroll
 from course_lib.training import RunConfig, encode_pairs
 from experiments.recording import (
     TOY,
@@ -81,7 +82,7 @@ def nats_by_position(model: EncoderDecoder, pairs: list[EncodedPair]) -> list[fl
     """The mean loss of target position 1, 2, ..., the end mark's included."""
     batch = make_batch(pairs, range(len(pairs)))
     start = model.start(batch.source, batch.source_lengths, batch.source_mask)
-    logits = model.decoder.readout(model.decoder.unroll(batch.target_in, start)[0])
+    logits = model.decoder.readout(unroll(model.decoder, batch.target_in, start)[0])
     nats = cross_entropy(logits.transpose(1, 2), batch.target_out, reduction="none")
     counts = batch.target_mask.sum(dim=0)
     means = (nats * batch.target_mask).sum(dim=0) / counts

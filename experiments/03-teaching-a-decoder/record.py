@@ -19,6 +19,7 @@ from course_lib.corpora.batches import EncodedPair, make_batch
 from course_lib.corpora.vocabulary import EOS, PAD, Vocabulary
 from course_lib.evaluation.accuracy import tokens_right
 from course_lib.models import EncoderDecoder, build_model
+from course_lib.models.unrolling import unroll
 from course_lib.search import translate
 from course_lib.training import TEACHER_FORCING, RunConfig, encode_pairs, mean_loss
 from course_lib.training.provenance import device_name, git_commit
@@ -70,7 +71,7 @@ def by_position(model: EncoderDecoder, pairs: list[EncodedPair]) -> dict[str, li
     start = model.start(batch.source, batch.source_lengths, batch.source_mask)
 
     def predictions(target_in: Tensor) -> Tensor:
-        inputs, _ = model.decoder.unroll(target_in, start)
+        inputs, _ = unroll(model.decoder, target_in, start)
         return model.decoder.readout(inputs).argmax(dim=-1)
 
     words = model.config.target_vocabulary - 4

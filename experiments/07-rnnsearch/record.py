@@ -9,6 +9,7 @@ from typing import Any
 
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.models import EncoderDecoder, count_parameters
+from course_lib.models.old_settings import renamed
 from course_lib.training import RunConfig
 from experiments.recording import TOY, Part, Read, Records, corpus_of, trained
 
@@ -17,10 +18,10 @@ SETTINGS: dict[str, Any] = {**TOY, "epochs": 6, "unit": "paper"}
 VARIANTS: dict[str, dict[str, Any]] = {
     "paper": {},
     "reset-after": {"unit": "torch"},
-    "query-after": {"order": "after", "reads": "current"},
-    "reads-current": {"reads": "current"},
-    "tanh-readout": {"output": "tanh"},
-    "start-zero": {"start": "zero"},
+    "query-after": {"decoder": "paper-asks-after"},
+    "reads-current": {"decoder": "paper-reads-new-state"},
+    "tanh-readout": {"decoder": "paper-tanh-readout"},
+    "start-zero": {"decoder": "paper-starts-at-zero"},
     "forward-encoder": {"encoder": "forward"},
 }
 
@@ -53,7 +54,7 @@ def check(read: Read) -> None:
     record = read("toy-en-de-rnnsearch-cpu-details")
     assert record["settings"] == SETTINGS
     assert record["seeds"] == list(SEEDS)
-    assert {name: kept["changes"] for name, kept in record["variants"].items()} == VARIANTS
+    assert {name: renamed(kept["changes"]) for name, kept in record["variants"].items()} == VARIANTS
     corpus = corpus_of(config_of({}))
     assert record["corpus_sha256"] == corpus.sha256
     train = corpus.splits["train"]
@@ -62,7 +63,7 @@ def check(read: Read) -> None:
         assert len(kept["bleu_tok"]) == len(kept["val_loss"]) == len(SEEDS) >= 3
         assert all(0 < score < 100 for score in kept["bleu_tok"])
         assert all(loss > 0 for loss in kept["val_loss"])
-        model = EncoderDecoder(config_of(kept["changes"]).model_config(*sizes))
+        model = EncoderDecoder(config_of(renamed(kept["changes"])).model_config(*sizes))
         assert count_parameters(model) == kept["parameters"]
 
 

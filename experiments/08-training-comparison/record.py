@@ -23,6 +23,7 @@ from sacrebleu.metrics import BLEU
 from course_lib.errors import CourseError
 from course_lib.figures.heatmap import heatmap
 from course_lib.models import ModelConfig
+from course_lib.models.old_settings import renamed
 from course_lib.training import RunConfig, load_run, read_result
 from experiments.recording import (
     Part,
@@ -117,12 +118,12 @@ def check(read: Read) -> None:
         assert scores["bleu_tok"] >= least
     check_examples(read("multi30k-en-de-rnnsearch-cpu-seed0-examples"))
     small = [read(f"multi30k-en-de-{m}-cpu-n128-seed{seed}") for seed in SEEDS for m in MODELS]
-    first = ModelConfig(**small[0]["model_config"])
+    first = ModelConfig(**renamed(small[0]["model_config"]))
     for result in small:
         check_scored(result)
         assert result["changes"] == SMALLER
         check_same(result, small[0], "corpus_sha256", "epochs", "precision", "versions")
-        config = ModelConfig(**result["model_config"])
+        config = ModelConfig(**renamed(result["model_config"]))
         assert replace(first, context=config.context) == config
     check_counts(read("multi30k-en-de-cpu-seed0-counts"), read)
 

@@ -7,6 +7,7 @@ the local scopes, and Luong's decoder without and with input feeding, one run ea
 from typing import Any
 
 from course_lib.models import model_config
+from course_lib.models.old_settings import renamed
 from course_lib.training import RunConfig
 from experiments.recording import SMALL, Part, Read, Records, check_corpus, trained
 
@@ -22,13 +23,12 @@ SETTINGS: dict[str, Any] = {
     "learning_rate": 1e-2,
     "warmup": 50,
 }
-LUONG = {"order": "after", "reads": "current", "output": "attentional"}
 RUNS: dict[str, dict[str, Any]] = {
     "global": {},
-    "local-m": {"scope": "local-m", "window": 2},
-    "local-p": {"scope": "local-p", "window": 2},
-    "after": LUONG,
-    "after, fed": {**LUONG, "input_feeding": True},
+    "local-m": {"context": "local-m-general", "window": 2},
+    "local-p": {"context": "local-p-general", "window": 2},
+    "after": {"decoder": "luong-unfed"},
+    "after, fed": {"decoder": "luong"},
 }
 """By name, what a run changes."""
 KEPT = ("train_seconds", "parameters", "best_val_loss", "metrics")
@@ -55,11 +55,12 @@ def check(read: Read) -> None:
     record = read("verbs-tokens-windows")
     check_corpus(record)
     assert record["settings"] == SETTINGS
-    assert {run["name"]: run["changes"] for run in record["runs"]} == RUNS
+    trained = {run["name"]: renamed({**SETTINGS, **run["changes"]}) for run in record["runs"]}
+    assert trained == {name: {**SETTINGS, **changes} for name, changes in RUNS.items()}
     shared = ("context", "encoder", "embedding", "hidden", "alignment", "readout", "dropout")
     settings = {name: SETTINGS[name] for name in shared}
     for run in record["runs"]:
-        model_config("rnnsearch", "cpu", 64, 64, **settings, **run["changes"])
+        model_config("rnnsearch", "cpu", 64, 64, **{**settings, **RUNS[run["name"]]})
         assert 0 <= run["exact"] <= 1
         losses = [epoch["val_loss"] for epoch in run["metrics"]]
         assert len(losses) == SETTINGS["epochs"]

@@ -22,6 +22,7 @@ import yaml
 
 from course_lib.evaluation.joined import score_joined
 from course_lib.models import ModelConfig
+from course_lib.models.old_settings import renamed
 from course_lib.records import read_record, record_paths
 from course_lib.training import Recipe, RunConfig, load_run, read_result, score_run
 from course_lib.training.provenance import git_commit
@@ -67,10 +68,10 @@ MINUTES = {"quick": 6, "laptop": 18}
 """In which two cores train RNNsearch."""
 ABLATED = "laptop"
 ROWS: dict[str, dict[str, Any]] = {
-    "one-unit": {"order": "before"},
+    "one-unit": {"decoder": "paper-reads-new-state"},
     "words": {"subwords": None, "tying": "output"},
     "no-tying": {"tying": "none"},
-    "previous-state": {"reads": "previous"},
+    "previous-state": {"decoder": "conditional-reads-old-state"},
     "no-averaging": {"averaging": 0.0},
     "no-dropout": {"dropout": 0.0},
     "no-smoothing": {"label_smoothing": 0.0},
@@ -169,7 +170,7 @@ def tried() -> Records:
     for path in sorted((RUNS / "explore").glob(f"*/{CONFIG}")):
         config = yaml.safe_load(path.read_text())
         run = {"run": path.parent.name, **{k: config[k] for k in ("model", "seed", "git_commit")}}
-        run["settings"] = {**DEFAULTS, **config["model_config"], **config["recipe"]}
+        run["settings"] = {**DEFAULTS, **renamed(config["model_config"]), **config["recipe"]}
         run["metrics"] = read_metrics(path.parent)
         name = f"{config['corpus']}-{config['pair']}-tried"
         if name not in pairs:

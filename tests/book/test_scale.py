@@ -45,5 +45,4 @@ def test_the_preset_is_the_paper_s() -> None:
         sizes = (config.embedding, config.hidden, config.alignment, config.readout)
         assert sizes == (620, 1000, 1000, 500)
         assert (config.unit, config.initialisation, config.dropout) == ("paper", "paper", 0)
-        assert (config.encoder, config.output, config.order) == (encoder, "maxout", "before")
-        assert (config.reads, config.start, config.layers) == ("previous", "summary", 1)
+        assert (config.encoder, config.decoder, config.layers) == (encoder, "paper", 1)

@@ -19,6 +19,7 @@ from course_lib.evaluation.faithfulness import (
     total_variation,
 )
 from course_lib.models import EncoderDecoder, ModelConfig, build_model
+from course_lib.models.unrolling import unroll
 
 SIZES = {"embedding": 6, "hidden": 8, "alignment": 8, "readout": 6}
 PAIRS = [
@@ -142,7 +143,7 @@ def test_leaving_out_reads_the_shorter_sentence() -> None:
     def distributions(source: list[int], target: list[int]) -> Tensor:
         alone = make_batch([(source, target)], [0])
         start = model.start(alone.source, alone.source_lengths, alone.source_mask)
-        inputs, _ = model.decoder.unroll(alone.target_in, start)
+        inputs, _ = unroll(model.decoder, alone.target_in, start)
         return torch.softmax(model.decoder.readout(inputs), dim=-1)[0]
 
     with torch.no_grad():
@@ -157,9 +158,9 @@ def test_leaving_out_reads_the_shorter_sentence() -> None:
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
-@pytest.mark.parametrize("scope", ["global", "local-p"])
-def test_a_sentence_has_the_same_result_in_any_company(experiment, scope: str) -> None:
-    model = sharp_model(scope=scope, window=2)
+@pytest.mark.parametrize("context", ["additive", "local-p-additive"])
+def test_a_sentence_has_the_same_result_in_any_company(experiment, context: str) -> None:
+    model = sharp_model(context=context, window=2)
     together = experiment(model, batch_of())
     for row, (source, target) in enumerate(PAIRS):
         alone = experiment(model, make_batch(PAIRS, [row]))[0]
@@ -201,10 +202,10 @@ def test_with_two_positions_a_permutation_swaps_or_stays() -> None:
     "choices",
     [
         {},
-        {"scope": "local-m", "window": 2},
-        {"scope": "local-p", "window": 2},
-        {"order": "after", "output": "attentional", "reads": "current", "input_feeding": True},
-        {"order": "between", "reads": "current"},
+        {"context": "local-m-additive", "window": 2},
+        {"context": "local-p-additive", "window": 2},
+        {"decoder": "luong"},
+        {"decoder": "conditional"},
         {"encoder": "self-attention", "context": "general"},
         {"unit": "lstm", "layers": 2, "reverse_source": True},
     ],

@@ -59,7 +59,7 @@ def paper_parameters(model: EncoderDecoder, gradients: bool = False) -> dict[str
                 if f"decoder.{letter}.weight" in tensors:
                     weights[letter] = tensors.pop(f"decoder.{letter}.weight")
         named |= _by_gate(weights, unit, layer_name("dec", layer + 1), gradients)
-    if model.config.order == "between":
+    if model.config.decoder.startswith("conditional"):
         named |= _by_gate(_own(tensors, "decoder.second."), unit, "second", gradients)
     assert not tensors, f"nameless: {sorted(tensors)}"
     return named

@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from course_lib.errors import CourseError
 from tests.models.paper_names import paper_parameters
 from tests.models.tiny import (
+    DECODERS,
     PAIRS,
     batch_of,
+    decoder_of,
     every_cell,
     every_context,
-    every_readout,
+    every_decoder,
     label,
     tiny_model,
     with_end,
@@ -32,29 +34,25 @@ SETTINGS = [
     for unit in ("paper", "torch")
 ]
 # As their papers describe them, but for the size.
-SUTSKEVER = Choices(
+SUTSKEVER = decoder_of(
+    "sutskever",
     context="initial",
     encoder="forward",
     unit="lstm",
     layers=4,
     reverse_source=True,
-    output="linear",
 )
-LUONG = Choices(
+LUONG = decoder_of(
+    "luong",
     context="general",
     scope="local-p",
     window=2,
-    order="after",
-    input_feeding=True,
-    output="attentional",
-    reads="current",
     unit="lstm",
     layers=2,
     encoder="forward",
     reverse_source=True,
 )
-FROM_NOTHING = Choices(start="zero", unit="lstm", layers=2)
-EVERYTHING = [*every_context(), *every_cell(), *every_readout(), SUTSKEVER, LUONG, FROM_NOTHING]
+EVERYTHING = [*every_context(), *every_cell(), *every_decoder(), SUTSKEVER, LUONG]
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
@@ -110,14 +108,11 @@ def test_probabilities_and_gradients_equal_the_equations(choices: Choices) -> No
 
 
 any_choices = st.builds(
-    Choices,
+    decoder_of,
+    st.sampled_from(list(DECODERS)),
     context=st.sampled_from([*SCORES, "fixed", "initial"]),
     scope=st.sampled_from(["global", "local-m", "local-p"]),
     window=st.integers(1, 3),
-    order=st.sampled_from(["before", "after", "between"]),
-    input_feeding=st.booleans(),
-    output=st.sampled_from(["maxout", "tanh", "linear", "attentional"]),
-    reads=st.sampled_from(["previous", "current"]),
     unit=st.sampled_from(["tanh", "lstm", "torch", "paper"]),
     layers=st.integers(1, 3),
     encoder=st.sampled_from(["bidirectional", "forward"]),

@@ -13,7 +13,7 @@ from course_lib.models.dropout import WordDropout
 from tests.models.tiny import PAIRS, batch_of
 
 CONFIG = ModelConfig(9, 9, embedding=6, hidden=8, alignment=5, readout=6)
-RATES = ("embeddings", "annotations", "readout", "words", "states")
+RATES = ("dropout", "dropout_words", "dropout_states")
 
 
 def training_model(**changes: object) -> EncoderDecoder:
@@ -36,25 +36,11 @@ def test_numbers_and_words_go_at_their_rates() -> None:
 @pytest.mark.parametrize("part", RATES)
 def test_each_rate_alone_disturbs_training_and_only_training(part: str) -> None:
     batch = batch_of(PAIRS)
-    model = training_model(**{f"dropout_{part}": 0.5})
+    model = training_model(**{part: 0.5})
     plain = build_model(CONFIG).train()
     torch.manual_seed(0)
     assert model.loss(batch)[0] != plain.loss(batch)[0]
     assert model.eval().loss(batch)[0] == plain.loss(batch)[0]
-
-
-def test_a_rate_of_ones_own_replaces_the_common_one() -> None:
-    """dropout=0.5 with the parts at 0 leaves only what lies between layers."""
-    own = {f"dropout_{part}": 0.0 for part in ("embeddings", "annotations", "readout")}
-    batch = batch_of(PAIRS)
-    plain = build_model(CONFIG).train().loss(batch)[0]
-    assert training_model(dropout=0.5, **own).loss(batch)[0] == plain
-    assert training_model(dropout=0.5).loss(batch)[0] != plain
-    spelled_out = dict.fromkeys(own, 0.5)
-    torch.manual_seed(1)
-    common = training_model(dropout=0.5).loss(batch)[0]
-    torch.manual_seed(1)
-    assert training_model(**spelled_out).loss(batch)[0] == common
 
 
 @pytest.mark.parametrize("given", [None, 0.5])
@@ -81,4 +67,4 @@ def test_states_lose_the_same_numbers_at_every_step_of_a_sentence(given: float |
 def test_a_rate_is_a_share(part: str) -> None:
     for value in (1.0, -0.1):
         with pytest.raises(CourseError, match="below 1"):
-            replace(CONFIG, **{f"dropout_{part}": value})
+            replace(CONFIG, **{part: value})

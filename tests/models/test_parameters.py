@@ -52,9 +52,7 @@ def test_upper_layers_and_input_feeding_have_lines_of_their_own() -> None:
     n, m, readout = 5, 3, 2
     config = ModelConfig(9, 9, embedding=m, hidden=n, alignment=4, readout=readout, unit="lstm")
     with torch.device("meta"):
-        table = parameter_table(
-            EncoderDecoder(replace(config, layers=3, order="after", input_feeding=True))
-        )
+        table = parameter_table(EncoderDecoder(replace(config, layers=3, decoder="luong")))
     upper = 2 * (4 * n * n + 4 * n + 4 * n * n)
     assert table["decoder units of the upper layers"] == upper
     assert table["input feeding into the unit F"] == 4 * n * readout
@@ -63,7 +61,7 @@ def test_upper_layers_and_input_feeding_have_lines_of_their_own() -> None:
 
 def test_the_unit_after_the_look_back_has_a_line_of_its_own() -> None:
     n, m = 5, 3
-    config = ModelConfig(9, 9, embedding=m, hidden=n, alignment=4, readout=2, order="between")
+    config = ModelConfig(9, 9, embedding=m, hidden=n, alignment=4, readout=2, decoder="conditional")
     with torch.device("meta"):
         table = parameter_table(EncoderDecoder(config))
     assert table["decoder unit W, U"] == 3 * n * m + 3 * n * n + 6 * n

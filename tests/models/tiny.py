@@ -1,7 +1,7 @@
 """Tiny models of every kind, their weights large enough for every nonlinearity to matter."""
 
 from dataclasses import asdict
-from itertools import product
+from itertools import cycle, product
 from typing import Any
 
 import torch
@@ -22,13 +22,54 @@ PAIRS: Pairs = [([4, 5, 6, 7, 3], [4, 5]), ([6], [6, 4, 5, 4]), ([3, 3, 8], [])]
 def tiny_model(choices: Choices | Setting, seed: int = 0, **changes: Any) -> EncoderDecoder:
     """A model of odd sizes in double precision; its weights come from N(0, 0.7^2)."""
     sizes = {"embedding": 3, "hidden": 4, "alignment": 5, "readout": 2, "heads": 2}
-    config = ModelConfig(9, 7, **{**sizes, **asdict(choices), **changes})
+    config = ModelConfig(9, 7, **{**sizes, **settings_of(choices), **changes})
     model = build_model(config, seed).double().eval()
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.normal_(std=0.7, generator=generator)
     return model
+
+
+DECODERS: dict[str, dict[str, Any]] = {
+    "paper": {},
+    "luong": {
+        **{"order": "after", "input_feeding": True, "output": "attentional", "reads": "current"}
+    },
+    "conditional": {"order": "between", "reads": "current"},
+    "sutskever": {"output": "linear", "reads": "current"},
+    "luong-unfed": {"order": "after", "output": "attentional", "reads": "current"},
+    "paper-reads-new-state": {"reads": "current"},
+    "paper-tanh-readout": {"output": "tanh"},
+    "paper-asks-after": {"order": "after", "reads": "current"},
+    "paper-starts-at-zero": {"start": "zero"},
+    "conditional-reads-old-state": {"order": "between"},
+}
+"""What the equations of each decoder choose otherwise than the paper's."""
+
+
+def decoder_of(name: str, **others: Any) -> Choices:
+    """The equations of a decoder."""
+    return Choices(**DECODERS[name], **others)
+
+
+def settings_of(choices: Choices | Setting) -> dict[str, Any]:
+    """The library's settings for the model of these equations."""
+    settings = asdict(choices)
+    plain = asdict(Choices())
+    of_decoder = {
+        name: settings.pop(name, plain[name])
+        for name in ("order", "input_feeding", "output", "reads", "start")
+    }
+    (settings["decoder"],) = (
+        name
+        for name, chosen in DECODERS.items()
+        if of_decoder == {key: chosen.get(key, plain[key]) for key in of_decoder}
+    )
+    scope = settings.pop("scope", "global")
+    if scope != "global":
+        settings["context"] = f"{scope}-{settings['context']}"
+    return settings
 
 
 def with_end(pairs: Pairs) -> Pairs:
@@ -42,52 +83,35 @@ def batch_of(pairs: Pairs) -> Batch:
 
 def encoder_for(context: str) -> str:
     """Plain dot products need annotations as wide as the state."""
-    return "forward" if context in ("dot", "scaled-dot") else "bidirectional"
+    return "forward" if context.endswith("dot") else "bidirectional"
 
 
 def every_context() -> list[Choices]:
-    """Every context in every scope that it can have, before, after and between updates."""
-    looks = [*product(SCORES, ("global", "local-m", "local-p"))]
+    """Every context in every scope that it can have, with the three decoders in turn."""
+    looks = [*product(SCORES, ("global", "local-m", "local-p")), ("fixed", "global")]
+    turns = cycle(("paper", "luong", "conditional", "luong-unfed"))
     return [
-        Choices(
-            context=context,
-            scope=scope,
-            window=2,
-            order=order,
-            reads="previous" if order == "before" else "current",
-            encoder=encoder_for(context),
+        decoder_of(
+            decoder, context=context, scope=scope, window=2, encoder=encoder_for(context),
             unit="torch",
         )
-        for order in ("before", "after", "between")
-        for context, scope in [*looks, ("fixed", "global"), ("initial", "global")]
-        if (context, order) != ("initial", "between")
-    ]
+        for (context, scope), decoder in zip(looks, turns, strict=False)
+    ] + [Choices(context="initial", unit="torch")]  # fmt: skip
 
 
 def every_cell() -> list[Choices]:
     """Every unit in every recurrent encoder, in one layer and in two, and turned sources."""
     return [
-        Choices(unit=unit, layers=layers, encoder=encoder, reverse_source=turned)
-        for unit, layers, encoder, turned in product(
-            ("tanh", "lstm", "torch", "paper"),
-            (1, 2),
-            ("bidirectional", "forward"),
-            (False, True),
+        Choices(unit=unit, layers=layers, encoder=encoder, reverse_source=layers == 2)
+        for unit, (encoder, layers) in product(
+            ("tanh", "lstm", "torch", "paper"), (("bidirectional", 1), ("forward", 2))
         )
     ]
 
 
-def every_readout() -> list[Choices]:
-    """Every t_i from each state it may read, before and after the update, and fed to the next."""
-    return [
-        Choices(output=output, reads=reads, order=order, input_feeding=feeding, unit="lstm")
-        for output, reads, (order, feeding) in product(
-            ("maxout", "tanh", "linear", "attentional"),
-            ("previous", "current"),
-            (("before", False), ("after", False), ("after", True), ("between", False)),
-        )
-        if (output, reads) != ("attentional", "previous")
-    ]
+def every_decoder() -> list[Choices]:
+    """Every decoder, with a unit that has a cell."""
+    return [decoder_of(decoder, unit="lstm", layers=2) for decoder in DECODERS]
 
 
 def label(choices: Any) -> str:

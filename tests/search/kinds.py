@@ -1,34 +1,33 @@
 """Kinds of models that a search must not tell apart: tiny, of unlike contexts, orders and units."""
 
-from tests.models.tiny import tiny_model
+from tests.models.tiny import decoder_of, tiny_model
 from tests.reference.translator import Choices
 
 KINDS = {
     "rnnsearch": Choices(),
     "rnnencdec": Choices(context="fixed", unit="torch"),
-    "sutskever": Choices(
+    "sutskever": decoder_of(
+        "sutskever",
         context="initial",
         encoder="forward",
         unit="lstm",
         layers=2,
         reverse_source=True,
-        output="linear",
     ),
-    "luong": Choices(
+    "luong": decoder_of(
+        "luong",
         context="general",
         scope="local-p",
         window=2,
-        order="after",
-        input_feeding=True,
-        output="attentional",
-        reads="current",
         unit="lstm",
         layers=2,
         encoder="forward",
         reverse_source=True,
     ),
-    "conditional": Choices(order="between", reads="current", unit="torch", layers=2),
-    "monotonic": Choices(context="concat", scope="local-m", window=1, order="after", unit="tanh"),
+    "conditional": decoder_of("conditional", unit="torch", layers=2),
+    "monotonic": decoder_of(
+        "luong-unfed", context="concat", scope="local-m", window=1, unit="tanh"
+    ),
 }
 NAMES = list(KINDS)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from course_lib.corpora.batches import make_batch, make_source
 from course_lib.corpora.vocabulary import EOS, UNK
 from course_lib.errors import CourseError
-from course_lib.search import generators, greedy_search, narrowed, next_words, sample, sample_search
+from course_lib.search import generators, greedy_search, narrowed, sample, sample_search
 from course_lib.search.sampling import drawn
 from tests.search.kinds import NAMES, model_of
 from tests.search.test_search import SENTENCES, WORDS, limit_length, step_log_probs
@@ -190,13 +190,6 @@ def test_the_one_most_probable_word_is_greedy_search() -> None:
     greedy = greedy_search(model, *make_source(sentences))
     assert tokens(sample(model, sentences, 0, top_k=1)) == tokens(greedy)
     assert tokens(sample(model, sentences, 0, temperature=1e-4)) == tokens(greedy)
-
-
-def test_rows_beyond_one_round_are_drawn_as_well(monkeypatch) -> None:
-    model, sentences = model_of("rnnsearch", 1), [[4, 5, 6]] * 7
-    expected = tokens(sample(model, sentences, 0))
-    monkeypatch.setattr(next_words, "ROWS", 2)
-    assert tokens(sample(model, sentences, 0)) == expected
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import random
 from functools import cache
+from itertools import product
 
 import pytest
 import torch
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 from course_lib.corpora.batches import make_batch, make_source
 from course_lib.corpora.vocabulary import EOS, PAD, UNK
 from course_lib.errors import CourseError
-from course_lib.search import beam_search, greedy_search, hypothesis, next_words, translate
+from course_lib.models import EncoderDecoder
+from course_lib.search import beam, beam_search, greedy_search, hypothesis, rules, translate
 from tests.models.paper_names import paper_parameters
 from tests.reference.enumeration import Candidate, best, enumerate_targets
 from tests.reference.translator import decode
@@ -27,7 +29,7 @@ def limit_length(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
     def length_limit(lengths: torch.Tensor) -> torch.Tensor:
         return torch.full_like(lengths, limit)
 
-    monkeypatch.setattr(next_words, "length_limit", length_limit)
+    monkeypatch.setattr(rules, "length_limit", length_limit)
 
 
 @cache
@@ -59,7 +61,7 @@ def test_a_beam_as_wide_as_the_possibilities_is_exhaustive(monkeypatch, kind, se
     limit_length(monkeypatch, 4)  # 1 + 6 + 36 + 216 = 259 translations
     sentence = (4, 5, 6)
     model, source = model_of(kind, seed), make_source([sentence])
-    for (minimum, unknown), penalty in [(rules, p) for rules in RULES for p in (0.0, 0.6, 1.0)]:
+    for (minimum, unknown), penalty in product(RULES, (0.0, 0.6, 1.0)):
 
         def score(candidate: Candidate, penalty: float = penalty) -> float:
             return candidate.log_prob / (len(candidate.tokens) + 1) ** penalty
@@ -174,52 +176,47 @@ def test_a_wider_beam_may_still_lose_a_sentence(seed, sentence, narrow, wide) ->
 
 
 def test_finished_sentences_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No row of a step belongs to a hypothesis that has ended or to a sentence that is done."""
+    """Sentences that are done leave the batch, and a step has no more ranks than are needed."""
     model = model_of("rnnsearch", seed=5)
     with torch.no_grad():
         model.decoder.W_o.bias[EOS] += 2.0  # so that hypotheses end at different steps
-    rows = []
-    advance = next_words.NextWords.advance
+    shapes, live = [], []
+    step = EncoderDecoder.step
 
-    def counting(self, y, state, slots):
-        rows.append(len(y))
-        assert len(y) == len(state.s) == sum(slots)
-        assert len(state.memory.mask) == slots[0]  # no sentence without a live hypothesis
-        assert not (y == EOS).any()
-        return advance(self, y, state, slots)
+    def counting(self, y_prev, state):
+        shapes.append(y_prev.shape)
+        assert state.s.shape[:2] == y_prev.shape
+        assert len(state.memory.mask) == y_prev.shape[1]
+        return step(self, y_prev, state)
 
-    monkeypatch.setattr(next_words.NextWords, "advance", counting)
-    translate(model, [[4, 5], [6], [7, 8, 3, 4]], k=4)
-    assert rows[0] == 3
-    assert max(rows) <= 12
-    assert rows[-1] < max(rows)
+    monkeypatch.setattr(EncoderDecoder, "step", counting)
+    beam_search(
+        model,
+        *make_source([[4, 5], [6], [7, 8, 3, 4]]),
+        k=4,
+        watch=lambda step: live.append(step.sentence.bincount(minlength=3)),
+    )
+    assert shapes[0] == (1, 3)
+    for (ranks, sentences), count in zip(shapes, live, strict=True):
+        assert sentences == (count > 0).sum()
+        assert ranks == count.max()
+    assert shapes[-1][0] * shapes[-1][1] < max(a * b for a, b in shapes)
 
 
 @pytest.mark.parametrize("kind", NAMES)
-def test_rows_left_out_as_hopeless_are(monkeypatch, kind) -> None:
-    """With every row computed, and with the hopeless left out, the search finds the same."""
+def test_sentences_may_make_their_steps_apart(monkeypatch, kind) -> None:
+    """However few hypotheses step together, the search finds the same."""
     model = model_of(kind, seed=2)
-    with torch.no_grad():
-        model.decoder.W_o.weight *= 10  # so that the model is often sure
     draw = random.Random(0)
     sentences = [draw.choices(range(3, 9), k=4) for _ in range(8)]
-    computed = []
-    best_words = next_words.NextWords.best
-
-    def counting(self, t, *rest):
-        computed.append(len(t))
-        return best_words(self, t, *rest)
-
-    monkeypatch.setattr(next_words.NextWords, "best", counting)
-    everything = translate(model, sentences, k=6)
-    all_rows = sum(computed)
-    computed.clear()
-    monkeypatch.setattr("course_lib.search.beam.ROWS", 1)
-    found = translate(model, sentences, k=6)
-    assert sum(computed) < all_rows
-    for one, other in zip(found, everything, strict=True):
-        assert one.tokens == other.tokens
-        assert one.log_prob == pytest.approx(other.log_prob, abs=1e-12)
+    together = translate(model, sentences, k=6)
+    for cells in (1, 13):
+        monkeypatch.setattr(beam, "CELLS", cells)
+        for one, other in zip(translate(model, sentences, k=6), together, strict=True):
+            assert one.tokens == other.tokens
+            assert one.log_prob == pytest.approx(other.log_prob, abs=1e-12)
+            if other.alpha is not None:
+                torch.testing.assert_close(one.alpha, other.alpha)
 
 
 def test_a_model_in_training_is_searched_without_dropout_and_handed_back() -> None:

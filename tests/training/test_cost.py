@@ -71,7 +71,11 @@ def test_parameters_are_counted_exactly(model: str, preset: str) -> None:
 
 
 def test_a_model_with_other_parts_is_refused() -> None:
-    for changes in ({"layers": 2}, {"context": "general"}, {"output": "tanh", "unit": "lstm"}):
+    for changes in (
+        {"layers": 2},
+        {"context": "general"},
+        {"decoder": "paper-tanh-readout", "unit": "lstm"},
+    ):
         with pytest.raises(CourseError, match="cost model knows"):
             cost.matrices(ModelConfig(50, 60, **changes))
 
@@ -102,13 +106,11 @@ def test_activations_are_those_that_autograd_keeps(
 @pytest.mark.parametrize(
     "changes",
     [
-        {"dropout_embeddings": 0.0},
-        {"dropout_annotations": 0.0},
-        {"dropout_readout": 0.0},
-        {"dropout": 0.0, "dropout_annotations": 0.2},
+        {},
+        {"dropout": 0.0},
         {"dropout_words": 0.1, "dropout_states": 0.1},
-        {"tying": "output", "reads": "current"},
-        {"order": "between", "unit": "torch"},
+        {"tying": "output"},
+        {"decoder": "conditional"},
     ],
 )
 def test_masks_are_counted_where_something_is_dropped(changes: dict[str, Any]) -> None:

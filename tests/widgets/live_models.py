@@ -23,13 +23,13 @@ TIED: dict[str, Any] = {**SIZES, "readout": 6, "tying": "all"}
 VARIANTS: dict[str, dict[str, Any]] = {
     "the paper's order": {},
     "the paper's units": {"unit": "paper"},
-    "the conditional unit": {"order": "between", "reads": "current", **TIED},
-    "conditional, the paper's units": {"order": "between", "unit": "paper"},
+    "the conditional unit": {"decoder": "conditional", **TIED},
+    "conditional, the paper's units": {"decoder": "conditional-reads-old-state", "unit": "paper"},
     "RNNencdec": {"context": "fixed"},
-    "conditional RNNencdec": {"context": "fixed", "order": "between", "reads": "current", **TIED},
+    "conditional RNNencdec": {"context": "fixed", "decoder": "conditional", **TIED},
     "RNNencdec, forward only": {"context": "fixed", "encoder": "forward", "unit": "paper"},
-    "forward only": {"encoder": "forward", "output": "tanh"},
-    "linear readout": {"output": "linear", "reads": "current"},
+    "forward only": {"encoder": "forward", "decoder": "paper-tanh-readout"},
+    "linear readout": {"decoder": "sutskever"},
 }
 """What a page computes, each as what it sets against RNNsearch."""
 

@@ -58,7 +58,7 @@ def test_logits_and_translations_are_the_librarys(browser: Browser, name: str) -
 
 @pytest.fixture(scope="module")
 def asked(browser: Browser) -> tuple[Run, Page]:
-    run = small_run(order="between", reads="current")
+    run = small_run(decoder="conditional")
     return run, open_worker(browser, run)
 
 

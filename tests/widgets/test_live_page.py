@@ -18,7 +18,7 @@ from tests.widgets.live_models import small_run
 
 SMALLEST = 24
 SENTENCE = "the strong dog is coming back ."
-CONDITIONAL = {"order": "between", "reads": "current"}
+CONDITIONAL = {"decoder": "conditional"}
 
 
 @pytest.fixture(scope="module")

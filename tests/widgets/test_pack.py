@@ -36,13 +36,13 @@ def test_what_the_page_computes_is_taken(name: str) -> None:
     [
         {"context": "general"},
         {"context": "dot", "encoder": "forward"},
-        {"scope": "local-m"},
+        {"context": "local-m-additive"},
         {"encoder": "self-attention", "context": "additive"},
         {"unit": "lstm"},
         {"layers": 2},
-        {"order": "after"},
+        {"decoder": "luong"},
         {"reverse_source": True},
-        {"start": "zero"},
+        {"decoder": "paper-starts-at-zero"},
     ],
 )
 def test_what_it_does_not_compute_is_refused(changes: dict[str, Any]) -> None:

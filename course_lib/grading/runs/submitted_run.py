@@ -19,6 +19,7 @@ from course_lib.corpora.vocabulary import MARKS, Vocabulary
 from course_lib.errors import CourseError
 from course_lib.grading.wording import visible
 from course_lib.models import EncoderDecoder, ModelConfig, build_model
+from course_lib.models.old_settings import renamed_record
 from course_lib.training.run_config import RunConfig
 from course_lib.training.run_directory import (
     BEST,
@@ -87,6 +88,7 @@ def read_record(path: Path, name: str) -> Record:
     if wrong := [key for key in wanted if type(raw[key]) is not kinds.get(key, str)]:
         raise Fault(f"{name}/{CONFIG} has a {wrong[0]} of the wrong kind.")
     try:
+        raw = renamed_record(raw)
         config = RunConfig(**{key: raw[key] for key in wanted})
     except (CourseError, TypeError, ValueError) as error:
         raise Fault(f"{name}/{CONFIG} cannot be used: {visible(str(error), 160)}") from error
@@ -115,7 +117,10 @@ def read_result(record: Record) -> dict[str, Any]:
     result = _json(_text(record.path / RESULT, where, LARGEST[RESULT]), where)
     if not isinstance(result, dict):
         raise Fault(f"{where} holds no table of results.")
-    return result
+    try:
+        return renamed_record(result)
+    except (CourseError, TypeError) as error:
+        raise Fault(f"{where} cannot be used: {visible(str(error), 160)}") from error
 
 
 def read_metrics(record: Record) -> list[dict[str, Any]]:

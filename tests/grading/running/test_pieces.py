@@ -101,7 +101,13 @@ def tied(made, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A pair of ada's with tied tables and averaged weights, trained until little is as drawn."""
     changes = {
         **dict.fromkeys(("embedding", "hidden", "alignment", "readout", "batch_size"), 16),
-        **{"tying": "all", "reads": "current", "subwords": 90, "averaging": 0.9, "dropout": 0.1},
+        **{
+            "tying": "all",
+            "decoder": "conditional",
+            "subwords": 90,
+            "averaging": 0.9,
+            "dropout": 0.1,
+        },
         **{"epochs": 8, "learning_rate": 0.02, "precision": "fp32", "corpus.clauses": (1, 1)},
         **{"corpus.max_words": 6, "corpus.train": 60, "corpus.val": 8, "corpus.test": 24},
     }

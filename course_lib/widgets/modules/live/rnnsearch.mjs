@@ -126,7 +126,7 @@ class EncoderDecoder {
     for (const name of ["W_a", "U_a", "v_a"]) this[name] = linear(`decoder.context.score.${name}`);
     this.W_o = { ...(linear("decoder.W_o") ?? this.E_y), bias: tensors["decoder.W_o.bias"].values };
     this.unit = unit("decoder.unit");
-    this.second = config.order === "between" ? unit("decoder.second") : null;
+    this.second = config.decoder.startsWith("conditional") ? unit("decoder.second") : null;
   }
 
   /** Read a sentence once: its words' numbers, without the end mark, to what the decoder looks at. */
@@ -167,7 +167,6 @@ class EncoderDecoder {
 
   /** One step for each hypothesis: its last word y_{i-1} and state s_{i-1} to the next of both. */
   step(words, states, memory, given) {
-    const { order, reads } = this.config;
     const embedded = words.map((y) => row(this.E_y, y));
     const looks = (queries) => {
       // W_a s
@@ -175,7 +174,7 @@ class EncoderDecoder {
       return Ws.map((one) => this.look(one, memory, given));
     };
     let [seen, after] = [];
-    if (order === "between") {
+    if (this.second) {
       // s'_i = f(E y_{i-1}, s_{i-1})
       const between = advance(this.unit, embedded, states);
       // c_i from s'_i
@@ -189,7 +188,9 @@ class EncoderDecoder {
       const projected = sum(product(this.unit.W, embedded), product(this.C, seen.map(({ c }) => c)));
       after = this.unit.step(this.unit, projected, states);
     }
-    const logits = this.readout(reads === "previous" ? states : after, embedded, seen.map(({ c }) => c));
+    // the paper's readout reads s_{i-1}, the conditional decoder's and some others' s_i
+    const previous = ["paper", "paper-tanh-readout", "conditional-reads-old-state"].includes(this.config.decoder);
+    const logits = this.readout(previous ? states : after, embedded, seen.map(({ c }) => c));
     return after.map((s, k) => ({ ...seen[k], s, logits: logits[k] }));
   }
 
@@ -198,11 +199,8 @@ class EncoderDecoder {
     // t~_i = U_o s + V_o E y_{i-1} + C_o c_i
     const deep = sum(product(this.U_o, states), product(this.V_o, embedded), product(this.C_o, contexts));
     // t_i,k = max(t~_i,2k-1, t~_i,2k), or tanh(t~_i), or t~_i
-    const t = {
-      maxout: () => deep.map((one) => Float32Array.from({ length: one.length / 2 }, (_, k) => Math.max(one[2 * k], one[2 * k + 1]))),
-      tanh: () => tanh(deep),
-      linear: () => deep,
-    }[this.config.output]();
+    const maxout = () => deep.map((one) => Float32Array.from({ length: one.length / 2 }, (_, k) => Math.max(one[2 * k], one[2 * k + 1])));
+    const t = ({ "paper-tanh-readout": () => tanh(deep), sutskever: () => deep }[this.config.decoder] ?? maxout)();
     // W_o t_i + b
     return product(this.W_o, t);
   }

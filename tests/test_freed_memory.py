@@ -1,4 +1,4 @@
-"""Freed memory stays with a training process."""
+"""Freed memory stays with a process that trains or searches."""
 
 import platform
 import subprocess
@@ -6,12 +6,12 @@ import sys
 
 PROGRAM = """
 import resource, sys, torch
-from course_lib.training.memory import keep_freed_memory
+from course_lib.freed_memory import keep_freed_memory
 
 def faults(rounds):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    for _ in range(rounds):
-        torch.ones(16_000_000)  # 64 MB, freed at once
+    for i in range(rounds):
+        torch.ones(16_000_000 - 1000 * i)  # 64 MB, freed at once; each fits where the last was
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
 faults(1)

@@ -1,0 +1,81 @@
+"""Settings as runs and results wrote them until 2026, in the words of today.
+
+Five settings that could contradict each other are one, `decoder`; the scope of attention is part of
+`context`, and whether a self-attentive encoder knows positions is part of `encoder`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from course_lib.errors import CourseError
+from course_lib.models.config import MODELS, SIZES
+
+OF_THE_DECODER: dict[str, Any] = {
+    "order": "before",
+    "input_feeding": False,
+    "output": "maxout",
+    "reads": "previous",
+    "start": "summary",
+}
+"""The five settings with what they were by default."""
+
+DECODERS = {
+    ("before", False, "maxout", "previous", "summary"): "paper",
+    ("after", True, "attentional", "current", "summary"): "luong",
+    ("after", False, "attentional", "current", "summary"): "luong-unfed",
+    ("between", False, "maxout", "current", "summary"): "conditional",
+    ("before", False, "linear", "current", "summary"): "sutskever",
+    ("before", False, "maxout", "current", "summary"): "paper-reads-new-state",
+    ("before", False, "tanh", "previous", "summary"): "paper-tanh-readout",
+    ("after", False, "maxout", "current", "summary"): "paper-asks-after",
+    ("before", False, "maxout", "previous", "zero"): "paper-starts-at-zero",
+    ("between", False, "maxout", "previous", "summary"): "conditional-reads-old-state",
+}
+OF_DECODERS = {name: dict(zip(OF_THE_DECODER, key, strict=True)) for key, name in DECODERS.items()}
+
+GONE = ("dropout_embeddings", "dropout_annotations", "dropout_readout")
+"""Dropout of single parts, which nobody recommends."""
+
+OLD = {*OF_THE_DECODER, *GONE, "scope", "positions"}
+
+
+def renamed(settings: Mapping[str, Any], model: str = "", preset: str = "") -> dict[str, Any]:
+    """Settings of a model, all of them or what `--set` changed, in the words of today.
+
+    Args:
+        settings: as they were recorded; those in today's words come back as they are.
+        model, preset: what the settings change, where they are changes.
+
+    Raises:
+        CourseError: the library no longer has what they ask for.
+    """
+    new = {name: value for name, value in settings.items() if name not in OLD}
+    base = {**SIZES.get(preset, {}), **MODELS.get(model, {})}
+    if any(name in settings for name in OF_THE_DECODER):
+        of_base = OF_DECODERS[base.get("decoder", "paper")]
+        five = tuple({**of_base, **settings}[name] for name in OF_THE_DECODER)
+        if five not in DECODERS:
+            said = ", ".join(f"{n}={v}" for n, v in zip(OF_THE_DECODER, five, strict=True))
+            raise CourseError(f"The library no longer has the decoder of {said}. Train another.")
+        if DECODERS[five] != base.get("decoder"):
+            new["decoder"] = DECODERS[five]
+    if settings.get("scope", "global") != "global":
+        context = settings.get("context", base.get("context", "additive"))
+        new["context"] = f"{settings['scope']}-{context}"
+    if settings.get("positions") is False:
+        new["encoder"] = "self-attention-without-positions"
+    if any(settings.get(name) is not None for name in GONE):
+        raise CourseError(f"The library no longer has {' or '.join(GONE)}. Use dropout.")
+    return new
+
+
+def renamed_record(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A run's config.yaml or result.json with its `changes` and `model_config` in today's words."""
+    new = dict(record)
+    if isinstance(record.get("changes"), Mapping):
+        new["changes"] = renamed(
+            record["changes"], str(record.get("model")), str(record.get("preset"))
+        )
+    if isinstance(record.get("model_config"), Mapping):
+        new["model_config"] = renamed(record["model_config"])
+    return new

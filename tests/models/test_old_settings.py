@@ -1,0 +1,57 @@
+"""Settings that were recorded mean today what they meant then."""
+
+import pytest
+
+from course_lib.errors import CourseError
+from course_lib.models import ModelConfig, model_config
+from course_lib.models.config import CHOICES
+from course_lib.models.old_settings import DECODERS, OF_THE_DECODER, renamed, renamed_record
+from tests.models import tiny
+
+
+def test_every_decoder_has_its_old_settings() -> None:
+    assert set(DECODERS.values()) == set(CHOICES["decoder"])
+    for five, name in DECODERS.items():
+        old = dict(zip(OF_THE_DECODER, five, strict=True))
+        assert renamed(old)["decoder"] == name
+        assert old == {**OF_THE_DECODER, **tiny.DECODERS[name]}
+
+
+def test_todays_settings_stay_as_they_are() -> None:
+    for settings in (ModelConfig(9, 9).to_dict(), model_config("luong", "best", 9, 9).to_dict()):
+        assert renamed(settings) == settings
+
+
+def test_a_change_is_one_to_what_the_preset_had() -> None:
+    assert renamed({"order": "before"}, "rnnsearch", "laptop") == {
+        "decoder": "paper-reads-new-state"
+    }
+    assert renamed({"order": "between"}, "rnnsearch", "laptop") == {}
+    assert renamed({"order": "between", "reads": "current"}, "rnnsearch", "cpu") == {
+        "decoder": "conditional"
+    }
+    assert renamed({"input_feeding": False, "hidden": 9}, "luong", "cpu") == {
+        "decoder": "luong-unfed",
+        "hidden": 9,
+    }
+
+
+def test_scope_and_positions_are_part_of_context_and_encoder() -> None:
+    assert renamed({"scope": "local-p", "context": "general"})["context"] == "local-p-general"
+    assert renamed({"scope": "local-m"}, "luong", "cpu")["context"] == "local-m-general"
+    assert renamed({"encoder": "self-attention", "positions": False}) == {
+        "encoder": "self-attention-without-positions"
+    }
+    assert renamed({"scope": "global", "positions": True, "dropout_readout": None}) == {}
+
+
+@pytest.mark.parametrize("old", [{"order": "after", "output": "tanh"}, {"dropout_readout": 0.1}])
+def test_what_is_gone_is_said(old: dict) -> None:
+    with pytest.raises(CourseError, match="no longer"):
+        renamed(old)
+
+
+def test_a_record_is_renamed_where_it_has_settings() -> None:
+    record = {"model": "rnnsearch", "preset": "cpu", "seed": 1, "changes": {"reads": "current"}}
+    assert renamed_record(record) == {**record, "changes": {"decoder": "paper-reads-new-state"}}
+    assert renamed_record({"seed": 2}) == {"seed": 2}
