@@ -26,8 +26,7 @@ def context_of(name: str, scope: str, window: int = 2, seed: int = 0):
         9,
         hidden=n,
         alignment=5,
-        context=name,
-        scope=scope,
+        context=name if scope == "global" else f"{scope}-{name}",
         window=window,
         encoder=encoder_for(name),
     )
