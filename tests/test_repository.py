@@ -204,3 +204,19 @@ def test_missing_programs_are_named_before_anything_runs(tmp_path: Path) -> None
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "apt-get install chromium bubblewrap" in done.stderr
+
+
+def test_the_way_through_the_code_is_an_afternoons() -> None:
+    contributing = (ROOT / "CONTRIBUTING.md").read_text()
+    way = re.findall(r"^\d+\. `(\w+/\w+\.py)`: .+\.$", contributing, re.MULTILINE)
+    assert 8 <= len(way) <= 12
+    lines = {name: (ROOT / "course_lib" / name).read_text().count("\n") for name in way}
+    assert sum(lines.values()) <= 1500, lines
+
+
+def test_every_room_of_the_library_is_introduced() -> None:
+    page = (ROOT / "book" / "reading-the-code.md").read_text()
+    rooms = {path.parent.name for path in (ROOT / "course_lib").glob("*/__init__.py")}
+    assert set(re.findall(r"^\*\*`(\w+)`", page, re.MULTILINE)) >= rooms - {"widgets"}
+    steps = {path.parent.name for path in (ROOT / "course_lib/grading").glob("*/__init__.py")}
+    assert rooms | steps <= set(re.findall(r"`(\w+)`", page))
