@@ -1,5 +1,6 @@
 """The page that an export writes: what a reader does there, and what a lost part costs."""
 
+import base64
 import json
 import re
 import shutil
@@ -13,6 +14,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 from course_lib.corpora.tokenization import detokenize, tokenize
 from course_lib.search import translate
 from course_lib.training import Run
+from course_lib.widgets.live import live
+from course_lib.widgets.modules import module
 from course_lib.widgets.standalone import ONE_FILE, PAGE, export_web
 from tests.widgets.live_models import small_run
 
@@ -285,6 +288,39 @@ def test_paper_and_a_browser_without_scripts_have_the_picture(
     plain.goto((folder / PAGE).as_uri())
     assert plain.locator(".moving-still img").is_visible()
     context.close()
+
+
+RENDERED = """async ({values, data}) => {
+  const bytes = Uint8Array.from(atob(data), (one) => one.charCodeAt(0));
+  values.data = { [values.packs[0].name]: new DataView(bytes.buffer) };
+  globalThis.held = pageModel(values);
+  figure.render({ model: held, el: document.querySelector("main") });
+}"""
+
+
+def test_a_notebook_hands_the_models_over_and_reads_what_was_found(
+    context: BrowserContext, runs: list[Run]
+) -> None:
+    made = live(runs[0], text=SENTENCE)
+    values = {key: getattr(made, key) for key in made.keys if not key.startswith("_")}
+    values = {
+        key: value
+        for key, value in values.items()
+        if key not in ("data", "layout", "tabbable", "tooltip")
+    }
+    page = context.new_page()
+    script = module("live").replace("export default", "const figure =")
+    page.set_content(f"<!doctype html><meta charset=utf-8><main></main><script>{script}</script>")
+    data = base64.b64encode(made.data["search"]).decode()
+    page.evaluate(RENDERED, {"values": values, "data": data})
+    page.get_by_role("button", name="translate").click()
+    page.locator(".live-target .now").wait_for()
+    found = page.evaluate("held.get('found').RNNsearch")
+    assert found["text"] == numbers(page)["models"]["RNNsearch"]["text"]
+    assert len(found["alpha"]) == len(found["target"])
+    # A notebook's address is not the figure's to write.
+    assert page.get_by_role("button", name="copy the address").count() == 0
+    assert "#live" not in page.url
 
 
 def test_the_page_is_small_before_a_model_is_loaded(folder: Path) -> None:
