@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from safetensors.torch import save
+
 from course_lib.corpora.subwords import Pieces
 from course_lib.errors import CourseError
 from course_lib.models import ModelConfig
 from course_lib.models.quantised import quantised
 from course_lib.training import Run
-from course_lib.training.checkpoint import packed
 
 PART = 600_000
 """Characters of base64 in one script: progress is shown script by script."""
@@ -84,8 +85,9 @@ def pack(run: Run, name: str | None = None) -> Pack:
         "rules": rules(run.config.pair),
     }
     tensors = quantised(run.model.state_dict())
-    file = packed(tensors, {"about": json.dumps(about, ensure_ascii=False)})
-    # Without a date in it, the same run makes the same file.
+    # One text in the header, for several come in any order, and no date: the same run makes the
+    # same file. Whether it is whole is for gzip's checksum to say.
+    file = save(tensors, metadata={"about": json.dumps(about, ensure_ascii=False)})
     data = gzip.compress(file, compresslevel=9, mtime=0)
     shown = {key: about[key] for key in ("name", "model", "pair", "length_penalty")}
     parts = -(-len(base64.b64encode(data)) // PART)
