@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from course_book.execution import INPUTS, execute_all, key_of, not_yet_run, prune
@@ -122,13 +124,19 @@ def book_of(folder: Path, **pages: str) -> SimpleNamespace:
     )
 
 
+def run_all(*arguments: Any, **options: Any) -> None:
+    """`execute_all` in a thread of its own: Playwright keeps an event loop in the tests' thread."""
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        thread.submit(lambda: asyncio.run(execute_all(*arguments, **options))).result()
+
+
 def test_two_pages_run_beside_each_other_and_are_found_in_the_cache(tmp_path: Path) -> None:
     """Each waits for the other: one after the other they would never end."""
     both = {"a": MEETING.format(mine="a", other="b"), "b": MEETING.format(mine="b", other="a")}
     env, cache = book_of(tmp_path, **both), get_cache(tmp_path / "cache")
     waiting = not_yet_run(env, ["a", "b", "prose"], cache)
     assert [path.stem for path in waiting] == ["a", "b"]
-    asyncio.run(execute_all(waiting, cache, timeout=600))
+    run_all(waiting, cache, timeout=600)
     assert not_yet_run(env, ["a", "b", "prose"], cache) == {}
     fresh = not_yet_run(env, ["a"], get_cache(tmp_path / "another cache"))
     _, kept = cache.merge_match_into_notebook(fresh[tmp_path / "a.md"])
@@ -140,6 +148,6 @@ def test_a_page_that_fails_ends_the_others_and_is_not_kept(tmp_path: Path) -> No
     cache = get_cache(tmp_path / "cache")
     waiting = not_yet_run(env, ["fails", "waits"], cache)
     with pytest.raises(ExceptionGroup) as failed:
-        asyncio.run(execute_all(waiting, cache, timeout=600))
+        run_all(waiting, cache, timeout=600)
     assert failed.group_contains(CellExecutionError, match="ZeroDivisionError")
     assert not_yet_run(env, ["fails", "waits"], cache).keys() == waiting.keys()
