@@ -1,5 +1,6 @@
 """`course corpus`: which corpora there are, having them, checking them, looking at them."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -7,13 +8,17 @@ import typer
 from course_lib.corpora.corpus import Corpus, first_pairs
 from course_lib.corpora.multi30k import fetch as fetch_multi30k
 from course_lib.corpora.multi30k import verify as verify_multi30k
-from course_lib.corpora.registry import CORPORA, describe, inconsistencies, load_corpus
+from course_lib.corpora.own import OwnText, pairs_of
+from course_lib.corpora.registry import CORPORA, chosen, describe, inconsistencies, load_corpus
 from course_lib.corpora.wmt14 import training_files
 from course_lib.corpora.wmt14 import verify as verify_wmt14
 from course_lib.errors import CourseError
 
 Name = Annotated[str, typer.Argument(help=f"One of {', '.join(CORPORA)}.")]
-Pair = Annotated[str, typer.Option(help="Source and target language, as en-de.")]
+Text = Annotated[
+    str, typer.Argument(help=f"One of {', '.join(CORPORA)}, or a folder or table of your own.")
+]
+Pair = Annotated[str | None, typer.Option(help="Source and target language.", show_default="en-de")]
 
 
 def register(app: typer.Typer) -> None:
@@ -23,6 +28,7 @@ def register(app: typer.Typer) -> None:
     commands.command()(fetch)
     commands.command()(verify)
     commands.command()(show)
+    commands.command()(check)
     app.add_typer(commands, name="corpus")
 
 
@@ -85,14 +91,16 @@ def verify(name: Name) -> None:
 
 
 def show(
-    name: Name,
-    pair: Pair = "en-de",
+    name: Text,
+    pair: Pair = None,
     split: Annotated[str, typer.Option(help="Which part to show.")] = "train",
     n: Annotated[int, typer.Option("--n", min=1, help="How many sentence pairs.")] = 5,
 ) -> None:
     """Show the first sentence pairs of a split as the models see them, and as people read them."""
     # A generated split starts the same however long it is: no more is made than will be shown.
-    few = {"train": n, "val": n, "test": n} if describe(name).generated else {}
+    name, pair = chosen(name, pair)
+    description = CORPORA.get(name)
+    few = {"train": n, "val": n, "test": n} if description and description.generated else {}
     few = {"train": n} if name == "wmt14" else few
     corpus = load_corpus(name, pair, **few)
     if corpus.stream is not None:
@@ -102,9 +110,47 @@ def show(
             f"{name} has no split {split!r}. Choose one of {', '.join(corpus.splits)}."
         )
     sizes = ", ".join(f"{part} {len(content):,}" for part, content in corpus.splits.items())
-    typer.echo(f"{corpus.name} {corpus.pair}: {describe(name).size if few else f'{sizes} pairs'}")
+    size = description.size if description and few else f"{sizes} pairs"
+    typer.echo(f"{corpus.name} {corpus.pair}: {size}")
+    for note in corpus.notes:
+        typer.echo(note)
     for position in range(min(n, len(corpus.splits[split]))):
         typer.echo(_pair_as_text(corpus, split, position))
+
+
+def check(
+    text: Annotated[
+        Path, typer.Argument(help="A folder with train.en, train.es and so on, or a table (TSV).")
+    ],
+    pair: Annotated[
+        str | None, typer.Option(help="Where there are more than two languages.")
+    ] = None,
+    fix: Annotated[bool, typer.Option("--fix", help="Write a copy without those lines.")] = False,
+) -> None:
+    """Say what is wrong with a text of your own, with line numbers; exit status 1 if anything is.
+
+    With --fix, NAME-clean is written beside it; the text itself is never touched.
+    """
+    from course_lib.corpora.check import Judge, write_cleaned
+    from course_lib.corpora.check import check as faults_of
+
+    known = pairs_of(text)
+    if pair is None and len(known) > 2:
+        raise CourseError(f"{text} has several pairs. Add --pair, as in --pair {known[0]}.")
+    if pair is None and text.is_file():
+        own = OwnText(text, ("source", "target"))
+    else:
+        own = OwnText.find(text, pair or (known or ["en-es"])[0])
+    judge = Judge(own)
+    faults = faults_of(judge)
+    for fault in faults:
+        typer.echo(fault)
+    if not faults:
+        typer.echo(f"{text}: {', '.join(own.splits())}: nothing is wrong.")
+        return
+    if fix:
+        typer.echo(f"Written without these lines: {write_cleaned(judge)}")
+    raise typer.Exit(1)
 
 
 def _pair_as_text(corpus: Corpus, split: str, position: int) -> str:

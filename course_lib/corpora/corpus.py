@@ -1,6 +1,6 @@
 """What every corpus looks like to the rest of the course."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from course_lib.corpora.token_files import TokenFiles
@@ -32,7 +32,7 @@ class Corpus:
 
     `sha256` maps each file to its checksum; a generated corpus has the one entry `generator`, the
     hash of everything that decides its sentences. A corpus too large for memory has its training
-    pairs in `stream` and no split `train`.
+    pairs in `stream` and no split `train`. `notes` say what a person should know of it.
     """
 
     name: str
@@ -42,6 +42,7 @@ class Corpus:
     lowercased: bool
     detokenize: Callable[[list[str]], str]
     stream: TokenFiles | None = None
+    notes: Sequence[str] = ()
 
 
 def first_pairs(files: TokenFiles, pair: str, count: int) -> Split:

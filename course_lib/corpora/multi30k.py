@@ -10,19 +10,18 @@ import hashlib
 import os
 import zlib
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import platformdirs
-from tqdm import tqdm
 
 from course_lib.corpora.corpus import Corpus, Split
 from course_lib.corpora.download import download
+from course_lib.corpora.token_cache import cached_tokens
 from course_lib.corpora.tokenization import PROTOCOL, detokenize, tokenize
 from course_lib.errors import CourseError
-from course_lib.files import sha256_of, write_atomically
+from course_lib.files import sha256_of
 
 PAIRS = ("en-de", "de-en", "en-fr", "fr-en")
 REQUIRED_SPLITS = ("train", "val", "test_2016_flickr")
@@ -223,16 +222,4 @@ def _tokens(name: str, checksum: str, lines: list[str]) -> list[list[str]]:
     language = name.split(".")[1]
     key = hashlib.sha256(f"{checksum} {language} {PROTOCOL}".encode()).hexdigest()
     entry = cache_folder() / f"{name.removesuffix('.gz')}.{key[:16]}.tokens"
-    with suppress(OSError):
-        seal, _, body = entry.read_bytes().partition(b"\n")
-        if seal == hashlib.sha256(body).hexdigest().encode():
-            return [line.split() for line in body.decode("utf-8").split("\n")]
-    tokens = [
-        tokenize(line, language)
-        for line in tqdm(lines, desc=f"tokenising {name}", leave=False, disable=None)
-    ]
-    body = "\n".join(" ".join(sentence) for sentence in tokens).encode()
-    # A cache that cannot be written, as in a sandbox, costs the next load its seconds and no more.
-    with suppress(OSError):
-        write_atomically(entry, hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
-    return tokens
+    return cached_tokens(entry, lines, lambda line: tokenize(line, language))

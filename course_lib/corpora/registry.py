@@ -3,11 +3,14 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.multi30k import PAIRS, multi30k
+from course_lib.corpora.own import is_own, own_corpus, pairs_of
 from course_lib.corpora.strings import copy_corpus, reverse_corpus, verb_final_corpus
 from course_lib.corpora.toy import toy_corpus
 from course_lib.corpora.wmt14 import PAIRS as WMT14_PAIRS
@@ -102,17 +105,54 @@ CORPORA = {
 def describe(name: str) -> Description:
     """The description of the corpus called `name`; raises CourseError that lists the names."""
     if name not in CORPORA:
-        raise CourseError(f"There is no corpus {name!r}. Choose one of {', '.join(CORPORA)}.")
+        raise CourseError(
+            f"There is no corpus {name!r}. Choose one of {', '.join(CORPORA)}, or give the path of "
+            "a folder or table of your own."
+        )
     return CORPORA[name]
 
 
+def chosen(name: str, pair: str | None) -> tuple[str, str]:
+    """A corpus and its pair as a run keeps them: a path from the root, and the pair that is meant.
+
+    Raises CourseError where a text of one's own has more than one pair, and none is given.
+    """
+    if not _is_path(name):
+        return name, pair or "en-de"
+    if pair is None:
+        known = pairs_of(Path(name)) or ["en-es", "es-en"]
+        raise CourseError(
+            f"Say what {name} translates from and to: --pair {' or --pair '.join(known)}."
+        )
+    return str(Path(name).resolve()), pair
+
+
+def _is_path(name: str) -> bool:
+    return name not in CORPORA and is_own(name)
+
+
+def _own(path: str) -> Description:
+    """A text of one's own, described as the others are."""
+    return Description(
+        name=path,
+        what="a text of your own",
+        pairs=(),
+        size="as it lies there",
+        terms="yours",
+        generated=False,
+        load=partial(own_corpus, path),
+    )
+
+
 def load_corpus(name: str, pair: str = "en-de", **options: Any) -> Corpus:
-    """The corpus called `name`; `options` go to the function that makes it (its seed, its sizes).
+    """The corpus called `name`, or the text at that path.
+
+    `options` go to the function that makes it (its seed, its sizes, whether its case is kept).
 
     Token strings have no languages: for them the default pair is as good as "tokens".
     Raises CourseError for a name, pair or option that does not exist, and names those that do.
     """
-    description = describe(name)
+    description = _own(name) if _is_path(name) else describe(name)
     unknown = [option for option in options if option not in description.options]
     if unknown:
         raise CourseError(
@@ -122,7 +162,7 @@ def load_corpus(name: str, pair: str = "en-de", **options: Any) -> Corpus:
     _check_options(description, options)
     if description.pairs == TOKENS and pair in ("en-de", *TOKENS):
         return description.load(**options)
-    if pair not in description.pairs:
+    if description.pairs and pair not in description.pairs:
         raise CourseError(
             f"The corpus {name} has no pair {pair!r}. Choose one of {', '.join(description.pairs)}."
         )
@@ -134,7 +174,9 @@ def _check_options(description: Description, options: dict[str, Any]) -> None:
     parameters = inspect.signature(description.load).parameters
     for option, value in options.items():
         default = parameters[option].default
-        if isinstance(default, int):
+        if isinstance(default, bool):
+            fits, wanted = type(value) is bool, "true or false"
+        elif isinstance(default, int):
             fits, wanted = type(value) is int, "a whole number"
             if option in ("train", "val", "test"):
                 fits, wanted = fits and value >= 1, "a whole number above 0"

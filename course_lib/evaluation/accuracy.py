@@ -10,10 +10,12 @@ Tokens = Sequence[str]
 def tokens_right(hypothesis: Tokens, reference: Tokens) -> int:
     """At how many of the reference's positions the hypothesis has the same token.
 
-    A missing token is wrong, and so is all that stands behind a missing or an additional one, since
-    it has moved by a position. What goes on past the reference's end is not counted.
+    A missing token is wrong, and so is all that stands behind a missing or an
+    additional one, since it has moved by a position. What goes on past the
+    reference's end is not counted.
     """
-    return sum(word == wanted for word, wanted in zip(hypothesis, reference, strict=False))
+    pairs = zip(hypothesis, reference, strict=False)
+    return sum(word == wanted for word, wanted in pairs)
 
 
 def accuracy_by_length(

@@ -3,10 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from course_lib.corpora.batches import batches_in_order, make_batch
-from course_lib.corpora.corpus import Corpus, Link, Split
-from course_lib.corpora.vocabulary import EOS, MARKS, Vocabulary
-from course_lib.errors import CourseError
+from course_lib.corpora.corpus import Corpus, Link
+from course_lib.corpora.vocabulary import EOS, MARKS
 from course_lib.evaluation.alignment import (
     BOTH,
     THRESHOLD,
@@ -20,8 +18,7 @@ from course_lib.evaluation.diagnostics import diagnose, summarise
 from course_lib.evaluation.ibm1 import train_model1
 from course_lib.evaluation.links import GoldLinks
 from course_lib.evaluation.symmetrise import COMBINATIONS, both_directions
-from course_lib.evaluation.weights import Weights, between_words, checked_weights, merge_pieces
-from course_lib.models import EncoderDecoder
+from course_lib.evaluation.weights import Weights, between_words
 
 Alignments = list[frozenset[Link]]
 
@@ -40,49 +37,6 @@ UNITS = (
     "words: where a model reads and writes pieces of words, the weights of pieces are merged to "
     "words first (weights.merge_pieces: summed over source pieces, averaged over target pieces)"
 )
-
-
-def forced_weights(
-    model: EncoderDecoder,
-    source_vocabulary: Vocabulary,
-    target_vocabulary: Vocabulary,
-    part: Split,
-    batch_size: int = 64,
-) -> list[Weights]:
-    """The weights of every sentence pair while its reference is given word by word.
-
-    Returns:
-        in the order of the split, (T_y + 1, T_x + 1) each: the last row and the last column are
-        the end marks'.
-
-    Raises:
-        CourseError: the model has no attention, or a weight is not a number.
-    """
-    device = next(model.parameters()).device
-    training = model.training
-    model.eval()
-    pairs = [
-        (source_vocabulary.encode(x), target_vocabulary.encode(y))
-        for x, y in zip(part.source, part.target, strict=True)
-    ]
-    found: dict[int, Weights] = {}
-    for index in batches_in_order([len(y) for _, y in pairs], batch_size):
-        alpha = model.alpha(make_batch(pairs, index).to(device))
-        if alpha is None:
-            raise CourseError(
-                f"A model with the context {model.config.context} has no weights, so there is "
-                "nothing to align with. Take one with attention, as RNNsearch."
-            )
-        for i, weights in zip(index, alpha.float().cpu().numpy(), strict=True):
-            source, target = pairs[i]
-            cut = weights[: len(target) + 1, : len(source) + 1]
-            if source and target:
-                by_word = source_vocabulary.words_of(source), target_vocabulary.words_of(target)
-                found[i] = merge_pieces(cut, *by_word)
-            else:
-                found[i] = checked_weights(cut)
-    model.train(training)
-    return [found[i] for i in range(len(pairs))]
 
 
 def align_split(

@@ -8,8 +8,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from sacrebleu.metrics import BLEU
+from sacrebleu.metrics import BLEU, CHRF
 
+from course_lib.corpora.tokenization import UNSPACED, rules_of
 from course_lib.corpora.vocabulary import MARKS, UNK
 from course_lib.errors import CourseError
 
@@ -39,14 +40,35 @@ def bleu_tok(hypotheses: Sequence[Tokens], references: Sequence[Tokens]) -> Bleu
 
 
 def bleu_detok(
-    hypotheses: Sequence[str], references: Sequence[str], lowercase: bool = False
+    hypotheses: Sequence[str],
+    references: Sequence[str],
+    lowercase: bool = False,
+    language: str = "",
 ) -> BleuScore:
     """What is comparable between systems: sacrebleu's own 13a tokens of detokenised text.
 
     `lowercase` folds the case of both sides, for a model that only knows lower case; the signature
-    then has `case:lc`. No sentences at all is a CourseError.
+    then has `case:lc`. Into a `language` without spaces between words characters are counted
+    instead, Chinese ones by sacrebleu's rules for it. No sentences at all is a CourseError.
     """
-    return _score(BLEU(tokenize="13a", lowercase=lowercase), hypotheses, references)
+    split = (
+        "13a"
+        if rules_of(language) not in UNSPACED
+        else "zh"
+        if rules_of(language) == "zh"
+        else "char"
+    )
+    return _score(BLEU(tokenize=split, lowercase=lowercase), hypotheses, references)
+
+
+def chrf(
+    hypotheses: Sequence[str], references: Sequence[str], lowercase: bool = False
+) -> BleuScore:
+    """chrF2 (Popović, 2015): an F-score of character n-grams of detokenised text, from 0 to 100.
+
+    It asks for no words, so it is fair to languages that write them long or without spaces.
+    """
+    return _score(CHRF(lowercase=lowercase), hypotheses, references)
 
 
 def bleu_by_length(
@@ -102,7 +124,7 @@ def unk_rate(hypotheses: Sequence[Tokens]) -> float:
     return unknown / words if words else 0.0
 
 
-def _score(metric: BLEU, hypotheses: Sequence[str], references: Sequence[str]) -> BleuScore:
+def _score(metric: BLEU | CHRF, hypotheses: Sequence[str], references: Sequence[str]) -> BleuScore:
     _check_aligned(hypotheses, references)
     score = metric.corpus_score(list(hypotheses), [list(references)]).score
     return BleuScore(float(score), str(metric.get_signature()))

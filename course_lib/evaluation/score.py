@@ -12,6 +12,7 @@ from course_lib.evaluation.bleu import (
     bleu_long,
     bleu_short,
     bleu_tok,
+    chrf,
     unk_rate,
 )
 from course_lib.models import EncoderDecoder
@@ -45,11 +46,10 @@ def score_split(
     hypotheses = [target_vocabulary.decode(hypothesis.tokens) for hypothesis in found]
     lengths = [len(source) for source in part.source]
     tok = bleu_tok(hypotheses, part.target)
-    detok = bleu_detok(
-        [corpus.detokenize(tokens) for tokens in hypotheses],
-        part.reference,
-        lowercase=corpus.lowercased,
-    )
+    texts = [corpus.detokenize(tokens) for tokens in hypotheses]
+    target_language = corpus.pair.partition("-")[2]
+    detok = bleu_detok(texts, part.reference, corpus.lowercased, target_language)
+    letters = chrf(texts, part.reference, corpus.lowercased)
     return {
         "beam": beam,
         "length_penalty": length_penalty,
@@ -58,6 +58,8 @@ def score_split(
         "bleu_tok_signature": tok.signature,
         "bleu_detok": detok.score,
         "bleu_detok_signature": detok.signature,
+        "chrf": letters.score,
+        "chrf_signature": letters.signature,
         "short": bleu_short(hypotheses, part.target, lengths),
         "long": bleu_long(hypotheses, part.target, lengths),
         "by_length": bleu_by_length(hypotheses, part.target, lengths),

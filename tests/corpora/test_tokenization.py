@@ -1,9 +1,12 @@
-"""The data set's own protocol, on sentences of our own."""
+"""The data set's own protocol on sentences of our own, and plain rules for every other language."""
+
+import unicodedata
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from course_lib.corpora.tokenization import detokenize, tokenize
-from course_lib.errors import CourseError
+from course_lib.corpora.tokenization import LANGUAGES, MOSES, UNSPACED, detokenize, tokenize
 
 
 @pytest.mark.parametrize(
@@ -65,6 +68,42 @@ def test_languages_never_share_state() -> None:
     assert tokenize("l'eau d'ici", "fr") == alone == ["l&apos;", "eau", "d&apos;", "ici"]
 
 
-def test_unknown_language_is_named_with_the_choices() -> None:
-    with pytest.raises(CourseError, match=r"'xx'.*en, de, fr"):
-        tokenize("text", "xx")
+@pytest.mark.parametrize(
+    ("language", "text", "tokens"),
+    [
+        ("ar", "مرحبا، كيف حالك؟ (جيد).", "مرحبا ، كيف حالك ؟ ( جيد ) ."),
+        ("fa", "می\u200cخواهم بروم.", "می\u200cخواهم بروم ."),
+        ("he", "שלום, מה שלומך?", "שלום , מה שלומך ?"),
+        ("hi", "हिन्दी में लिखा है।", "हिन्दी में लिखा है ।"),
+        ("ja", "私は「学生」です。", "私 は 「 学 生 」 で す 。"),
+        ("ko", "나는 학생입니다.", "나는 학생입니다 ."),
+        ("th", "ที่นี่", "ที่ นี่"),
+        ("tr", "Ankara'da 1.000,50 lira, e-posta!", "ankara'da 1.000,50 lira , e-posta !"),
+        ("uk", "П'ять і «шість».", "п'ять і « шість » ."),
+        ("vi", 'Tôi là "sinh viên".', 'tôi là " sinh viên " .'),
+        ("zh", "我是学生。", "我 是 学 生 。"),
+    ],
+)
+def test_plain_rules_split_any_script_and_give_it_back(
+    language: str, text: str, tokens: str
+) -> None:
+    assert " ".join(tokenize(text, language)) == tokens
+    assert detokenize(tokens.split(), language) == text.lower()
+
+
+@given(text=st.text())
+def test_plain_rules_lose_nothing_that_is_seen(text: str) -> None:
+    tokens = tokenize(text, "xx", lowercase=False)
+    assert tokens == " ".join(tokens).split()
+    seen = [c for c in text if not c.isspace() and unicodedata.category(c) not in ("Cf", "Cc")]
+    kept = [c for c in "".join(tokens) if unicodedata.category(c) not in ("Cf", "Cc")]
+    assert kept == seen
+
+
+def test_the_languages_with_rules_are_those_of_the_library() -> None:
+    import sacremoses
+
+    theirs = set(sacremoses.corpus.NonbreakingPrefixes().available_langs.values())
+    assert theirs > MOSES
+    assert not MOSES & UNSPACED
+    assert set(LANGUAGES) < MOSES

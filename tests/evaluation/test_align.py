@@ -14,8 +14,9 @@ from course_lib.corpora.subwords import Pieces
 from course_lib.corpora.toy import toy_corpus
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
-from course_lib.evaluation.align import align_split, forced_weights, saved_weights
+from course_lib.evaluation.align import align_split, saved_weights
 from course_lib.evaluation.alignment import alignment_error_rate, argmax_links
+from course_lib.evaluation.forced import forced_weights
 from course_lib.evaluation.links import GoldLinks
 from course_lib.evaluation.weights import Weights
 from course_lib.models import EncoderDecoder, ModelConfig, build_model, model_config

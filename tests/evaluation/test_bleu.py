@@ -18,6 +18,7 @@ from course_lib.evaluation.bleu import (
     bleu_long,
     bleu_short,
     bleu_tok,
+    chrf,
     unk_rate,
 )
 
@@ -195,3 +196,21 @@ def test_unk_rate() -> None:
     assert unk_rate([["a", "<unk>"], [], ["b", "c"]]) == 0.25
     assert unk_rate([[], []]) == 0.0
     assert unk_rate([]) == 0.0
+
+
+def test_chrf_is_full_for_the_reference_and_counts_letters_where_words_differ() -> None:
+    text = ["Der Hund schläft.", "Zwei Hunde laufen."]
+    assert chrf(text, text).score == pytest.approx(100)
+    near, far = ["Der Hunde schlafen.", "Zwei Hund läuft."], ["Katzen miauen.", "Oben, unten."]
+    assert 100 > chrf(near, text).score > chrf(far, text).score > 0
+    assert chrf([x.upper() for x in text], text, lowercase=True).score == pytest.approx(100)
+    assert "nc:6|nw:0" in chrf(text, text).signature
+
+
+@pytest.mark.parametrize(
+    ("language", "split"), [("zh_CN", "zh"), ("ja", "char"), ("th", "char"), ("de", "13a")]
+)
+def test_without_spaces_characters_are_what_bleu_counts(language: str, split: str) -> None:
+    score = bleu_detok(["我是一个学生。"], ["我是学生一个。"], language=language)
+    assert f"tok:{split}" in score.signature
+    assert (score.score > 10) == (split != "13a")

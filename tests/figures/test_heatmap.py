@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 import torch
 from matplotlib import _pylab_helpers
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
+from numpy.typing import NDArray
 
 from course_lib.errors import CourseError
 from course_lib.figures.heatmap import heatmap
-from course_lib.figures.style import INK, MUTED, WEIGHTS
+from course_lib.figures.style import INK, MUTED, WEIGHTS, text_width
 from tests.figures.boxes import assert_legible, drawn_texts
 from tests.figures.test_style import contrast
 
@@ -182,3 +184,17 @@ def test_no_figure_is_left_open() -> None:
     """Figures belong to who asked for them; pyplot never hears of them."""
     assert isinstance(heatmap([[1.0]], ["a"], ["b"]), Figure)
     assert not _pylab_helpers.Gcf.figs
+
+
+def test_words_of_right_to_left_scripts_stand_in_their_order_and_their_letters_join() -> None:
+    def ink(text: str) -> NDArray[np.uint8]:
+        figure = Figure(figsize=(2, 1))
+        figure.text(0.5, 0.5, text, fontsize=30, ha="center")
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        return np.asarray(canvas.buffer_rgba())[..., 0]
+
+    override, end = "\u202d", "\u202c"  # left to right, whatever the script
+    np.testing.assert_array_equal(ink("שלי"), ink(f"{override}ילש{end}"))
+    assert (ink("שלי") != ink("ילש")).any()
+    assert text_width("كتاب", 10) < 0.8 * sum(text_width(letter, 10) for letter in "كتاب")

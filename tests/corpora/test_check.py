@@ -1,0 +1,152 @@
+"""Each kind of fault in a text of one's own is named with its line, and a copy is without it."""
+
+from pathlib import Path
+
+import pytest
+
+from course_lib.corpora import check as module
+from course_lib.corpora.check import Judge, check, write_cleaned
+from course_lib.corpora.own import OwnText
+from course_lib.errors import CourseError
+
+ANIMALS = {"dog": "perro", "cat": "gato", "horse": "caballo", "bird": "pájaro", "wolf": "lobo"}
+PLACES = {"house": "casa", "forest": "selva", "kitchen": "cocina", "church": "iglesia"}
+GOOD = [
+    (f"The {a} number {n} sleeps in the {p}.", f"El {b} número {n} duerme en la {q}.")
+    for n in range(4)
+    for a, b in ANIMALS.items()
+    for p, q in PLACES.items()
+]
+Pairs = list[tuple[str, str]]
+
+
+def write(folder: Path, **splits: Pairs) -> OwnText:
+    folder.mkdir(exist_ok=True)
+    for split, pairs in splits.items():
+        for side, language in enumerate(("en", "es")):
+            lines = "".join(pair[side] + "\n" for pair in pairs)
+            (folder / f"{split}.{language}").write_bytes(lines.encode("utf-8", "surrogateescape"))
+    return OwnText.find(folder, "en-es")
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def test_a_good_text_has_no_fault(tmp_path: Path) -> None:
+    text = write(tmp_path / "mine", train=GOOD, test=[("A mouse is here.", "Un ratón está aquí.")])
+    assert check(Judge(text)) == []
+
+
+LONG = " ".join(["word"] * 101), " ".join(["palabra"] * 101)
+
+
+@pytest.mark.parametrize(
+    ("pair", "fault"),
+    [
+        (("caf\udce9 here", "café aquí"), "encoding"),
+        (("The dog sleeps.", "  "), "empty"),
+        (("", "El perro duerme."), "empty"),
+        (("The cat sleeps in the house.", "The cat sleeps in the house."), "language"),
+        (("El gato duerme en la casa.", "The cat sleeps in the house."), "language"),
+        (("The dog sleeps.", "El perro duerme en la casa " * 5), "proportion"),
+        (("The dog sleeps in the house and in the church " * 3, "El perro"), "proportion"),
+        (LONG, "long"),
+    ],
+)
+def test_each_kind_of_bad_line_is_named_and_left_out(
+    tmp_path: Path, pair: tuple[str, str], fault: str
+) -> None:
+    pairs = [*GOOD[:17], pair, *GOOD[17:]]
+    judge = Judge(write(tmp_path / "mine", train=pairs))
+    assert check(judge) == [f"train line 18: {module.MESSAGES[fault]}"]
+    copy = write_cleaned(judge)
+    assert copy == tmp_path / "mine-clean"
+    assert lines(copy / "train.en") == [source for source, _ in GOOD]
+    assert lines(copy / "train.es") == [target for _, target in GOOD]
+    assert check(Judge(OwnText.find(copy, "en-es"))) == []
+
+
+def test_a_pair_in_two_splits_stays_in_the_last(tmp_path: Path) -> None:
+    text = write(tmp_path / "mine", train=GOOD, val=GOOD[5:8], test=GOOD[6:9])
+    judge = Judge(text)
+    assert check(judge) == [
+        "train lines 6, 7, 8, 9: the same pair is in another split too",
+        "val lines 2, 3: the same pair is in another split too",
+    ]
+    copy = write_cleaned(judge)
+    assert [len(lines(copy / f"{split}.en")) for split in ("train", "val", "test")] == [76, 1, 3]
+
+
+def test_gold_links_go_with_their_lines(tmp_path: Path) -> None:
+    text = write(tmp_path / "mine", train=GOOD, test=[GOOD[0], ("", "Nada."), GOOD[2]])
+    (tmp_path / "mine" / "test.links").write_text("0-0\n1-1\n2-2\n")
+    assert (write_cleaned(Judge(text)) / "test.links").read_text() == "0-0\n2-2\n"
+
+
+def test_unequal_numbers_of_lines_are_named_and_not_mended(tmp_path: Path) -> None:
+    text = write(tmp_path / "mine", train=GOOD)
+    with (tmp_path / "mine" / "train.es").open("a") as side:
+        side.write("Uno más.\n" * 12)
+    judge = Judge(text)
+    message = "train lines 81, 82, 83, 84, 85, 86, 87, 88 and 4 more: " + module.MESSAGES["unequal"]
+    assert check(judge) == [message]
+    with pytest.raises(CourseError, match="before line 81"):
+        write_cleaned(judge)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_two_sides_in_one_language_are_noticed(tmp_path: Path) -> None:
+    swapped = [(source, GOOD[-i][0]) for i, (source, _) in enumerate(GOOD)]
+    faults = check(Judge(write(tmp_path / "mine", train=swapped)))
+    assert "train: both sides seem to be in the same language" in faults
+
+
+def test_a_table_is_checked_and_copied(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    rows = [f"{x}\t{y}\tby somebody" for x, y in GOOD]
+    path.write_text("\n".join([*rows[:3], "no tab", *rows[3:]]), encoding="utf-8")
+    judge = Judge(OwnText(path, ("source", "target")))
+    assert check(judge) == ["train line 4: no tab, so no second column"]
+    copy = write_cleaned(judge)
+    assert copy == tmp_path / "pairs-clean.tsv"
+    assert lines(copy) == [f"{x}\t{y}" for x, y in GOOD]
+
+
+def test_the_text_is_untouched_and_no_copy_is_overwritten(tmp_path: Path) -> None:
+    text = write(tmp_path / "mine", train=[*GOOD, ("", "")])
+    before = {path: path.read_bytes() for path in text.path.iterdir()}
+    write_cleaned(Judge(text))
+    with pytest.raises(CourseError, match="is there already"):
+        write_cleaned(Judge(text))
+    assert before == {path: path.read_bytes() for path in text.path.iterdir()}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "mine-clean"]
+
+
+def test_a_failure_half_way_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = Judge(write(tmp_path / "mine", train=GOOD))
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module.os, "replace", full)
+    with pytest.raises(OSError, match="No space"):
+        write_cleaned(judge)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize("language", ["ja", "ar"])
+def test_other_scripts_are_judged_the_same(tmp_path: Path, language: str) -> None:
+    words = {
+        "ja": ["犬が家で寝る。", "猫が庭で走る。"],
+        "ar": ["ينام الكلب في البيت.", "يركض القط في الحديقة."],
+    }
+    english = ["The dog sleeps in the house.", "The cat runs in the garden."]
+    pairs = list(zip(english, words[language], strict=True)) * 10
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    for side, name in enumerate(("en", language)):
+        text = "".join(pair[side] + "\n" for pair in [*pairs, (english[0], english[1])])
+        (folder / f"train.{name}").write_text(text, encoding="utf-8")
+    judge = Judge(OwnText.find(folder, f"en-{language}"))
+    assert check(judge) == ["train line 21: " + module.MESSAGES["language"]]
