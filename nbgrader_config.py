@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from course_lib.assignments import checks
+
 c = get_config()  # a name that whoever reads this file brings along
 
 course = Path(__file__).resolve().parent
@@ -26,7 +28,7 @@ c.ClearSolutions.text_stub = "YOUR ANSWER HERE"
 
 # The grading profile.
 c.OverwriteCells.add_missing_cells = True
-c.Execute.timeout = 30  # seconds a cell
+c.Execute.timeout = checks.SECONDS  # a cell, as in `course validate`
 c.ExecutePreprocessor.shutdown_kernel = "immediate"
 c.LimitOutput.max_lines = 1000
 c.LimitOutput.max_traceback = 100
@@ -35,6 +37,12 @@ c.LimitOutput.max_traceback = 100
 # "10% a day, none after 5 days". The due date comes from --due or from nbgrader's own pages.
 c.AssignLatePenalties.plugin_class = "course_lib.grading.intake.late.LatePolicy"
 c.LatePolicy.rule = "none"
+
+# Whoever marks has a session that may change grades: in nbgrader's form grader too, students' texts
+# are shown with nothing in them that runs.
+c.HTMLExporter.filters = {
+    "markdown2html": "course_lib.grading.reporting.pages.markup.of_cell",
+}
 
 # The page that each student gets. The messages of hidden tests are on it, their code is not.
 c.GenerateFeedback.exporter_class = "course_lib.grading.reporting.pages.feedback.FeedbackExporter"

@@ -18,11 +18,15 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from course_lib.assignments.own_work import NotOwnWork, call
+from course_lib.assignments import wire
 from course_lib.assignments.owner import owner, same
 
 TOLERANCE = 0.002
 """How far a number worked out by hand may lie from the exact one; the assignments state it."""
+
+
+SECONDS = 30
+"""How long a cell may take, and a test with all the calls that it makes."""
 
 
 class Refused(AssertionError):
@@ -278,25 +282,33 @@ def results(
     """Call a student's function and take its results apart, in the order of `names`.
 
     With one name, what it returns is the result; with several, a tuple or list of so many.
+    Afterwards every argument that holds numbers has to be what it was before.
 
     Args:
         function: the student's.
         names: what its results are called.
         arguments: what to call it with.
-        allow: parts of the library it may use; see `own_work.call`.
+        allow: nothing any more; notebooks given out earlier name parts of the library here.
 
     Raises:
-        Refused: it is not a function, it raised, it returned something else than those results,
-            or it let the library do the work.
+        Refused: it is not a function, it raised, it harmed an argument, or it returned something
+            else than those results.
     """
     called = getattr(function, "__name__", "the function")
     that(callable(function), "What should be a function is none: keep the `def` line as it was.")
+    before = [wire.snapshot(argument) for argument in arguments]
     try:
-        returned = call(function, arguments, allow)
-    except NotOwnWork as how:
-        raise Refused(f"{called} {how}") from None
+        returned = function(*arguments)
+    except Refused:  # a stand-in's, which has said already what went wrong
+        raise
     except (Exception, SystemExit) as error:
-        raise Refused(f"{called} {_what_went_wrong(error)}") from None
+        raise Refused(f"{called} {told(*describe(error))}") from None
+    for place, (argument, copy) in enumerate(zip(arguments, before, strict=True), start=1):
+        that(
+            wire.snapshot(argument) == copy,
+            f"{called} changed its argument number {place}. Every input has to come back as it was:"
+            " work on a copy, or write `x = x + 1` and not `x += 1`.",
+        )
     wanted = ", ".join(names)
     that(returned is not None, f"{called} returned nothing: end it with `return {wanted}`.")
     if len(names) == 1:
@@ -308,25 +320,32 @@ def results(
     return tuple(returned)
 
 
-def _what_went_wrong(error: BaseException) -> str:
-    """A student's exception in a line: its kind, its text, and the line of their cell.
-
-    The text is theirs to choose, and they may have looked round in the test: only a kind that
-    Python itself has is named, and no number with decimals is repeated.
-    """
-    # The innermost frame that is the student's: cells of a notebook have no file of that name.
-    lines = [
-        frame.lineno
+def describe(error: BaseException) -> tuple[str, str, int | None]:
+    """A student's exception: its kind, its text, and the line of their cell."""
+    # Cells of a notebook have no file of such a name. The first is the answer's; what it calls may
+    # lie in the test's own cell, whose lines say nothing to anybody.
+    cells = [
+        frame
         for frame in traceback.extract_tb(error.__traceback__)
         if "ipykernel" in frame.filename or frame.filename.startswith("<")
     ]
-    where = f" (line {lines[-1]} of its cell)" if lines else ""
+    lines = [frame.lineno for frame in cells if frame.filename == cells[0].filename]
     kind = next(
         one.__name__
         for one in type(error).__mro__
         if getattr(builtins, one.__name__, None) is one  # a made-up name could carry a message
     )
-    text = (str(error).strip().splitlines() or [""])[0][:200]
+    try:
+        said = str(error)
+    except BaseException:
+        said = "an error that cannot be put into words"
+    text = (said.strip().splitlines() or [""])[0][:200]
+    return kind, text, lines[-1] if lines else None
+
+
+def told(kind: str, text: str, line: int | None) -> str:
+    """What a student reads of an exception; no number with decimals is repeated."""
+    where = f" (line {line} of its cell)" if line is not None else ""
     text = re.sub(r"[-+]?(\d+\.\d*|\.\d+)(e[-+]?\d+)?", "…", text)
     return f"stopped with {kind}{where}: {text}".removesuffix(": ")
 

@@ -19,7 +19,7 @@ class Inspector:
     """What an assignment wants to have beside the notebook, and who looks at it.
 
     Attributes:
-        module: run as `python -m MODULE FOLDER STUDENT NONCE`, prints facts and remarks as JSON.
+        module: run as `python -m MODULE FOLDER STUDENT`, prints facts and remarks as JSON.
         parts: what it judges; each has a list of problems.
         folder: where the files are, beside the notebook.
         files: patterns of the files in it.

@@ -437,6 +437,11 @@ def _progress(outcomes: Iterator["Outcome"], total: int, named: bool = True) -> 
 
 
 def _need(*modules: str) -> None:
+    if importlib.util.find_spec("fcntl") is None:
+        raise CourseError(
+            "Grading, and running a notebook as grading does, needs Linux. Here, run the cells of "
+            "the notebook itself: the tests are the same."
+        )
     missing = [module for module in modules if importlib.util.find_spec(module) is None]
     if missing:
         raise CourseError(

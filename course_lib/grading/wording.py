@@ -1,9 +1,14 @@
-"""What somebody else wrote, made fit for one line of a report."""
+"""What somebody else wrote or pasted, made fit for a report."""
 
+import base64
+import binascii
 import unicodedata
+from typing import Any
 
 LONGEST = 80
 """Characters of a foreign name or message that a remark repeats."""
+LARGEST_PICTURE = 2 * 1024**2
+"""Bytes."""
 
 
 def visible(text: str, longest: int = LONGEST) -> str:
@@ -18,3 +23,13 @@ def visible(text: str, longest: int = LONGEST) -> str:
         for character in text[: longest + 1]
     )
     return shown if len(text) <= longest else shown[: longest - 1] + "…"
+
+
+def is_picture(kind: str, data: Any) -> bool:
+    """Whether `data` is base64, of a format and a size that pages show."""
+    if kind not in {"image/png", "image/jpeg", "image/gif"} or not isinstance(data, str):
+        return False
+    try:
+        return len(base64.b64decode("".join(data.split()), validate=True)) <= LARGEST_PICTURE
+    except (binascii.Error, ValueError):
+        return False

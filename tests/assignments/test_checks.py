@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -176,6 +177,45 @@ def test_what_a_students_exception_says_is_kept_short_and_without_numbers_of_the
     assert str(refusal.value) == "spies stopped with ValueError: expected […, …, 2e3, …] of (2, 3)"
     with pytest.raises(Refused, match=r"^leaves stopped with SystemExit$"):
         checks.results(leaves, ("energies",))
+
+
+@pytest.mark.parametrize(
+    ("argument", "harm"),
+    [
+        (torch.zeros(2), lambda x: x.add_(1)),
+        (torch.full((2,), math.nan), lambda x: x.fill_(0)),
+        (np.array([0, math.nan]), lambda x: x.fill(0)),
+        ([0.0, 0.0], lambda x: x.append(1.0)),
+        ((torch.zeros(2), [1]), lambda x: x[1].clear()),
+        ({"row": [0.0]}, lambda x: x["row"].append(1.0)),
+        ({0}, lambda x: x.add(1)),
+    ],
+    ids=lambda one: "" if callable(one) else repr(one),
+)
+def test_an_argument_that_comes_back_changed_is_refused(argument: Any, harm: Any) -> None:
+    def harms(kept: Any, other: int) -> int:
+        harm(kept)
+        return other
+
+    assert checks.results(lambda kept, other: other, ("one",), argument, 1) == (1,)
+    with pytest.raises(Refused, match="harms changed its argument number 1"):
+        checks.results(harms, ("one",), argument, 1)
+
+
+def test_a_generator_may_be_drawn_from_and_a_shape_may_not_change() -> None:
+    numbers = torch.Generator().manual_seed(1)
+    checks.results(lambda kept: torch.rand(1, generator=kept), ("one",), numbers)
+    with pytest.raises(Refused, match="argument number 1"):
+        checks.results(lambda kept: kept.unsqueeze_(0), ("one",), torch.zeros(2))
+
+
+def test_the_line_is_that_of_the_answers_own_cell_and_not_of_the_test() -> None:
+    """What a test hands in may fail in the test's cell, because of what it was given."""
+    cells: dict[str, Any] = {}
+    exec(compile("\n\n\ndef step(x):\n    return 1 / x", "/tmp/ipykernel_1/2.py", "exec"), cells)
+    exec(compile("def answer(f):\n    return f(0)", "/tmp/ipykernel_1/1.py", "exec"), cells)
+    with pytest.raises(Refused, match=r"ZeroDivisionError \(line 2 of its cell\)"):
+        checks.results(cells["answer"], ("one",), cells["step"])
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from course_lib.corpora import Corpus, load_corpus
 from course_lib.corpora.corpus import Split
 from course_lib.errors import CourseError
 from course_lib.evaluation import alignment, diagnostics
-from course_lib.evaluation.align import forced_weights
 from course_lib.evaluation.bleu import bleu_tok
+from course_lib.evaluation.forced import forced_weights
 from course_lib.evaluation.weights import Weights
 from course_lib.grading.authoring.cells import execute, failed_parts, new_namespace
 from course_lib.grading.handing_in.packing import pack

@@ -15,6 +15,8 @@ from course_lib.grading.handing_in import packing
 from course_lib.grading.handing_in.packing import pack
 from course_lib.grading.running.classroom import grade_class
 from course_lib.grading.runs import boxed_inspection
+from course_lib.grading.runs.comparison import check_offered
+from course_lib.grading.runs.submitted_run import Record
 from course_lib.grading.sources.project import load_config, project_root, source_of
 from course_lib.grading.sources.release import (
     HANDED_IN,
@@ -42,14 +44,15 @@ def test_the_demonstration_class_gets_what_it_deserves_and_who_shares_weights_is
     assert disagreements(result, declared) == []
     assert result.complete
     remarks = {report.student: "\n".join(report.remarks) for report in result.reports}
-    assert "it holds the references themselves" in remarks["forger"]
+    assert "of its lines are the model's" in remarks["forger"]
     assert "reports bleu_tok = 37.60" in remarks["inventor"]
     assert "not opened in any other way" in remarks["pickler"]
-    assert "came from forger, inventor, neighbour, pickler." in remarks["reference"]
+    same = "rnnencdec is like that of forger, inventor, neighbour, pickler: the weights moved"
+    assert same in remarks["reference"]
     assert "comparison/rnnsearch/config.yaml is missing" in remarks["blank"]
     assert "not verifiable" in remarks["reference"]
     page = tmp_path / "feedback" / "forger" / NAME / f"{NAME}.html"
-    assert "it holds the references themselves" in page.read_text(encoding="utf-8")
+    assert "lines are the model" in page.read_text(encoding="utf-8")
     assert not list((tmp_path / "autograded").rglob("*.safetensors"))
     assert not list(tmp_path.rglob(HANDED_IN))
 
@@ -84,6 +87,7 @@ def test_each_setting_prints_a_command_that_the_library_takes(
             changes=changes,
         )
         assert configs["rnnsearch"].recipe.epochs >= 6
+        check_offered(Record(setting, Path(), {}, configs["rnnsearch"]))
         settings[setting] = options["--corpus"]
         if setting == "toy":
             toy = load_corpus("toy", **{**configs["rnnsearch"].corpus_options, "train": 1})

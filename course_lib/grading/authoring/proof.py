@@ -26,7 +26,7 @@ import nbformat
 import torch
 from nbformat import NotebookNode
 
-from course_lib.assignments import owner
+from course_lib.assignments import agent, owner
 from course_lib.grading.authoring.cells import execute, new_namespace
 from course_lib.grading.authoring.demonstration import (
     Student,
@@ -224,6 +224,7 @@ class _Runner:
             (folder / owner.FILE).write_text(student.id)
             write_files(student, folder)
             boxed_inspection.look_again(self.name, folder, student.id)
+        agent.close(self.name)
         for cell in cells:
             before = _size(errors)
             message = execute(cell, namespace)

@@ -1,6 +1,7 @@
 """What a student runs before handing in: the tests that stand in the notebook."""
 
 import re
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,11 +13,15 @@ from nbformat import NotebookNode
 from nbgrader.preprocessors import ClearOutput
 from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_locked, is_solution
 
+from course_lib.assignments.checks import SECONDS
 from course_lib.errors import CourseError
 from course_lib.grading.running.execution import ENDINGS, ContainedExecute
+from course_lib.grading.running.judging import Judge
+from course_lib.grading.running.scratch import scratch_folder
 from course_lib.grading.sources.project import nbgrader_messages
 
-CELL_SECONDS = 60
+TOGETHER = "together"
+"""The grade id of an assignment's last cell, which lets all of a student's functions work."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,7 @@ class PartResult:
 
     Attributes:
         part: the part's name, as the test cell gives it.
-        passed: whether the visible tests pass; None for a text, which a person reads.
+        passed: whether the visible tests pass; None for what no test decides.
         message: what to look at, where something is.
     """
 
@@ -49,20 +54,23 @@ def validate(path: Path) -> list[PartResult]:
     with nbgrader_messages():
         notebook, resources = ClearOutput().preprocess(notebook, {})
         resources = {"metadata": {"path": str(path.resolve().parent)}}
-        run = ContainedExecute(
-            kernel_name="python3",
-            timeout=CELL_SECONDS,
-            shutdown_kernel="immediate",
-            extra_arguments=["--log-level=ERROR"],
-        )
         try:
-            notebook, _ = run.preprocess(notebook, resources)
+            with scratch_folder() as folder, closing(Judge(folder, path.resolve().parent)) as judge:
+                notebook, _ = ContainedExecute(
+                    judge,
+                    path.stem,
+                    kernel_name="python3",
+                    timeout=SECONDS,
+                    shutdown_kernel="immediate",
+                    extra_arguments=["--log-level=ERROR"],
+                ).preprocess(notebook, resources)
         except (NoSuchKernel, DeadKernelError, RuntimeError, OSError) as error:
             raise CourseError(
                 f"{path.name} could not be run: Python's kernel did not start ({error})."
                 " Reinstall the course's environment: `pip install -e '.[classes]'`."
             ) from error
-        return [_judge(cell, changed) for cell in notebook.cells if is_grade(cell)]
+        found = [_judge(cell, changed) for cell in notebook.cells if is_grade(cell)]
+        return found + [shown for cell in notebook.cells if (shown := _together(cell))]
 
 
 def _judge(cell: NotebookNode, changed: set[str]) -> PartResult:
@@ -83,6 +91,18 @@ def _judge(cell: NotebookNode, changed: set[str]) -> PartResult:
     return PartResult(part, False, _message(cell))
 
 
+def _together(cell: NotebookNode) -> PartResult | None:
+    """What a student's own pieces do together, as the last cell shows it; nothing is decided."""
+    if cell.metadata.get("nbgrader", {}).get("grade_id") != TOGETHER:
+        return None
+    lines = [
+        line
+        for output in cell.get("outputs", [])
+        for line in str(output.get("text", output.get("evalue", ""))).splitlines()
+    ]
+    return PartResult("Put it together", None, "\n        ".join(["", *lines]))
+
+
 def _title(cell: NotebookNode) -> str:
     """The test cell's first line, a comment; for anything else the grade id."""
     first = cell.source.split("\n")[0]
@@ -97,7 +117,7 @@ def _message(cell: NotebookNode) -> str:
             if output.ename == "Refused" or output.ename in ENDINGS:
                 return str(output.evalue)
             if output.ename == "CellTimeoutError":
-                return f"It did not come to an end within {CELL_SECONDS} seconds."
+                return f"It did not come to an end within {SECONDS} seconds."
             if output.ename == "NameError":
                 return f"{output.evalue}. Run the whole notebook: did an earlier cell fail?"
             return f"{output.ename}: {strip_ansi(output.evalue)}"

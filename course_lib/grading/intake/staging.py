@@ -21,7 +21,7 @@ from course_lib.assignments import owner
 from course_lib.errors import CourseError
 from course_lib.grading.intake.late import says_a_time
 from course_lib.grading.intake.notes import notes
-from course_lib.grading.wording import visible
+from course_lib.grading.wording import is_picture, visible
 
 LARGEST_NOTEBOOK = 20 * 1024**2
 LARGEST_DATA = 100 * 1024**2
@@ -30,13 +30,15 @@ LONGEST_CELL = 200_000
 LONGEST_TEXT = 20_000
 """Characters of a cell of code, and of one of text: pages are made of them, which takes time."""
 MOST_CELLS = 1000
+DEEPEST = 20
+"""How many folders a file may lie in."""
 MOST_FILES = 1000
 MOST_REMARKS = 20
+MOST_PICTURES = 20
+"""Pasted into one cell."""
 
-# Whoever marks or reads feedback has it open in a browser.
-_TAG = re.compile(r"<(?=[A-Za-z/!?])")
-_SCRIPT = re.compile(r"(?i)\b(javascript|vbscript|data)\s*:")
-_PICTURE = re.compile(r"!\[(?![^\]]*\]\(attachment:)")
+_TURNING = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""Characters that turn the direction of writing, so that a line reads otherwise than it runs."""
 
 
 class Staged(NamedTuple):
@@ -141,7 +143,6 @@ def repair(notebook: NotebookNode, released: NotebookNode) -> tuple[NotebookNode
     say; the submission contributes the answers and whatever cells were added.
     """
     known = {_grade_id(cell): cell for cell in released.cells if _grade_id(cell)}
-    given = {cell.source for cell in released.cells if cell.cell_type == "markdown"}
     result, remarks, seen = copy.deepcopy(notebook), [], set()
     result.metadata = copy.deepcopy(released.metadata)
     for cell in result.cells:
@@ -160,8 +161,9 @@ def repair(notebook: NotebookNode, released: NotebookNode) -> tuple[NotebookNode
             if grade_id in seen:
                 remarks.append(f"There is a copy of the cell {grade_id}; it ran as one more cell.")
             cell.metadata = NotebookNode()
-        if cell.cell_type != "code" and cell.source not in given | {_source(known, grade_id)}:
-            _defuse(cell)
+        if cell.cell_type == "raw":  # nbconvert hands raw cells through as they are
+            cell.cell_type = "markdown"
+            cell.source = "\n".join(f"    {line}" for line in cell.source.split("\n"))
         # nbgrader's own marks in a student's text would make it take that for a test
         if _grade_id(cell) is None or cell.metadata.nbgrader.solution:
             cell.source = cell.source.replace("HIDDEN TESTS", "HIDDEN_TESTS")
@@ -180,24 +182,10 @@ def repair(notebook: NotebookNode, released: NotebookNode) -> tuple[NotebookNode
 
 
 def _become(cell: NotebookNode, original: NotebookNode) -> None:
-    """Make a cell of the student's the released one in everything but its source."""
-    source = cell.source
+    """Make a cell of the student's the released one in everything but its source and pictures."""
+    own = {key: cell[key] for key in ("source", "attachments") if key in cell}
     cell.clear()
-    cell.update(copy.deepcopy(original), source=source)
-
-
-def _source(known: dict[str | None, NotebookNode], grade_id: str | None) -> str | None:
-    return known[grade_id].source if grade_id in known else None
-
-
-def _defuse(cell: NotebookNode) -> None:
-    """Make a text show what it says, and do nothing in the browser of whoever reads it."""
-    if cell.cell_type == "raw":  # nbconvert hands raw cells through as they are
-        cell.cell_type = "markdown"
-        cell.source = "\n".join(f"    {line}" for line in cell.source.split("\n"))
-    text = _TAG.sub("< ", cell.source)
-    text = _SCRIPT.sub(lambda match: f"{match[1]} :", text)
-    cell.source = _PICTURE.sub("[", text)
+    cell.update(copy.deepcopy(original) | own)
 
 
 def _literal(remark: str) -> str:
@@ -287,6 +275,8 @@ def _cell(raw: dict[str, Any]) -> NotebookNode:
     text = source if isinstance(source, str) else "".join(source)
     # half a pair of surrogates can be written in JSON, and in no file
     text = text.encode("utf-8", "replace").decode()
+    # written out, they are seen; in a string of Python they mean the same
+    text = _TURNING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
     limit = LONGEST_CELL if kind == "code" else LONGEST_TEXT
     if len(text) > limit:
         raise Unfit(f"a cell of {len(text)} characters; the limit is {limit}")
@@ -299,7 +289,20 @@ def _cell(raw: dict[str, Any]) -> NotebookNode:
     metadata = raw.get("metadata")
     if isinstance(metadata, dict) and isinstance(metadata.get("nbgrader"), dict):
         cell.metadata["nbgrader"] = nbformat.from_dict(metadata["nbgrader"])
+    if kind == "markdown" and (pasted := _pictures(raw.get("attachments"))):
+        cell["attachments"] = pasted
     return cell
+
+
+def _pictures(attachments: Any) -> dict[str, dict[str, str]]:
+    """Of what was pasted into a cell the pictures that pages show."""
+    kept: dict[str, dict[str, str]] = {}
+    for name, formats in attachments.items() if isinstance(attachments, dict) else ():
+        shown = formats.items() if isinstance(formats, dict) else ()
+        pictures = {kind: data for kind, data in shown if is_picture(kind, data)}
+        if pictures and len(kept) < MOST_PICTURES:
+            kept[name] = pictures
+    return kept
 
 
 def _write_owner(target: Path, student: str) -> Path:
@@ -342,10 +345,20 @@ def _copy_data(handed_in: Path, target: Path) -> tuple[dict[str, Path], list[str
     return copied, remarks
 
 
+def levels(handed_in: Path) -> Iterator[tuple[str, list[str], list[str]]]:
+    """What `os.walk` says of a folder, down to a depth that has an end."""
+    for folder, folders, files in os.walk(handed_in):
+        yield folder, folders, files
+        if len(Path(folder).relative_to(handed_in).parts) >= DEEPEST - 1:
+            folders.clear()
+
+
 def _names(handed_in: Path, remarks: list[str]) -> Iterator[str]:
     """Files of a folder, hidden ones and links left out."""
-    for folder, folders, files in os.walk(handed_in):
+    for folder, folders, files in levels(handed_in):
         folders.sort()
+        if folders and len(Path(folder).relative_to(handed_in).parts) == DEEPEST - 1:
+            remarks.append(f"Folders in more than {DEEPEST} folders were left out.")
         for one in sorted([*folders, *files]):
             path = Path(folder, one)
             name = str(path.relative_to(handed_in))

@@ -2,8 +2,7 @@
 
 import ast
 import asyncio
-import json
-import secrets
+import symtable
 import textwrap
 import time
 from typing import Any
@@ -17,13 +16,14 @@ from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
 from nbgrader.preprocessors import Execute
-from nbgrader.utils import is_grade, is_solution
+from nbgrader.utils import is_grade, is_locked, is_solution
 from traitlets import Integer, List, Unicode
 
-from course_lib.grading.running import examination
+from course_lib.assignments import opened
+from course_lib.errors import CourseError
+from course_lib.grading.running.judging import Judge
 from course_lib.grading.running.outputs import MORE, hidden_lines, plain, tidied
 from course_lib.grading.sandbox.limits import EXCEEDED
-from course_lib.grading.wording import visible
 
 ENDINGS = {
     "KernelDied": "The Python process ended while this cell ran. Something called exit, crashed the"
@@ -32,32 +32,29 @@ ENDINGS = {
     "KernelGarbled": "While this cell ran, the Python process sent something that is no message of"
     " a notebook's.",
     "OutOfTime": "The notebook as a whole took too long.",
-    "CheckDisabled": "Code of this notebook has changed how tests work. No test from here on counts"
-    " until that is taken out.",
     **EXCEEDED,
 }
 """How a run can end early: the error's name in the graded notebook, and what it says there."""
 
 NOT_RUN = "This cell was not run, because an earlier one had ended the notebook."
 
-UNFIT = "how the grader's own code runs"
-"""What is named as changed where the kernel no longer says what it is asked."""
+AGENT = "__import__('course_lib.assignments.agent').assignments.agent"
+"""What answers the judge in the kernel. A notebook may have variables called exec or globals."""
 
 LARGEST_MESSAGE = 8 * 1024**2
 """Bytes. What is larger never reaches the grader's memory."""
 
 
 class ContainedExecute(Execute):
-    """nbgrader's Execute with every graded cell decided at the end.
+    """nbgrader's Execute with every graded cell decided by a judge outside the kernel.
 
     nbgrader gives up on a notebook whose kernel dies, with no score at all; and a graded cell that
     never ran would count as passed. Here the cells before the end keep their results, the others
-    get an error that says what happened. A graded cell counts as passed if it says so with a word
-    drawn for it, if known-wrong answers are refused after it, and if nothing that tests rest on
-    has changed since before the notebook's first cell.
+    get an error that says what happened. A test does not run in the kernel: a judge runs it, whom
+    the kernel only answers. What ends a test ends no other.
     """
 
-    submission_seconds = Integer(180, help="Wall time for all cells together.").tag(config=True)
+    submission_seconds = Integer(180, help="Wall time for all cells but tests.").tag(config=True)
     patience_seconds = Integer(
         5, help="How long a kernel may take to answer after a cell was interrupted."
     ).tag(config=True)
@@ -67,6 +64,11 @@ class ContainedExecute(Execute):
     kernel_dirs = List(Unicode(), help="Where kernelspecs lie, if not in Jupyter's places.").tag(
         config=True
     )
+
+    def __init__(self, judge: Judge, assignment: str, **settings: Any) -> None:
+        """Ask this judge; the kernel may import what the assignment opens of the library."""
+        super().__init__(**settings)
+        self._judge, self._assignment = judge, assignment
 
     def create_kernel_manager(self) -> AsyncKernelManager:
         """Like nbclient's, with this run's own kernelspecs and bounds on what is received."""
@@ -84,12 +86,10 @@ class ContainedExecute(Execute):
         """Run the cells of a notebook, in place."""
         # an output may get lost with a message that is too large; the reply decides
         self.raise_on_iopub_timeout = False
-        self._deadline = time.monotonic() + self.submission_seconds
+        self._left = float(self.submission_seconds)
         self._ended: str | None = None
-        self._changed: str | None = None
-        self._state: dict[str, str] | None = None
-        self._place: dict[str, Any] = {}
-        self._hidden = hidden_lines(nb) | {examination.OPENING}
+        self._closed = False
+        self._hidden = hidden_lines(nb) | {AGENT}
         self._put_out = 0
         return super().preprocess(nb, resources, km)
 
@@ -100,30 +100,25 @@ class ContainedExecute(Execute):
         if cell.cell_type != "code":
             return cell, resources
         self._check_assign_resources(resources)
-        if self._ended is None and time.monotonic() > self._deadline:
-            self._ended = "OutOfTime"
-            cell.outputs = [_ending("OutOfTime")]
-        elif self._ended is not None:
+        if self._ended is not None:
             cell.outputs = [_ending(self._ended, NOT_RUN)]
-        else:
-            try:
-                if self._state is None:
-                    begun = self._ask("begin", index)
-                    self._state = begun.get("state", {}) if begun else {}
-                    self._place = {key: (begun or {}).get(key) for key in ("folder", "inode")}
-                cell.outputs = (
-                    self._examined(cell, index) if _is_test(cell) else self._ran(cell, index)
-                )
-            except DeadKernelError:
-                self._ended = "KernelDied"
-            except Exception:  # student code can send the grader whatever it likes
-                self._ended = "KernelGarbled"
-                for task in asyncio.all_tasks(ensure_event_loop()):
-                    task.cancel()  # nbclient leaves some waiting
-            if self._ended in {"KernelDied", "KernelGarbled", "KernelStuck"}:
-                self._ended = self._exceeded() or self._ended
-            if self._ended is not None:
-                cell.outputs = [_ending(self._ended)]
+            return cell, resources
+        try:
+            if not self._closed:
+                self._run(f"{AGENT}.close({self._assignment!r})", index, history=False)
+                self._closed = True
+            cell.outputs = self._examined(cell, index) if _is_test(cell) else self._ran(cell, index)
+        except CourseError:
+            raise
+        except DeadKernelError:
+            self._ended = "KernelDied"
+        except Exception:  # student code can send the grader whatever it likes
+            self._ended = "KernelGarbled"
+            for task in asyncio.all_tasks(ensure_event_loop()):
+                task.cancel()  # nbclient leaves some waiting
+        if self._ended is not None:
+            self._ended = self._exceeded() or self._ended
+            cell.outputs = [_ending(self._ended)]
         return cell, resources
 
     def _exceeded(self) -> str | None:
@@ -133,52 +128,38 @@ class ContainedExecute(Execute):
 
     def _ran(self, cell: NotebookNode, index: int) -> list[NotebookNode]:
         """The outputs of a cell that is no test."""
+        if self._left <= 0:
+            return [_ending("OutOfTime")]
+        begun = time.monotonic()
         outputs = tidied(self._run(cell.source, index, history=True), self._hidden)
+        self._left -= time.monotonic() - begun
         for output in outputs:
             if output.output_type == "error" and output.ename in ENDINGS:
                 output.ename = f"{output.ename} (the notebook's own)"
+            elif is_locked(cell) and opened.CLOSED in output.get("evalue", ""):
+                return [new_output("stream", text=f"Left out: {output.evalue}\n")]
         if _timed_out(outputs):
             self._look_whether_it_answers(index)
         return outputs
 
     def _examined(self, cell: NotebookNode, index: int) -> list[NotebookNode]:
-        """The outputs of a test: what was printed, and an error unless it is passed for certain."""
-        if self._changed is not None:
-            return [_ending("CheckDisabled", self._changed)]
-        outputs: list[NotebookNode] = []
-        test = {"source": cell.source, "shared": visible_names(cell.source)}
-        verdict = self._ask("sit", index, outputs, **test, **self._place)
+        """The outputs of a test: what was printed, and an error unless it is passed."""
+        if needed_later(self.nb.cells, index):
+            self._run(visible_part(cell.source), index, history=False)
+        token = self._judge.begin(cell.source, self.timeout)
+        try:
+            outputs = self._run(
+                f"{AGENT}.serve({str(self._judge.place)!r}, {token!r})", index, history=False
+            )
+        finally:
+            verdict = self._judge.verdict()
         printed = [output for output in outputs if output.get("output_type") == "stream"]
         for output in printed:
             output["name"] = "stdout"  # a warning is no reason to lose points
         kept = tidied(printed, self._hidden)
         if _timed_out(outputs):
             self._look_whether_it_answers(index)
-            text = f"This test did not end within {self.timeout} seconds."
-            return [
-                *kept,
-                new_output("error", ename="CellTimeoutError", evalue=text, traceback=[text]),
-            ]
-        changed = self._what_changed(index) if verdict is not None else [UNFIT]
-        if changed:
-            named = ", ".join(visible(name) for name in changed[:5])
-            more = f" and {len(changed) - 5} more" if len(changed) > 5 else ""
-            self._changed = f"{ENDINGS['CheckDisabled']} Changed: {named}{more}."
-            return [*kept, _ending("CheckDisabled", self._changed)]
-        if verdict is not None and verdict.get("passed") is not True:
-            return [*kept, self._refusal(verdict)]
-        return kept
-
-    def _what_changed(self, index: int) -> list[str]:
-        """What tests rest on and is no longer as it was before the notebook's first cell."""
-        proof = self._ask("prove", index)
-        if proof is None or not isinstance(proof.get("state"), dict) or not self._state:
-            return [UNFIT]
-        now = proof["state"]
-        changed = [name for name, value in self._state.items() if now.get(name) != value]
-        if not changed and proof.get("refused") is not True:
-            changed = ["a known-wrong answer passes"]
-        return changed
+        return kept if verdict.get("passed") is True else [*kept, self._refusal(verdict)]
 
     def _refusal(self, verdict: dict[str, Any]) -> NotebookNode:
         """The error of a test that was not passed: its message, and no code of the test."""
@@ -191,20 +172,6 @@ class ContainedExecute(Execute):
             kind = f"{kind} (the notebook's own)"
         lines = textwrap.wrap(text, width=88)
         return new_output("error", ename=kind or "Error", evalue=reason, traceback=lines)
-
-    def _ask(
-        self, call: str, index: int, outputs: list[NotebookNode] | None = None, **arguments: Any
-    ) -> dict[str, Any] | None:
-        """Run one of the grader's own functions in the kernel; None if it did not answer."""
-        name = "Verdict" + secrets.token_hex(8)
-        sent = self._run(examination.message(call, name=name, **arguments), index, history=False)
-        if outputs is not None:
-            outputs += sent
-        errors = [output for output in sent if output.get("output_type") == "error"]
-        if not errors or any(output.get("ename") != name for output in errors):
-            return None
-        answer = json.loads(errors[-1]["evalue"])
-        return answer if isinstance(answer, dict) else None
 
     def _run(self, source: str, index: int, *, history: bool) -> list[NotebookNode]:
         """The outputs of `source`, as the kernel sent them."""
@@ -270,27 +237,58 @@ def _is_test(cell: NotebookNode) -> bool:
     return is_grade(cell) and not is_solution(cell)
 
 
-def visible_names(source: str) -> list[str]:
-    """What the part of a test that students have gives names to."""
-    visible_part, hidden = [], False
+def visible_part(source: str) -> str:
+    """The part of a test that students have."""
+    kept, hidden = [], False
     for line in source.split("\n"):
         hidden = hidden or "BEGIN HIDDEN TESTS" in line
         if not hidden:
-            visible_part.append(line)
+            kept.append(line)
         hidden = hidden and "END HIDDEN TESTS" not in line
-    names: set[str] = set()
+    return "\n".join(kept)
+
+
+def visible_names(source: str) -> set[str]:
+    """What the visible part of a test gives names to."""
     try:
-        tree = ast.parse("\n".join(visible_part))
+        table = symtable.symtable(visible_part(source), "<test>", "exec")
     except SyntaxError:  # the hidden part is a block's only content
-        return []
+        return set()
+    return {one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported()}
+
+
+def needed_later(cells: list[NotebookNode], index: int) -> bool:
+    """Whether a later cell of the student's goes on with a name that only a visible test gives."""
+    own = [_names(cell.source) if not _is_test(cell) else _NONE for cell in _code(cells)]
+    place = len(_code(cells[:index]))
+    given = visible_names(cells[index].source) - {
+        name for stored, _ in own[:place] for name in stored
+    }
+    return any(given & loaded - stored for stored, loaded in own[place + 1 :])
+
+
+_NONE = (frozenset[str](), frozenset[str]())
+
+
+def _code(cells: list[NotebookNode]) -> list[NotebookNode]:
+    return [cell for cell in cells if cell.cell_type == "code"]
+
+
+def _names(source: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The names that a cell stores anywhere, and those that it loads."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # or a magic of IPython's
+        return _NONE
+    stored, loaded = set[str](), set[str]()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
+        if isinstance(node, ast.Name):
+            (loaded if isinstance(node.ctx, ast.Load) else stored).add(node.id)
         elif isinstance(node, ast.alias):
-            names.add((node.asname or node.name).partition(".")[0])
+            stored.add((node.asname or node.name).partition(".")[0])
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            names.add(node.name)
-    return sorted(names)
+            stored.add(node.name)
+    return frozenset(stored), frozenset(loaded)
 
 
 def _ending(name: str, text: str | None = None) -> NotebookNode:

@@ -12,6 +12,7 @@ this library. If any of it changes the submission is graded again.
 import functools
 import hashlib
 import json
+import os
 import platform
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -26,6 +27,7 @@ from nbgrader.api import Gradebook, MissingEntry
 import course_lib
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
+from course_lib.grading.intake import staging
 from course_lib.grading.sandbox.limits import DEFAULT
 from course_lib.grading.sources.project import CONFIG
 
@@ -140,14 +142,15 @@ def _library() -> str:
 
 
 def _contents(folder: Path) -> Iterator[bytes]:
-    for path in sorted(folder.rglob("*")):
-        yield from _file(path, folder)
+    for level, folders, files in staging.levels(folder):
+        for name in sorted([*folders, *files]):
+            yield from _file(Path(level, name), folder)
 
 
 def _file(path: Path, folder: Path) -> Iterator[bytes]:
-    name = str(path.relative_to(folder)).encode(errors="surrogateescape")
+    name = os.fsencode(path.relative_to(folder))
     if path.is_symlink():
-        yield from (name, b"link", str(path.readlink()).encode(errors="surrogateescape"))
+        yield from (name, b"link", os.fsencode(path.readlink()))
     elif path.is_file():
         about = path.stat()
         stamp = repr((about.st_size, about.st_mtime_ns)).encode()

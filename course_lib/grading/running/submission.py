@@ -12,6 +12,7 @@ code runs any more. What is finished is noted in the journal last of all, so tha
 killed anywhere can be gone on with.
 """
 
+import contextlib
 import shutil
 import time
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ from nbgrader.preprocessors import (
 )
 from nbgrader.utils import compute_checksum, setenv
 
-from course_lib.assignments import inspection
+from course_lib.assignments import inspection, opened
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 from course_lib.grading.intake import late, staging
@@ -42,6 +43,7 @@ from course_lib.grading.intake.staging import Staged
 from course_lib.grading.running import journal
 from course_lib.grading.running.execution import ContainedExecute, remarks_of
 from course_lib.grading.running.journal import Outcome
+from course_lib.grading.running.judging import Judge
 from course_lib.grading.running.scratch import scratch_folder
 from course_lib.grading.runs import boxed_inspection
 from course_lib.grading.sandbox import boxes
@@ -216,17 +218,19 @@ def run(job: Job, folder: Path, staged: Staged, judged: Judged) -> Ran:
         shutil.copyfile(path, copy)
         copy.chmod(0o444)
     config = load_config(job.root)
+    kernel = folder / "k"  # a short name: the paths of its sockets have to fit
+    kernel.mkdir()
+    judge = Judge(folder, judged.files if job.boxed else job.graded.parent)
     if job.boxed:
-        kernel = folder / "k"  # a short name: the paths of its sockets have to fit
-        kernel.mkdir()
-        config.merge(boxes.kernel_config(kernel, judged.files))
+        library = opened.parts(job.assignment)
+        config.merge(boxes.kernel_config(kernel, judged.files, judge.place, library))
     else:
         config.ExecutePreprocessor.kernel_name = "python3"
         config.Execute.extra_arguments = ["--log-level=ERROR"]
     notebook, resources = staged.notebook, _resources(job)
-    with setenv(NBGRADER_EXECUTION="autograde"):
+    with contextlib.closing(judge), setenv(NBGRADER_EXECUTION="autograde"):
         for step in (
-            ContainedExecute(config=config),
+            ContainedExecute(judge, job.assignment, config=config),
             IgnorePattern(config=config),
             ClearMetadataPreprocessor(config=config),
             LimitOutput(config=config),

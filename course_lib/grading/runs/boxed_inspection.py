@@ -9,7 +9,6 @@ else. What it finds lies beside the notebook in a file that hidden tests read wi
 import importlib
 import json
 import os
-import secrets
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -21,6 +20,7 @@ from course_lib.corpora import multi30k
 from course_lib.corpora.registry import load_corpus
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
+from course_lib.grading.runs.evidence import alike
 from course_lib.grading.sandbox import walls
 
 WALL_SECONDS = 900  # a busy machine; the processor time is limited to a third of that
@@ -79,13 +79,12 @@ def look_again(assignment: str, folder: Path, student: str) -> None:
     """Inspect files of our own in this process, for the proof of an assignment's tests."""
     if assignment in INSPECTORS:
         module = importlib.import_module(INSPECTORS[assignment].module)
-        report = module.examine(folder, student, nonce=1)
+        report = module.examine(folder, student)
         (folder / FILE).write_text(json.dumps(report), encoding="utf-8")
 
 
 def _run(inspector: Inspector, folder: Path, student: str, boxed: bool) -> dict[str, Any]:
-    nonce = str(secrets.randbits(32))
-    program = [sys.executable, "-P", "-m", inspector.module, str(folder), student, nonce]
+    program = [sys.executable, "-P", "-m", inspector.module, str(folder), student]
     command = walls.reader(program, *_readable(folder)) if boxed else program
     try:
         done = subprocess.run(
@@ -137,20 +136,13 @@ def keep(found: dict[str, Any], place: Path, assignment: str, student: str) -> N
 
 
 def same_weights(place: Path, assignment: str) -> dict[str, list[str]]:
-    """Who handed in the same trained weights as somebody else: a remark for each of them.
-
-    The same model under two names is a matter for a person: no points depend on it.
-    """
-    holders: dict[str, set[str]] = {}
-    for path in sorted((place / "inspected" / assignment).glob(f"*/{FILE}")):
-        for weights in ((facts(path.parent) or {}).get("weights") or {}).values():
-            holders.setdefault(weights, set()).add(path.parent.name)
-    others: dict[str, set[str]] = {}
-    for students in holders.values():
-        for student in students:
-            others.setdefault(student, set()).update(students - {student})
-    return {
-        student: [f"The trained weights are exactly those that came from {', '.join(sorted(who))}."]
-        for student, who in others.items()
-        if who
+    """Who handed in a model like somebody else's: remarks for each of them."""
+    by_student = {
+        path.parent.name: {
+            model: evidence
+            for model, evidence in ((facts(path.parent) or {}).get("evidence") or {}).items()
+            if evidence is not None
+        }
+        for path in sorted((place / "inspected" / assignment).glob(f"*/{FILE}"))
     }
+    return alike(by_student)

@@ -1,12 +1,11 @@
 """What the two runs of a training comparison, as handed in, show to be true and what not.
 
-Scores and curves are numbers in text files, which anybody can write. So the scores are computed
-again from the translations, some of the translations again from the weights, and the best
-validation again; a model cannot be made to agree with invented ones. The rest of a curve cannot be
-checked, and is marked so.
+Scores and curves are numbers in text files, which anybody can write. So the translations and the
+best validation are computed again from the weights, and the scores from the translations; the
+weights show whether they were trained, and from which seed (see `evidence`). The rest of a curve
+cannot be checked, and is marked so.
 """
 
-import hashlib
 import json
 import sys
 from collections.abc import Callable
@@ -21,8 +20,8 @@ from course_lib.assignments.inspection import INSPECTORS
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.multi30k import OPTIONAL_SPLITS, REQUIRED_SPLITS, locate
 from course_lib.corpora.registry import load_corpus
-from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.grading.runs.curves import check_best, check_curve, curve_of
+from course_lib.grading.runs.evidence import check_learned, check_start, evidence_of
 from course_lib.grading.runs.scores import check_scores, scores_of
 from course_lib.grading.runs.submitted_run import (
     Fault,
@@ -39,7 +38,7 @@ from course_lib.grading.runs.submitted_run import (
 )
 from course_lib.grading.runs.translations import check_translations
 from course_lib.grading.wording import visible
-from course_lib.models import EncoderDecoder, ModelConfig, build_model
+from course_lib.models import ModelConfig
 from course_lib.training.recipe import Recipe
 from course_lib.training.run_directory import make_vocabularies, other_data
 
@@ -54,9 +53,17 @@ SHARED = ("corpus", "pair", "preset", "seed", "changes", "corpus_sha256", "lower
 PARTS = INSPECTORS["training_comparison"].parts
 """What is judged, each on its own."""
 
-LEAST_RESEMBLANCE = 6.0
-"""See `resemblance`. Chance alone gets there once in a billion seeds. A model with tied tables that
-was trained on Multi30k for 18 epochs has 633, those of 16 units in the tests have more than 18."""
+PRESETS = ("cpu", "gpu")
+"""Those of the task. No model that the course publishes is of them."""
+SIZES = ("embedding", "hidden", "alignment", "readout")
+LEAST_UNITS = 24
+CHANGEABLE = (
+    *(*SIZES, "epochs", "batch_size", "precision", "dropout", "label_smoothing"),
+    *("min_frequency", "learning_rate", "warmup"),
+)
+"""What the task's settings change, or let a student change, beside options of the toy corpus."""
+LEAST_PAIRS = 800
+"""To train on, of a generated corpus."""
 
 MOST_SENTENCES = {"train": 60_000, "val": 2_000, "test": 2_000}
 """Of a generated corpus: more could not be checked in the time there is."""
@@ -101,32 +108,33 @@ class Findings:
             self.problems[part].append(f"This could not be checked: {why}.")
 
 
-def examine(folder: Path, student: str, nonce: int) -> dict[str, Any]:
+def examine(folder: Path, student: str) -> dict[str, Any]:
     """Everything that can be found out about the two runs below `folder`/comparison.
 
     Args:
         folder: the submission's folder.
         student: who handed it in; the training seed is drawn from this.
-        nonce: decides which translations are made again.
 
     Returns:
         `facts` as hidden tests read them: `problems` by part, `runs` with the scores as computed
-        here, `weights` (a fingerprint a run); and `remarks` for the instructor.
+        here, `evidence` by run, to be compared with that of others; and `remarks` for the
+        instructor.
 
     Raises:
         Unavailable: this machine lacks the corpus.
     """
     found = Findings()
     runs = _read(folder, found)
-    facts: dict[str, Any] = {"problems": found.problems, "runs": {}, "weights": {}}
+    facts: dict[str, Any] = {"problems": found.problems, "runs": {}, "evidence": {}}
     if len(runs) == len(MODELS):
         found.attempt("recipe", _check_same, runs, found)
     for model, run in runs.items():
         corpus = found.attempt("recipe", _corpus, run.record)
         if corpus is not None:
-            facts["runs"][model] = _examine_run(model, run, corpus, runs, student, nonce, found)
-        if run.model is not None:
-            facts["weights"][model] = _fingerprint(run.model)
+            facts["runs"][model] = _examine_run(run, corpus, student, found)
+            if run.model is not None and run.words is not None:
+                made = (run, run.model, run.words, corpus)
+                facts["evidence"][model] = found.attempt("curves", evidence_of, *made)
     if not all("score" in facts["runs"].get(model, {}) for model in MODELS):
         for part in PARTS[1:]:
             found.not_checked(part, "a run is missing or cannot be read")
@@ -210,10 +218,8 @@ def _corpus(record: Record) -> Corpus:
     if config.corpus not in TESTS or config.pair != "en-de":
         asked = visible(f"{config.corpus} {config.pair}")
         raise Fault(f"{record.name} was trained on {asked}; the task is multi30k or toy, en-de.")
+    check_offered(record)
     options = config.corpus_options
-    for split, most in MOST_SENTENCES.items():
-        if options.get(split, 0) > most:
-            raise Fault(f"{record.name} has more than {most} sentences in {split}: too many here.")
     if config.corpus == "multi30k":
         files = (f"{split}.{side}.gz" for split in REQUIRED_SPLITS for side in ("en", "de"))
         if missing := [file for file in files if locate(file) is None]:
@@ -222,6 +228,32 @@ def _corpus(record: Record) -> Corpus:
                 " fetch multi30k` and grade again."
             )
     return _loaded(config.corpus, repr(options), options)
+
+
+def check_offered(record: Record) -> None:
+    """Whether the task offers a run's setting, and it can be checked in the time there is.
+
+    Raises:
+        Fault: it does not, or it cannot.
+    """
+    config = record.config
+    options, changed = config.corpus_options, set(config.changes)
+    if config.preset not in PRESETS:
+        raise Fault(
+            f"{record.name} was trained with preset {visible(config.preset)}; the task has"
+            f" {' and '.join(PRESETS)}."
+        )
+    foreign = sorted(changed - {*CHANGEABLE, *(f"corpus.{option}" for option in options)})
+    if foreign:
+        raise Fault(f"{record.name} was trained with another {foreign[0]} than the task's.")
+    small = [name for name in SIZES if config.changes.get(name, LEAST_UNITS) < LEAST_UNITS]
+    if small:
+        raise Fault(f"{record.name}: {small[0]} is under {LEAST_UNITS}, the least the task allows.")
+    if options.get("train", LEAST_PAIRS) < LEAST_PAIRS:
+        raise Fault(f"{record.name} was trained on fewer than {LEAST_PAIRS} pairs.")
+    for split, most in MOST_SENTENCES.items():
+        if options.get(split, 0) > most:
+            raise Fault(f"{record.name} has more than {most} sentences in {split}: too many here.")
 
 
 _made: dict[tuple[str, str], Corpus] = {}
@@ -234,15 +266,7 @@ def _loaded(name: str, key: str, options: dict[str, Any]) -> Corpus:
     return _made[name, key]
 
 
-def _examine_run(
-    model: str,
-    run: Submitted,
-    corpus: Corpus,
-    runs: dict[str, Submitted],
-    student: str,
-    nonce: int,
-    found: Findings,
-) -> dict[str, Any]:
+def _examine_run(run: Submitted, corpus: Corpus, student: str, found: Findings) -> dict[str, Any]:
     """Check one run part by part; its scores as computed here, as far as they could be."""
     split = TESTS[run.record.config.corpus]
     test = corpus.splits[split]
@@ -260,9 +284,9 @@ def _examine_run(
         found.attempt("curves", check_curve, run, corpus)
         if None not in made:
             found.attempt("curves", check_best, run, *made, corpus)
+            found.attempt("curves", check_learned, run, *made, corpus)
     if None not in (*made, run.translations, run.result):
-        other = next((one for name, one in runs.items() if name != model), None)
-        arguments = (*made, run.translations, other, test, split, nonce)
+        arguments = (*made, run.translations, test, split)
         found.attempt("translations", check_translations, run, *arguments)
     missing = {
         "scores": (run.result, run.translations),
@@ -301,70 +325,26 @@ def _check_recipe(run: Submitted, corpus: Corpus, student: str, found: Findings)
         raise Fault(
             f"{record.name}/config.yaml: the sizes are not those of its preset and changes."
         )
-    if run.model is not None:
-        _check_start(run, run.model, found)
-
-
-def _check_start(run: Submitted, trained: EncoderDecoder, found: Findings) -> None:
-    """Whether the weights began where this seed begins.
-
-    No source has a begin mark and no target is continued after its end mark: training never moves
-    these two embeddings, so they still are what the seed drew. A table that is tied to W_o is moved
-    as a whole; where all are, what is left is how much all weights resemble those drawn.
-    """
-    fresh = build_model(trained.config, run.record.config.seed)
-    if trained.config.tying == "all":
-        as_drawn = resemblance(trained, fresh) > LEAST_RESEMBLANCE
-    else:
-        apart = trained.config.tying == "none"
-        rows = [
-            (model.encoder.E.weight[BOS], model.decoder.E.weight[EOS])[: 1 + apart]
-            for model in (trained, fresh)
-        ]
-        as_drawn = all(torch.allclose(a, b, atol=1e-4) for a, b in zip(*rows, strict=True))
-    if as_drawn:
+    if run.model is None:
         return
-    said = f"{run.record.name}: the weights did not begin as the seed in config.yaml draws them."
-    trained_with = (run.result or {}).get("versions")
-    version = trained_with.get("torch") if isinstance(trained_with, dict) else None
-    if str(version).split(".")[:2] == torch.__version__.split(".")[:2]:
-        raise Fault(said)
-    found.remarks.append(f"{said} Another version of torch trained them, and may draw differently.")
-
-
-@torch.no_grad()
-def resemblance(trained: EncoderDecoder, fresh: EncoderDecoder) -> float:
-    """How much trained weights resemble drawn ones, in standard deviations of chance.
-
-    The cosine of a matrix with one that was drawn without looking at it has mean 0 and variance
-    1 / (its numbers), whether it was drawn number by number or orthogonal. So each times the root
-    of its numbers is of variance 1, and so is the sum of k of them over the root of k.
-    """
-    drawn = dict(fresh.named_parameters())
-    scores = [
-        torch.cosine_similarity(value.double().flatten(), drawn[name].double().flatten(), dim=0)
-        * value.numel() ** 0.5
-        for name, value in trained.named_parameters()
-        if value.dim() > 1 and bool(drawn[name].any())
-    ]
-    return float(torch.stack(scores).sum()) / len(scores) ** 0.5
-
-
-def _fingerprint(model: EncoderDecoder) -> str:
-    """The same for the same trained weights; the embeddings that nothing trains do not count."""
-    digest = hashlib.sha256()
-    for name, value in sorted(model.state_dict().items()):
-        trained = value[EOS + 1 :] if name.endswith(".E.weight") else value
-        digest.update(name.encode() + trained.contiguous().numpy().tobytes())
-    return digest.hexdigest()
+    try:
+        check_start(run, run.model)
+    except Fault as fault:
+        versions = (run.result or {}).get("versions")
+        version = versions.get("torch") if isinstance(versions, dict) else None
+        if str(version).split(".")[:2] == torch.__version__.split(".")[:2]:
+            raise
+        found.remarks.append(
+            f"{fault} Another version of torch trained them, and may draw differently."
+        )
 
 
 def main() -> None:
-    """Run with FOLDER STUDENT NONCE; prints one JSON object."""
-    folder, student, nonce = sys.argv[1:]
+    """Run with FOLDER STUDENT; prints one JSON object."""
+    folder, student = sys.argv[1:]
     torch.set_num_threads(1)
     try:
-        report = examine(Path(folder), student, int(nonce))
+        report = examine(Path(folder), student)
     except Unavailable as error:
         report = {"unavailable": str(error)}
     print(json.dumps(report))

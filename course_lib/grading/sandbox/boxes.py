@@ -22,7 +22,7 @@ import sys
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
@@ -35,6 +35,9 @@ from course_lib.grading.sandbox.limits import DEFAULT, Group, Limits, Watch
 KERNEL = "boxed"
 PROVISIONER = "course-box"
 """The name under which jupyter_client finds `BoxProvisioner`."""
+
+INSIDE = "connection.json"
+"""What the kernel is told of how it is reached, beside what the grader knows."""
 
 END_SECONDS = 10
 """How long what was killed may take to go."""
@@ -249,21 +252,25 @@ def stop_fork_server(for_good: bool = False) -> None:
     _cannot_fork = _cannot_fork or for_good
 
 
-def kernel_config(folder: Path, data_files: dict[str, Path]) -> Config:
+def kernel_config(
+    folder: Path, data_files: dict[str, Path], judge: Path, library: tuple[str, ...]
+) -> Config:
     """Settings that make nbclient start its kernel boxed in.
 
     Args:
-        folder: an empty folder with a short path, for this kernel alone; its sockets lie there.
+        folder: an empty folder, for this kernel alone.
         data_files: the submission's files besides the notebook: relative name -> path.
+        judge: the socket where the judge listens.
+        library: the parts of the library that are to be there.
     """
     spec = folder / "kernels" / KERNEL
     spec.mkdir(parents=True)
-    sockets = folder / "s"
-    sockets.mkdir()
+    connection = folder / INSIDE
+    connection.touch()
     (spec / "kernel.json").write_text(
         json.dumps(
             {
-                "argv": walls.command(sockets, data_files),
+                "argv": walls.command(connection, data_files, judge, library),
                 "display_name": KERNEL,
                 "language": "python",
                 # the kernel lives in another process namespace: a signal would only reach bwrap
@@ -276,7 +283,7 @@ def kernel_config(folder: Path, data_files: dict[str, Path]) -> Config:
     config.ContainedExecute.kernel_dirs = [str(spec.parent)]
     config.ExecutePreprocessor.kernel_name = KERNEL
     config.ConnectionFileMixin.transport = "ipc"
-    config.ConnectionFileMixin.connection_file = str(sockets / "k.json")
+    config.ConnectionFileMixin.connection_file = str(folder / "outside.json")
     return config
 
 
@@ -284,10 +291,16 @@ class BoxProvisioner(LocalProvisioner):
     """How jupyter_client starts a boxed kernel: bubblewrap is the process it sees and ends."""
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
-        """Start the kernel."""
+        """Start the kernel; its sockets lie in its box, and are reached through /proc."""
+        info: dict[str, Any] = dict(self.connection_info)
+        told = {**info, "key": info["key"].decode(), "ip": walls.SOCKETS}
+        manager: Any = self.parent
+        Path(manager.connection_file).with_name(INSIDE).write_text(json.dumps(told))
         self.box = start(cmd)
         self.process = self.box.process
         self.pid = self.pgid = self.process.pid
+        info["ip"] = f"/proc/{self.box.first}/root{walls.SOCKETS}"
+        self.connection_info = cast(KernelConnectionInfo, info)
         return self.connection_info
 
     @property

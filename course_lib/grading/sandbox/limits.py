@@ -26,7 +26,7 @@ LOOK_SECONDS = 0.1
 PAGE = os.sysconf("SC_PAGE_SIZE")
 TICK = os.sysconf("SC_CLK_TCK")
 PROC = Path("/proc")
-WRITABLE = ("tmp", "dev/shm")
+WRITABLE = ("tmp", "dev/shm", "run/kernel")
 """What lies in memory and counts as memory; the box limits the size of each."""
 
 _numbers = itertools.count()

@@ -2,8 +2,8 @@
 
 The kernel is boxed in, and not the grader: inside there is no network, no database, no solution and
 no other submission, only the system, the Python environment and this library, all read-only. It
-talks to the grader through sockets in one folder made for it (`transport="ipc"`). What it may write
-lies in memory, is limited in size, and is gone with it.
+talks to the grader through sockets in a folder of its own (`transport="ipc"`), which the grader
+sees below /proc. What it may write lies in memory, is limited in size, and is gone with it.
 
 How such a kernel is started and ended is the business of `boxes`.
 """
@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 
 import course_lib
+from course_lib.assignments import opened
 from course_lib.errors import CourseError
 
 LIMITER = "bash"
@@ -27,6 +28,10 @@ MEMORY_KIB = 6 * 1024**2
 FILE_KIB = 64 * 1024
 CPU_SECONDS = 300
 TMP_BYTES = 256 * 1024**2
+SOCKETS = "/run/kernel/k"
+"""How the names of the kernel's sockets begin, as the kernel sees them."""
+CONNECTION = "/run/connection.json"
+SOCKETS_BYTES = 1024**2
 SHARED_BYTES = 64 * 1024**2
 """/dev/shm: what processes of one submission may share."""
 
@@ -36,17 +41,23 @@ HOW_TO_INSTALL = (
 )
 
 
-def reader(program: list[str], readable: list[Path], variables: dict[str, str]) -> list[str]:
+def reader(
+    program: list[str],
+    readable: list[Path],
+    variables: dict[str, str],
+    library: tuple[str, ...] | None = None,
+) -> list[str]:
     """The command of a program of our own that looks at what a student handed in.
 
     Args:
         program: what runs inside, with the limits of a kernel.
         readable: folders that it sees beside the system, Python and the library, read-only.
         variables: of its environment, beside those of a kernel.
+        library: the parts of the library that are to be there; all of it if None.
     """
     set_limits = f'ulimit -v {MEMORY_KIB} -f {FILE_KIB} -t {CPU_SECONDS} -c 0; exec "$@"'
     return [
-        *_walls(),
+        *_walls(library),
         *(part for path in readable for part in ("--ro-bind", str(path), str(path))),
         *(part for name, value in variables.items() for part in ("--setenv", name, value)),
         *("--remount-ro", "/", "--chdir", "/"),
@@ -73,9 +84,45 @@ def require() -> None:
         )
 
 
-def command(sockets: Path, data_files: dict[str, Path]) -> list[str]:
-    """The command of the boxed kernel; `{connection_file}` is jupyter_client's to fill in."""
-    python = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+def command(
+    connection: Path,
+    data_files: dict[str, Path],
+    judge: Path | None = None,
+    library: tuple[str, ...] = opened.ALWAYS,
+) -> list[str]:
+    """The command of the boxed kernel.
+
+    Args:
+        connection: the file that tells it how it is to be reached: at SOCKETS.
+        data_files: the submission's files besides the notebook: relative name -> path.
+        judge: the socket where the judge listens; None if there is none.
+        library: the parts of the library that are to be there.
+    """
+    python = ["ipykernel_launcher", "-f", CONNECTION, "--HistoryManager.enabled=False"]
+    # a torch.py beside the notebook must not stand in for torch
+    python += ["--InteractiveShellApp.ignore_cwd=True"]
+    seen = ["--size", str(SOCKETS_BYTES), "--tmpfs", str(Path(SOCKETS).parent)]
+    seen += ["--ro-bind", str(connection), CONNECTION]
+    if judge is not None:
+        seen += ["--ro-bind", str(judge), str(judge)]
+    return _python(_walls(library), seen, data_files, python)
+
+
+def judge(place: Path, data_files: dict[str, Path]) -> list[str]:
+    """The command of the process that judges, as in a kernel's box, with all of the library.
+
+    Args:
+        place: the socket where the grader listens.
+        data_files: the submission's files besides the notebook: relative name -> path.
+    """
+    seen = ["--ro-bind", str(place), str(place)]
+    return _python(_walls(), seen, data_files, ["course_lib.grading.running.judge", str(place)])
+
+
+def _python(
+    outer: list[str], seen: list[str], data_files: dict[str, Path], module: list[str]
+) -> list[str]:
+    """The command of a module of Python's, which begins where the data files lie."""
     files = [
         part
         for name, path in sorted(data_files.items())
@@ -87,17 +134,14 @@ def command(sockets: Path, data_files: dict[str, Path]) -> list[str]:
         ' echo 1000 > /proc/self/oom_score_adj; exec "$@" >/dev/null 2>&1'
     )
     return [
-        *_walls(),
-        *("--bind", str(sockets), str(sockets)),
+        *outer,
+        *seen,
         *("--dir", WORK, *files, "--chdir", WORK),
         *("--remount-ro", "/"),
         # bash, since a POSIX `ulimit` sets one limit a call; what the kernel itself has to say
         # (how to connect another client) is nobody's business here
         *(LIMITER, "-c", set_limits, LIMITER),
-        *python,
-        "--HistoryManager.enabled=False",
-        # a torch.py beside the notebook must not stand in for torch
-        "--InteractiveShellApp.ignore_cwd=True",
+        *(sys.executable, "-m", *module),
     ]
 
 
@@ -111,8 +155,12 @@ def limits() -> dict[str, int]:
     }
 
 
-def _walls() -> list[str]:
-    """bubblewrap, everything unshared, with the system, Python and this library to read."""
+def _walls(parts: tuple[str, ...] | None = None) -> list[str]:
+    """bubblewrap, everything unshared, with the system, Python and this library to read.
+
+    Args:
+        parts: of the library, modules and packages below it; all of it if None.
+    """
     binds: list[str] = []
     for folder in ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64"):
         path = Path(folder)
@@ -125,8 +173,15 @@ def _walls() -> list[str]:
     library = Path(course_lib.__file__).resolve().parent
     python = [Path(sys.prefix), Path(sys.base_prefix)]
     outside = {path for path in python if not path.is_relative_to("/usr")}
-    for path in [*sorted(outside), library]:
+    for path in sorted(outside):
         binds += ["--ro-bind", str(path), str(path)]
+    if parts is None:
+        binds += ["--ro-bind", str(library), str(library)]
+    else:
+        binds += ["--tmpfs", str(library)]  # the environment may hold the library too
+        for path in _files_of(library, ("__init__", *parts)):
+            binds += ["--ro-bind", str(path), str(path)]
+        binds += ["--remount-ro", str(library)]
     return [
         *("bwrap", "--unshare-all", "--die-with-parent", "--new-session"),
         # nobody inside becomes root of a namespace of their own
@@ -139,6 +194,12 @@ def _walls() -> list[str]:
         *("--size", str(SHARED_BYTES), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),
         *binds,
     ]
+
+
+def _files_of(library: Path, parts: tuple[str, ...]) -> list[Path]:
+    """The packages' folders and the modules' files."""
+    paths = [library.joinpath(*part.split(".")) for part in parts]
+    return [path if path.is_dir() else path.with_suffix(".py") for path in paths]
 
 
 def environment() -> dict[str, str]:

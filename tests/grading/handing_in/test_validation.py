@@ -10,6 +10,7 @@ from nbgrader.utils import compute_checksum
 from course_lib.errors import CourseError
 from course_lib.grading.handing_in.validation import validate
 
+IMPORT = "from course_lib.assignments import checks"
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
 
@@ -33,18 +34,25 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[bool |
     """One notebook with something of everything, run once."""
     changed = graded("changed", "# Changed\nassert False")
     changed.source = "# Changed\npass"
+    together = new_code_cell("print('Hand and function:')\nprint('they agree.')")
+    together.metadata["nbgrader"] = {**changed.metadata["nbgrader"], "grade": False}
+    together.metadata["nbgrader"] |= {"grade_id": "together"}
     notebook = new_notebook(
         metadata={"kernelspec": KERNEL},
         cells=[
-            new_code_cell("from course_lib.assignments import checks"),
-            graded("right", "# Right\nchecks.close([1], [1], 'answer', hint='')"),
-            graded("wrong", "# Wrong\nchecks.close([1], [2], 'answer', hint='Mind the sign.')"),
+            graded("right", f"# Right\n{IMPORT}\nchecks.close([1], [1], 'answer', hint='')"),
+            graded(
+                "wrong",
+                f"# Wrong\n{IMPORT}\nchecks.close([1], [2], 'answer', hint='Mind it.')",
+            ),
             graded("unknown", "# Unknown name\nprint(forgotten)"),
             graded("raises", "# Raises\n[][1]"),
             graded("warns", "# Warns\nimport warnings\nwarnings.warn('old style')"),
             changed,
+            together,
             graded("why", "YOUR ANSWER HERE", solution=True, text=True),
-            graded("exits", "# Exits\nimport os\nos._exit(3)"),
+            new_code_cell("import os\ndef leave():\n    os._exit(3)"),
+            graded("exits", "# Exits\nleave()"),
             graded("late", "# Late\nassert True"),
         ],
     )
@@ -60,7 +68,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[bool |
     ("part", "passed", "said"),
     [
         ("Right", True, ""),
-        ("Wrong", False, "answer is not right. Mind the sign."),
+        ("Wrong", False, "answer is not right. Mind it."),
         ("Unknown name", False, "name 'forgotten' is not defined. Run the whole notebook"),
         ("Raises", False, "IndexError: list index out of range"),
         ("Warns", True, ""),
@@ -95,3 +103,11 @@ def test_what_is_no_notebook_of_the_course_is_a_plain_mistake(
         path.write_text(content)
     with pytest.raises(CourseError, match=said):
         validate(path)
+
+
+def test_what_the_pieces_do_together_is_shown_and_decides_nothing(
+    findings: dict[str, tuple[bool | None, str]],
+) -> None:
+    passed, shown = findings["Put it together"]
+    assert passed is None
+    assert [line.strip() for line in shown.split("\n")] == ["", "Hand and function:", "they agree."]

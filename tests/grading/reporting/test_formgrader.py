@@ -1,5 +1,7 @@
 """nbgrader's own pages for marking work on a class that `course grade` has graded."""
 
+import base64
+import io
 import json
 import os
 import socket
@@ -9,17 +11,22 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import nbformat
 import pytest
+from matplotlib.figure import Figure
 from nbgrader.api import Gradebook
 
 from course_lib.grading.authoring.demonstration import automatic_parts
 from course_lib.grading.reporting.formgrader import prepare
+from course_lib.grading.reporting.graded_notebook import grade_id
 from course_lib.grading.sources.project import db_url, nbgrader_messages, project_root, source_of
 from course_lib.grading.sources.release import generate, source_notebook
 from tests.conftest import PATIENCE
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 NAME = "attention_by_hand"
 ROOT = project_root(Path(__file__).parent)
@@ -40,11 +47,31 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         gradebook.db.commit()
     for folder in ("autograded", "submitted"):
         (place / folder / "ada" / NAME).mkdir(parents=True)
-        nbformat.write(
-            source_notebook(source_of(ROOT, NAME)), place / folder / "ada" / NAME / f"{NAME}.ipynb"
-        )
+        notebook = source_notebook(source_of(ROOT, NAME))
+        [why] = [cell for cell in notebook.cells if grade_id(cell) == "why"]
+        why.source += f"\n\n{HOSTILE}"
+        why["attachments"] = {"map.png": {"image/png": base64.b64encode(png()).decode()}}
+        nbformat.write(notebook, place / folder / "ada" / NAME / f"{NAME}.ipynb")
     prepare(ROOT, place)
     return place
+
+
+HOSTILE = """before [one](javascript&colon;document.title='ran')
+[two](javascript\\:document.title='ran') [three](java&Tab;script:document.title='ran')
+<a href="javascript:document.title='ran'">four</a> [five][ref]
+<img src=x onerror="document.title='ran'"> <svg onload="document.title='ran'">
+
+[ref]: javascript&#58;document.title='ran'
+
+![a pasted map](attachment:map.png)
+"""
+
+
+def png() -> bytes:
+    """A picture of one pixel."""
+    stream = io.BytesIO()
+    Figure(figsize=(0.01, 0.01), dpi=100).savefig(stream, format="png")
+    return stream.getvalue()
 
 
 def ask(
@@ -131,3 +158,21 @@ def test_feedback_made_there_is_the_same_page(port: int, place: Path) -> None:
     page = (place / "feedback" / "ada" / NAME / f"{NAME}.html").read_text()
     assert "Feedback for ada" in page
     assert "Part by part" in page
+
+
+@pytest.mark.slow
+def test_whoever_marks_can_click_on_everything_a_student_wrote(
+    port: int, browser: "Browser"
+) -> None:
+    (notebook,) = json.loads(ask(port, f"api/submitted_notebooks/{NAME}/{NAME}"))
+    context = browser.new_context(extra_http_headers={"Authorization": f"token {TOKEN}"})
+    page = context.new_page()
+    page.goto(f"http://127.0.0.1:{port}/formgrader/submissions/{notebook['id']}/")
+    title = page.title()
+    text = page.locator(".nbgrader_cell", has_text="before one").last
+    for word in ("one", "two", "three", "four", "five"):
+        text.get_by_text(word, exact=True).first.click()
+    assert page.title() == title
+    picture = page.get_by_alt_text("a pasted map")
+    assert picture.evaluate("picture => picture.naturalWidth") == 1
+    context.close()

@@ -52,7 +52,7 @@ except OSError:
     pass
 subprocess.Popen(["sleep", "{sleep}"], start_new_session=True)
 print("found", sorted(found))
-def additive_attention(s_prev, annotations, W_s, W_h, v, mask=None):
+def additive_attention(s_prev, annotations, mask, W_s, W_h, v):
     return None
 """
 
@@ -165,20 +165,11 @@ def test_the_paragraph_waits_for_a_person_unless_nothing_is_written(
         assert marks["why"].to_read is waits
 
 
-@pytest.mark.parametrize(
-    ("name", "remark", "feedback"),
-    [
-        ("endless", "context_answer was stopped: it took too long", "CellTimeoutError"),
-        ("test-tamperer", "CheckDisabled in energies", "has changed how tests work"),
-    ],
-)
-def test_what_happened_to_an_unlucky_or_hostile_notebook_is_named(
-    demonstration: ClassReport, name: str, remark: str, feedback: str
-) -> None:
-    report = report_of(demonstration, name)
-    assert remark in " ".join(report.remarks)
+def test_what_happened_to_an_unlucky_notebook_is_named(demonstration: ClassReport) -> None:
+    report = report_of(demonstration, "endless")
+    assert "context_answer was stopped: it took too long" in " ".join(report.remarks)
     assert report.feedback is not None
-    assert feedback in report.feedback.read_text()
+    assert "CellTimeoutError" in report.feedback.read_text()
 
 
 def test_feedback_has_the_messages_of_hidden_tests_and_not_their_code(

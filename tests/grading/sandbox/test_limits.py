@@ -89,8 +89,9 @@ def run(
     code: str, folder: Path, server: ForkServer | None, allowed: Limits
 ) -> tuple[str | None, int]:
     """Run code in a box to its end: the limit it exceeded, and how many processes are left."""
-    command = walls.command(folder, {})
-    python = command[: command.index(sys.executable) + 1]
+    command = walls.command(Path(__file__), {})
+    place, end = command.index("--chdir"), command.index(sys.executable) + 1
+    python = [*command[:place], "--bind", str(folder), str(folder), *command[place:end]]
     box = Box([*python, "-c", code], server, allowed)
     with (Path("/proc") / str(box.first) / "ns/pid").open() as inside:
         try:
@@ -170,7 +171,12 @@ def test_what_stays_within_its_limits_is_left_alone(
 
 
 @pytest.mark.parametrize(
-    ("folder", "most"), [("/tmp", walls.TMP_BYTES), ("/dev/shm", walls.SHARED_BYTES)]
+    ("folder", "most"),
+    [
+        ("/tmp", walls.TMP_BYTES),
+        ("/dev/shm", walls.SHARED_BYTES),
+        ("/run/kernel", walls.SOCKETS_BYTES),
+    ],
 )
 def test_what_can_be_written_has_an_end(
     folder: str, most: int, chosen: ForkServer | None, tmp_path: Path
@@ -199,7 +205,9 @@ def test_nothing_else_can_be_written(chosen: ForkServer | None, tmp_path: Path) 
         f"open({str(tmp_path / 'said')!r}, 'w').write(' '.join(sorted(found)))"
     )
     assert run(code, tmp_path, chosen, Limits()) == (None, 0)
-    assert (tmp_path / "said").read_text().split() == sorted(["/dev/shm", "/tmp", str(tmp_path)])
+    assert (tmp_path / "said").read_text().split() == sorted(
+        ["/dev/shm", "/run/kernel", "/tmp", str(tmp_path)]
+    )
 
 
 def test_looking_counts_shared_pages_once_and_files_in_memory() -> None:

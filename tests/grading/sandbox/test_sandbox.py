@@ -26,6 +26,13 @@ def running() -> str:
     return "\n".join(" ".join(process.info["cmdline"] or []) for process in processes)
 
 
+def command_of(told: Path, files: dict[str, Path]) -> list[str]:
+    """A kernel's command, in a box that has a folder more, where a test is told something."""
+    command = walls.command(ROOT / "pyproject.toml", files)
+    place = command.index("--chdir")
+    return [*command[:place], "--bind", str(told), str(told), *command[place:]]
+
+
 @pytest.fixture
 def sockets(tmp_path: Path) -> Path:
     folder = tmp_path / "s"
@@ -47,7 +54,7 @@ def inside(request: pytest.FixtureRequest, sockets: Path, server: ForkServer) ->
 
     def run(code: str, **data_files: Path) -> str:
         files = {name + ".txt": path for name, path in data_files.items()}
-        command = walls.command(sockets, files)
+        command = command_of(sockets, files)
         python = command[: command.index(sys.executable) + 1]
         # the kernel's own output goes nowhere: let the trial report through the folder it shares
         script = (
@@ -193,7 +200,7 @@ with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb") as memory:
 with open({str(sockets / "said")!r}, "w") as said:
     said.write(str(found))
 """
-    command = walls.command(sockets, {})
+    command = command_of(sockets, {})
     box = Box([*command[: command.index(sys.executable) + 1], "-c", code], server)
     box.process.wait(PATIENCE)
     box.end()
@@ -208,7 +215,7 @@ def test_copies_draw_random_numbers_of_their_own(sockets: Path, server: ForkServ
         "    print(random.random(), numpy.random.rand(), uuid.uuid4(), file=file)\n"
         "    print(float(torch.rand(1)), file=file)\n"
     )
-    command = walls.command(sockets, {})
+    command = command_of(sockets, {})
     for _ in range(2):
         box = Box([*command[: command.index(sys.executable) + 1], "-c", code], server)
         box.process.wait(PATIENCE)
@@ -231,7 +238,7 @@ def test_what_is_left_behind_ends_with_the_kernel(
         "    os._exit(0)\n"
         "time.sleep(0.3)"
     )
-    command = walls.command(sockets, {})
+    command = command_of(sockets, {})
     chosen = server if way == "forked" else None
     box = Box([*command[: command.index(sys.executable) + 1], "-c", code], chosen)
     box.process.wait(PATIENCE)
@@ -249,7 +256,7 @@ def test_without_a_fork_server_kernels_are_started_plainly(
     monkeypatch.setattr(boxes, "_server", None)
     monkeypatch.setattr(boxes, "_cannot_fork", False)
     monkeypatch.setattr(ForkServer, "start_inside", refuse)
-    command = walls.command(sockets, {})
+    command = command_of(sockets, {})
     code = f"open({str(sockets / 'said')!r}, 'w').write('here')"
     box = boxes.start([*command[: command.index(sys.executable) + 1], "-c", code])
     box.process.wait(PATIENCE)
@@ -261,7 +268,7 @@ def test_without_a_fork_server_kernels_are_started_plainly(
 def test_a_box_that_cannot_be_started_leaves_nothing_open(
     sockets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = walls.command(sockets, {})
+    command = command_of(sockets, {})
     removed: list[Group] = []
     remove = Group.remove
     monkeypatch.setattr(Group, "remove", lambda group: (removed.append(group), remove(group)))
@@ -278,7 +285,7 @@ def test_a_box_that_cannot_be_started_leaves_nothing_open(
 def test_a_server_can_be_asked_by_other_processes_until_its_owner_ends_it(
     sockets: Path, tmp_path: Path
 ) -> None:
-    command = walls.command(sockets, {})
+    command = command_of(sockets, {})
     code = f"open({str(sockets / 'said')!r}, 'a').write('here ')"
     command = [*command[: command.index(sys.executable) + 1], "-c", code]
     server = ForkServer(walls.environment(), tmp_path / "server")

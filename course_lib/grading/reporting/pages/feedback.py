@@ -148,7 +148,7 @@ def _block(cell: NotebookNode, rows: dict[str, Row]) -> Block:
         body = markup.code(cell.source)
     else:
         kind = "answer" if answer else "text"
-        body = markup.markdown(cell.source, shift=2)
+        body = markup.markdown(cell.source, shift=2, pasted=cell.get("attachments"))
     graded = kind == "test"
     return Block(
         kind=kind,

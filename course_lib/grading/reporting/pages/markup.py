@@ -1,13 +1,14 @@
 """What somebody wrote, as HTML that can do no harm."""
 
-import base64
-import binascii
 import html
 import re
 import secrets
+from collections.abc import Mapping
 from typing import Any
 
 import bleach
+from jinja2 import pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup
 from nbconvert.filters import strip_ansi
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
@@ -17,12 +18,12 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from course_lib.grading.reporting.pages.formulas import mathml
+from course_lib.grading.wording import is_picture
 
 LONGEST_TEXT = 20_000
 LONGEST_OUTPUT = 8_000
 MOST_OUTPUTS = 20
-LARGEST_PICTURE = 2 * 1024**2
-"""Characters, outputs of a cell, bytes. What is longer is cut, and says so."""
+"""Characters, outputs of a cell. What is longer is cut, and says so."""
 
 _TAGS = frozenset(
     re.findall(
@@ -31,46 +32,68 @@ _TAGS = frozenset(
         " li ol p pre s span strong sub summary sup table tbody td th thead tr u ul",
     )
 )
-_ATTRIBUTES = {"a": ["href"], "td": ["colspan", "rowspan"], "th": ["colspan", "rowspan"]}
+
+
+def _leads_out(tag: str, name: str, value: str) -> bool:
+    """Whether an attribute is a link to elsewhere: one of ours would act in a marker's name."""
+    return name == "href" and value.lower().startswith(("http://", "https://", "mailto:"))
+
+
+_ATTRIBUTES = {"a": _leads_out, "td": ["colspan", "rowspan"], "th": ["colspan", "rowspan"]}
 _CLEANER = bleach.Cleaner(
     tags=_TAGS, attributes=_ATTRIBUTES, protocols={"http", "https", "mailto"}, strip=True
 )
 # Their content would be left as text when the tags are taken away.
 _DROPPED = re.compile(r"<(script|style|iframe|object)\b.*?(</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
-_PICTURES = ("image/png", "image/jpeg", "image/gif")
 
 
 class _Renderer(IPythonRenderer):
-    """Formulas go round the cleaning, under a word that nobody can guess."""
+    """Formulas and pasted pictures go round the cleaning, under a word that nobody can guess."""
 
-    def __init__(self) -> None:
+    def __init__(self, pasted: Mapping[str, Mapping[str, str]]) -> None:
         super().__init__(escape=False, exclude_anchor_links=True)
         self.word = secrets.token_hex(8)
-        self.formulas: list[str] = []
+        self.kept: list[str] = []
+        self.pasted = pasted
 
-    def _keep(self, tex: str, block: bool) -> str:
-        self.formulas.append(mathml(tex, block))
-        return f"{self.word}-{len(self.formulas) - 1};"
+    def _keep(self, made: str) -> str:
+        self.kept.append(made)
+        return f"{self.word}-{len(self.kept) - 1};"
 
     def inline_math(self, body: str) -> str:
-        return self._keep(body, block=False)
+        return self._keep(mathml(body, block=False))
 
     def block_math(self, body: str) -> str:
-        return self._keep(body, block=True)
+        return self._keep(mathml(body, block=True))
 
     def latex_environment(self, name: str, body: str) -> str:
-        return self._keep(rf"\begin{{{name}}}{body}\end{{{name}}}", block=True)
+        return self._keep(mathml(rf"\begin{{{name}}}{body}\end{{{name}}}", block=True))
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
-        """Pictures from elsewhere are not asked for: their description stands there."""
-        return f"<em>[picture: {html.escape(text)}]</em>"
+        """A picture pasted into the cell; of others, which nobody asks for, the description."""
+        shown = picture(self.pasted.get(url.removeprefix("attachment:"), {}), text)
+        return f"<em>[picture: {html.escape(text)}]</em>" if shown is None else self._keep(shown)
 
 
-def markdown(text: str, shift: int = 0) -> Markup:
-    """Markdown with formulas; its headings `shift` levels deeper."""
+@pass_context
+def of_cell(context: Context, text: str) -> Markup:
+    """nbconvert's filter `markdown2html`, for nbgrader's form grader: a cell's text, harmless."""
+    return markdown(text, pasted=context.get("cell", {}).get("attachments"))
+
+
+def markdown(
+    text: str, shift: int = 0, pasted: Mapping[str, Mapping[str, str]] | None = None
+) -> Markup:
+    """Markdown with formulas and the pictures of its cell.
+
+    Args:
+        text: the source.
+        shift: how many levels deeper its headings go.
+        pasted: the cell's attachments: by name, a picture as base64 for each of its formats.
+    """
     if len(text) > LONGEST_TEXT:
         return Markup(f"<pre>{html.escape(text[:LONGEST_TEXT])}</pre>{_cut(text, LONGEST_TEXT)}")
-    renderer = _Renderer()
+    renderer = _Renderer(pasted or {})
     try:
         made = MarkdownWithMath(renderer=renderer).render(text)
     except (RecursionError, KeyError, ValueError):
@@ -85,7 +108,7 @@ def markdown(text: str, shift: int = 0) -> Markup:
     # a formula on a line of its own is no part of a sentence
     cleaned = re.sub(rf"<p>\s*({renderer.word}-\d+;)\s*</p>", r"\1", cleaned)
     return Markup(
-        re.sub(rf"{renderer.word}-(\d+);", lambda match: renderer.formulas[int(match[1])], cleaned)
+        re.sub(rf"{renderer.word}-(\d+);", lambda match: renderer.kept[int(match[1])], cleaned)
     )
 
 
@@ -120,15 +143,21 @@ def outputs(cell: NotebookNode) -> list[Markup]:
 
 
 def _displayed(data: dict[str, Any]) -> Markup:
-    for kind in _PICTURES:
-        if isinstance(picture := data.get(kind), str) and _is_base64(picture):
-            return Markup(
-                f'<img src="data:{kind};base64,{"".join(picture.split())}"'
-                ' alt="A picture made by this cell">'
-            )
+    shown = picture(data, "A picture made by this cell")
+    if shown is not None:
+        return Markup(shown)
     if isinstance(text := data.get("text/plain"), str):
         return _plain(text)
     return Markup('<p class="note">Something that cannot be shown here.</p>')
+
+
+def picture(data: Mapping[str, Any], description: str) -> str | None:
+    """The first picture among the formats of an output or attachment; None if there is none."""
+    for kind, made in data.items():
+        if is_picture(kind, made):
+            source = f"data:{kind};base64,{''.join(made.split())}"
+            return f'<img src="{source}" alt="{html.escape(description)}">'
+    return None
 
 
 def _plain(text: str) -> Markup:
@@ -141,10 +170,3 @@ def _cut(text: str, longest: int) -> str:
     if len(text) <= longest:
         return ""
     return f'<p class="note">Cut here: {len(text) - longest:,} characters more.</p>'
-
-
-def _is_base64(text: str) -> bool:
-    try:
-        return len(base64.b64decode("".join(text.split()), validate=True)) <= LARGEST_PICTURE
-    except (binascii.Error, ValueError):
-        return False

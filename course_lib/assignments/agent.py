@@ -1,0 +1,121 @@
+"""What answers the judge inside a student's kernel. Nothing here is trusted by anybody.
+
+For each test the grader runs `serve` in the kernel, where it answers until the judge is done:
+values and functions by their names. What the functions print is the notebook's own output.
+"""
+
+import importlib
+import importlib.abc
+import socket
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from course_lib.assignments import opened, wire
+from course_lib.assignments.link import Link, Message
+from course_lib.assignments.wire import Broken, Entry, Parcel
+
+
+class Agent(Link):
+    """The kernel's end."""
+
+    def __init__(self, channel: socket.socket, names: dict[str, Any]) -> None:
+        """Answer with these names and their values."""
+        super().__init__(channel)
+        self._names = names
+
+    def answer(self, message: Message, data: bytes, parcel: Parcel) -> Message:
+        """Beside calls and gradients: a value by its name."""
+        if message.get("ask") != "get":
+            return super().answer(message, data, parcel)
+        if message["name"] not in self._names:
+            return {"missing": True}
+        plain = Parcel(self.pack_other)
+        entry = plain.pack(self._names[message["name"]])
+        parcel.data = plain.data
+        return {"value": entry}
+
+    def pack_other(self, value: Any) -> Entry:
+        """Beside functions and things: a plot, by the numbers that it shows."""
+        figure = _figure_of(value)
+        if figure is None:
+            return super().pack_other(value)
+        parcel: Any = []
+        for axes in figure.axes:
+            parcel.append(
+                {
+                    "images": [_numbers(one) for one in axes.images],
+                    "meshes": [_numbers(one) for one in axes.collections],
+                    "x": [label.get_text() for label in axes.get_xticklabels()],
+                    "y": [label.get_text() for label in axes.get_yticklabels()],
+                }
+            )
+        return ["figure", parcel]
+
+    def unpack_other(self, entry: list[Any]) -> Any:
+        """Beside functions: a folder, with the files that are in it."""
+        if entry[0] != "folder":
+            return super().unpack_other(entry)
+        folder = Path(tempfile.mkdtemp())
+        for name, text in entry[1]:
+            (folder / name).write_text(text, encoding="utf-8")
+        return folder
+
+
+def serve(place: str, token: str) -> None:
+    """Answer the judge that listens at a socket, until it is done."""
+    from IPython import get_ipython
+
+    with socket.socket(socket.AF_UNIX) as channel:
+        channel.connect(place)
+        wire.send(channel, {"hello": token})
+        agent = Agent(channel, get_ipython().user_ns)
+        while True:
+            try:
+                message, data = wire.receive(channel)
+                if message.get("ask") == "done":
+                    return
+                agent.serve(message, data)
+            except Broken:
+                return
+
+
+def _figure_of(value: Any) -> Any:
+    """The figure that a figure or axes of matplotlib's is or belongs to."""
+    module = sys.modules.get("matplotlib.figure")
+    if module is None:
+        return None
+    figure = value if isinstance(value, module.Figure) else getattr(value, "figure", None)
+    return figure if isinstance(figure, module.Figure) else None
+
+
+def _numbers(picture: Any) -> list[list[float]] | None:
+    """The table that an image or a mesh shows; None for what shows none."""
+    import numpy as np
+
+    shown = picture.get_array()
+    return None if shown is None or np.ndim(shown) != 2 else np.asarray(shown, float).tolist()
+
+
+class Closed(importlib.abc.MetaPathFinder):
+    """Says of a part of the library that it is not there while a notebook is checked."""
+
+    def __init__(self, assignment: str) -> None:
+        self._assignment = assignment
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> None:
+        """Nothing, or the reason why there is nothing."""
+        if not opened.is_open(self._assignment, name):
+            raise ModuleNotFoundError(
+                f"{name} {opened.CLOSED}: it holds answers, which are yours to write.", name=name
+            )
+
+
+def close(assignment: str) -> None:
+    """From now on, import of the library only what an assignment opens."""
+    sys.meta_path.insert(0, Closed(assignment))
+    for name in [name for name in sys.modules if not opened.is_open(assignment, name)]:
+        parent, _, last = name.rpartition(".")
+        vars(sys.modules.get(parent, sys)).pop(last, None)
+        del sys.modules[name]

@@ -1,0 +1,257 @@
+"""One end of the way between the judge of a class and a student's kernel: asks, and answers.
+
+Both ends are alike: each may ask the other to call a function, and to pull a gradient back through
+a call, while it is being asked itself. What the judge asks for beyond that stands in `agent`.
+"""
+
+import builtins
+import re
+import socket
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from course_lib.assignments import wire
+from course_lib.assignments.checks import describe
+from course_lib.assignments.wire import Broken, Content, Foreign, Parcel
+
+Message = dict[str, Any]
+
+
+class Stopped(Exception):
+    """A function on the other side raised.
+
+    Attributes:
+        kind: the name of a kind of error that Python itself has.
+        text: what it said.
+        line: the line of the cell, if it was a cell's.
+    """
+
+    def __init__(self, kind: str, text: str, line: int | None) -> None:
+        super().__init__(text)
+        self.kind, self.text, self.line = kind, text, line
+
+
+class Remote:
+    """A function of the other side's, which can be called here."""
+
+    def __init__(self, link: "Link", number: int, name: str) -> None:
+        self.link, self.number, self.__name__ = link, number, name
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """What it returns there, for copies of these; what it changes in them is changed here."""
+        return self.link.call(self, arguments, keywords)
+
+
+Remote.__name__ = "function"  # what messages about an answer's kind call it
+
+
+class _Flow(torch.autograd.Function):
+    """The results of a call on the other side; their gradient is worked out there."""
+
+    @staticmethod
+    def forward(ctx: Any, pull: Callable[..., Any], values: list[Tensor], *_: Tensor) -> Any:
+        ctx.pull = pull
+        ctx.set_materialize_grads(False)
+        return tuple(values)
+
+    @staticmethod
+    def backward(ctx: Any, *vectors: Tensor | None) -> Any:
+        return (None, None, *ctx.pull(vectors))
+
+
+class Link:
+    """One end of a connection."""
+
+    def __init__(self, channel: socket.socket, ready: Callable[[], None] = lambda: None) -> None:
+        """Talk on `channel`; `ready` waits until there is something to read, or raises."""
+        self.channel, self._ready = channel, ready
+        self._functions: list[Callable[..., Any]] = []
+        self._flows: dict[int, tuple[list[Tensor], list[Tensor]]] = {}
+        self._asked = self._depth = 0
+
+    def ask(self, request: Message, data: bytes | bytearray = b"") -> tuple[Message, bytes]:
+        """Ask, and answer what the other side asks meanwhile.
+
+        Raises:
+            Broken: there is no answer, or none to this question.
+        """
+        self._asked += 1
+        number = self._asked
+        wire.send(self.channel, {**request, "number": number}, data)
+        while True:
+            message, data = wire.receive(self.channel, self._ready)
+            if "answer" in message:
+                if message["answer"] != number:
+                    raise Broken("this answers another question")
+                return message, data
+            self.serve(message, data)
+
+    def serve(self, message: Message, data: bytes) -> None:
+        """Answer one question.
+
+        Raises:
+            Broken: it is none, or the other side is gone.
+        """
+        if self._depth > wire.DEEPEST:
+            raise Broken("questions are nested too deep")
+        self._depth += 1
+        number = {"answer": message.get("number")}
+        parcel = Parcel(self.pack_other, grad=True)
+        try:
+            reply = self.answer(message, data, parcel)
+            wire.send(self.channel, {**reply, **number}, parcel.data)
+        except (Broken, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            wire.send(self.channel, {"error": describe(error), **number})
+        finally:
+            self._depth -= 1
+
+    def answer(self, message: Message, data: bytes, parcel: Parcel) -> Message:
+        """The answer to a question; what goes with it is put into the parcel."""
+        if message.get("ask") == "call":
+            return self._called(message, data, parcel)
+        if message.get("ask") == "pull":
+            return self._pulled(message, data, parcel)
+        raise Broken("this is no question")
+
+    def call(self, function: Remote, arguments: tuple, keywords: Mapping[str, Any]) -> Any:
+        """What a function of the other side's returns.
+
+        Raises:
+            Stopped: it raised.
+            Broken: no usable answer came.
+        """
+        grad = torch.is_grad_enabled()
+        parcel = Parcel(self.pack_other, grad)
+        request = {
+            "ask": "call",
+            "function": function.number,
+            "arguments": [parcel.pack(one) for one in arguments],
+            "keywords": {name: parcel.pack(one) for name, one in keywords.items()},
+            "grad": grad,
+        }
+        request["flow"] = [parcel.tensor(one) for one in parcel.flow]
+        reply, data = self.ask(request, parcel.data)
+        number = reply["answer"]
+        try:
+            if "error" in reply:
+                raise stopped(reply["error"])
+            flow = [Content(data, self.unpack_other, ()).unpack(one) for one in reply["flow"]]
+            if flow and parcel.flow:
+
+                def pull(vectors: Sequence[Tensor | None]) -> list[Tensor | None]:
+                    return self._pull(number, vectors, parcel.flow)
+
+                flow = list(_Flow.apply(pull, flow, *parcel.flow))
+            else:
+                flow = [one.requires_grad_() for one in flow]
+            content = Content(data, self.unpack_other, flow)
+            for place, new in reply["changed"]:
+                wire.overwrite(arguments[place], content.unpack(new))
+            return content.unpack(reply["value"])
+        except (Stopped, Broken):
+            raise
+        except Exception as error:
+            raise Broken("the answer is of no form that could be read") from error
+
+    def _pull(
+        self, number: int, vectors: Sequence[Tensor | None], inputs: list[Tensor]
+    ) -> list[Tensor | None]:
+        """The gradients of a call's inputs, for these of its outputs."""
+        parcel = Parcel(self.pack_other)
+        sent = [None if one is None else parcel.pack(one) for one in vectors]
+        reply, data = self.ask({"ask": "pull", "call": number, "vectors": sent}, parcel.data)
+        try:
+            if "error" in reply:
+                raise stopped(reply["error"])
+            found = [Content(data, self.unpack_other, ()).unpack(one) for one in reply["vectors"]]
+            for one, given in zip(found, inputs, strict=True):
+                if one is not None and (one.shape, one.dtype) != (given.shape, given.dtype):
+                    raise Broken("a gradient has another shape than what it is of")
+            return found
+        except (Stopped, Broken):
+            raise
+        except Exception as error:
+            raise Broken("the gradient is of no form that could be read") from error
+
+    def _called(self, message: Message, data: bytes, parcel: Parcel) -> Message:
+        function = self._functions[message["function"]]
+        leaves = [Content(data, self.unpack_other, ()).unpack(one) for one in message["flow"]]
+        flow = [one.requires_grad_() for one in leaves]
+        content = Content(data, self.unpack_other, flow)
+        arguments = [content.unpack(one) for one in message["arguments"]]
+        keywords = {name: content.unpack(one) for name, one in message["keywords"].items()}
+        before = [wire.snapshot(one) for one in arguments]
+        with torch.set_grad_enabled(bool(message["grad"])):
+            value = function(*arguments, **keywords)
+        packed = parcel.pack(value)
+        outputs = list(parcel.flow)
+        if flow and outputs:
+            self._flows[message["number"]] = flow, outputs
+        plain = Parcel(self.pack_other)
+        plain.data = parcel.data
+        changed = [
+            [place, plain.pack(one)]
+            for place, one in enumerate(arguments)
+            if isinstance(one, torch.Generator) or wire.snapshot(one) != before[place]
+        ]
+        flowing = [parcel.tensor(one) for one in outputs]
+        return {"value": packed, "flow": flowing, "changed": changed}
+
+    def _pulled(self, message: Message, data: bytes, parcel: Parcel) -> Message:
+        inputs, outputs = self._flows[message["call"]]
+        vectors = [Content(data, self.unpack_other, ()).unpack(one) for one in message["vectors"]]
+        pairs = [
+            (output, vector)
+            for output, vector in zip(outputs, vectors, strict=True)
+            if vector is not None
+        ]
+        slopes = torch.autograd.grad(
+            [output for output, _ in pairs],
+            inputs,
+            [vector for _, vector in pairs],
+            retain_graph=True,
+            allow_unused=True,
+        )
+        return {"vectors": [None if one is None else parcel.tensor(one) for one in slopes]}
+
+    def pack_other(self, value: Any) -> wire.Entry:
+        """An entry for what is no data: a function's number, or a thing's kind."""
+        if isinstance(value, Remote) and value.link is self:
+            return ["yours", value.number]
+        if callable(value):
+            self._functions.append(value)
+            name = getattr(value, "__name__", type(value).__name__)
+            return ["function", len(self._functions) - 1, str(name)]
+        return ["thing", type(value).__name__]
+
+    def unpack_other(self, entry: list[Any]) -> Any:
+        """What an entry that is no data stands for."""
+        kind, *rest = entry
+        if kind == "yours":
+            return self._functions[rest[0]]
+        if kind == "function":
+            number, name = rest
+            return Remote(self, int(number), word(name))
+        if kind == "thing":
+            return type(word(rest[0]), (Foreign,), {})()
+        raise Broken("this is of no kind that goes over")
+
+
+def word(name: Any) -> str:
+    """A name that somebody else has chosen, as an identifier."""
+    found = re.sub(r"\W", "", str(name)[:60])
+    return found if found.isidentifier() else "thing"
+
+
+def stopped(description: Any) -> Stopped:
+    """The error that `checks.describe` has described."""
+    kind, text, line = description
+    found = getattr(builtins, word(kind), None)
+    is_error = isinstance(found, type) and issubclass(found, BaseException)
+    number = line if isinstance(line, int) else None
+    return Stopped(word(kind) if is_error else "Exception", str(text)[:200], number)

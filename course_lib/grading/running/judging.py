@@ -1,0 +1,121 @@
+"""A judge for one submission: started, asked for verdicts, ended."""
+
+import contextlib
+import os
+import secrets
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from course_lib.assignments import wire
+from course_lib.assignments.wire import Broken
+from course_lib.errors import CourseError
+from course_lib.grading.running.judge import GRACE
+from course_lib.grading.sandbox import boxes, walls
+
+START_SECONDS = 60
+"""How long Python may take to begin."""
+
+
+class Judge:
+    """A process of its own, in which tests run and no code of a student's."""
+
+    def __init__(self, folder: Path, data_files: dict[str, Path] | Path) -> None:
+        """Start it; it gets ready by itself.
+
+        Args:
+            folder: one with a short path, for its sockets.
+            data_files: the submission's files besides the notebook (relative name -> path) for a
+                judge in a box; the folder where they lie for one without.
+        """
+        self._folder, self._files = folder, data_files
+        self.place = folder / "judge"
+        """Where a student's kernel calls it."""
+        self._listener = _listen(self.place)
+        self._process: boxes.Box | subprocess.Popen[bytes] | None = None
+        self._channel: socket.socket | None = None
+        self._start()
+
+    def _start(self) -> None:
+        path = self._folder / "grader"
+        path.unlink(missing_ok=True)
+        self._door = _listen(path)
+        if isinstance(self._files, dict):
+            self._process = boxes.start(walls.judge(path, self._files))
+        else:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "course_lib.grading.running.judge", str(path)],
+                cwd=self._files,
+                env={**os.environ, "TMPDIR": str(self._folder)},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+
+    def begin(self, source: str, seconds: float) -> str:
+        """Let it run a test; the word with which the kernel has to call.
+
+        Raises:
+            CourseError: it has not started.
+        """
+        if self._process is None:
+            self._start()
+        if self._channel is None:
+            self._channel = self._welcome()
+        token = secrets.token_hex(16)
+        self._channel.settimeout(seconds + GRACE)
+        with contextlib.suppress(Broken):  # no verdict will come
+            wire.send(self._channel, {"source": source, "token": token, "seconds": seconds})
+        return token
+
+    def _welcome(self) -> socket.socket:
+        self._door.settimeout(START_SECONDS)
+        try:
+            channel, _ = self._door.accept()
+        except OSError as error:
+            raise CourseError(
+                "The process that judges tests has not started. Grade again; if it goes on, look"
+                " whether `python -m course_lib.grading.running.judge` can import what it needs."
+            ) from error
+        finally:
+            self._door.close()
+        socket.send_fds(channel, [b"x"], [self._listener.fileno()])
+        return channel
+
+    def verdict(self) -> dict[str, Any]:
+        """How the test ended, once the kernel answers no more: `passed`, or `kind` and `said`."""
+        assert self._channel is not None
+        try:
+            wire.send(self._channel, {"over": True})
+            found, _ = wire.receive(self._channel)
+        except Broken:
+            self._stop()
+            said = "It could not be judged: what was answered is too large, or takes too long."
+            return {"passed": False, "kind": "Refused", "said": said}
+        return found
+
+    def _stop(self) -> None:
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+        if isinstance(self._process, boxes.Box):
+            self._process.end()
+        elif self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        self._process = None
+
+    def close(self) -> None:
+        """End it; a second time does nothing."""
+        self._stop()
+        self._door.close()
+        self._listener.close()
+
+
+def _listen(path: Path) -> socket.socket:
+    door = socket.socket(socket.AF_UNIX)
+    door.bind(str(path))
+    door.listen(16)
+    return door

@@ -1,0 +1,48 @@
+"""What a student's kernel has of the library."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from course_lib.assignments import opened
+from course_lib.grading.sandbox import walls
+from course_lib.grading.sources.project import assignment_names, project_root, source_of
+from course_lib.grading.sources.release import source_notebook
+
+ROOT = project_root(Path(__file__).parent)
+LEFT_OUT = {"build_rnnsearch": "together", "training_comparison": "look"}
+"""Given cells that compare with the library's own, and are left out while a notebook is checked."""
+
+
+@pytest.mark.parametrize("name", assignment_names(ROOT))
+def test_a_notebook_can_import_what_its_own_cells_import_and_none_of_the_rest(name: str) -> None:
+    cells = [
+        cell.source
+        for cell in source_notebook(source_of(ROOT, name)).cells
+        if cell.cell_type == "code"
+        and not cell.metadata.get("nbgrader", {}).get("grade")
+        and cell.metadata.get("nbgrader", {}).get("grade_id") != LEFT_OUT.get(name)
+    ]
+    lines = re.findall(r"^from course_lib.*$", "\n".join(cells), re.MULTILINE)
+    program = "\n".join(
+        (
+            "import json, pathlib, sys, importlib, course_lib",
+            *lines,
+            "folder = pathlib.Path(course_lib.__file__).parent",
+            "print(json.dumps(sorted(m for m in sys.modules if m.startswith('course_lib.'))))",
+            "for closed in ('models.scores', 'evaluation.alignment', 'grading.running.judge'):",
+            "    try: importlib.import_module(f'course_lib.{closed}')",
+            "    except ImportError: print(closed)",
+        )
+    )
+    command = walls.reader([sys.executable, "-c", program], [], {}, opened.parts(name))
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    loaded, *closed = done.stdout.splitlines()
+    assert all(opened.is_open(name, module) for module in json.loads(loaded))
+    models = [] if name == "heatmap_analysis" else ["models.scores"]
+    assert closed == [*models, "evaluation.alignment", "grading.running.judge"]
