@@ -26,7 +26,7 @@ SEARCHED = """([line, options]) => {
 }"""
 LOADED = """async (parts) => {
   const { tensors, about } = readTensors(await unpacked(bytesOf(parts)));
-  model = new EncoderDecoder(tensors, about.config);
+  model = modelOf(tensors, about.config);
   text = textOf(about);
 }"""
 

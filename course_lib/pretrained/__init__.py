@@ -1,8 +1,9 @@
 """The published models: small enough to come with the library, so that they answer at once.
 
 Each is a folder here that reads like a run directory: configuration, vocabularies, the weights in
-half precision or in 8 bits, result.json with the scores of exactly these weights, and the model
-card, README.md. `make record CHAPTER=pretrained` makes them from run directories.
+half precision or in 8 bits, result.json with the scores of exactly these weights, seen.bin, which
+tells the words of its training from others, and the model card, README.md.
+`make record CHAPTER=pretrained` makes them from run directories.
 """
 
 from pathlib import Path

@@ -16,12 +16,15 @@ from matplotlib.figure import Figure
 
 from course_lib.errors import CourseError
 from course_lib.figures.by_hand import attention_by_hand
+from course_lib.figures.read_write import frames_drawn
 from course_lib.figures.softmax_bars import softmax_bars
 from course_lib.widgets.beam_tree import BeamTree, searched
 from course_lib.widgets.bottleneck import BottleneckExplorer, explored
 from course_lib.widgets.by_hand import START, AttentionByHand
 from course_lib.widgets.live import Live, live, looked
 from course_lib.widgets.live import start as live_start
+from course_lib.widgets.read_write import ReadWrite
+from course_lib.widgets.read_write import start as read_write_start
 from course_lib.widgets.softmax_scaling import SoftmaxScaling, start
 from course_lib.widgets.stepper import AttentionStepper, stepped
 
@@ -33,6 +36,7 @@ __all__ = [
     "BottleneckExplorer",
     "Live",
     "Moving",
+    "ReadWrite",
     "SoftmaxScaling",
     "live",
 ]
@@ -66,6 +70,7 @@ FIGURES = {
     "beam_tree": Moving(BeamTree, searched),
     "attention_stepper": Moving(AttentionStepper, stepped),
     "attention_by_hand": Moving(AttentionByHand, attention_by_hand, lambda: START),
+    "read_write": Moving(ReadWrite, frames_drawn, read_write_start),
     "live": Moving(Live, looked, live_start),
     "softmax_scaling": Moving(SoftmaxScaling, softmax_bars, start),
 }

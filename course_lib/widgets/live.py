@@ -1,6 +1,8 @@
 """Translators at work: type a sentence, watch the models write, take hold of their weights."""
 
-from collections.abc import Sequence
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -9,62 +11,103 @@ import anywidget
 import traitlets
 from matplotlib.figure import Figure
 
-from course_lib.corpora.tokenization import tokenize
-from course_lib.corpora.vocabulary import EOS, MARKS
-from course_lib.evaluation.steps import decoding_steps
-from course_lib.figures.heatmap import heatmap
+from course_lib.corpora import load_corpus
+from course_lib.corpora.registry import CORPORA
+from course_lib.errors import CourseError
 from course_lib.pretrained import published
-from course_lib.search import translate
 from course_lib.training import Run, load_run
+from course_lib.widgets.found import found, map_of
 from course_lib.widgets.modules import module, style, worker_script
-from course_lib.widgets.pack import Pack, pack
+from course_lib.widgets.pack import Pack, languages_of, pack
 
 FOLDER = "_static/live"
 """Where the book's pages find the published models' scripts, from the book's top."""
-SENTENCE = "A woman in a red dress is dancing on the street while three men watch her."
+SENTENCE = "Two boys in red shirts are watching a white dog that is jumping over a fence."
+SENTENCES = {
+    "en": (
+        SENTENCE,
+        "Two children are playing in the snow.",
+        "A woman in a red dress is dancing on the street while three men watch her.",
+        "The small brown dog that the boy in the yellow shirt is holding wants to jump into the "
+        "cold water.",
+        "The parliament postponed the vote.",
+    ),
+    "de": (
+        "Eine Frau in einem roten Kleid tanzt auf der Straße, während drei Männer ihr zuschauen.",
+        "Zwei Kinder spielen im Schnee.",
+    ),
+    "fr": (
+        "Une femme en robe rouge danse dans la rue pendant que trois hommes la regardent.",
+        "Deux enfants jouent dans la neige.",
+    ),
+}
+"""What a page of a model of real text offers, by the language it reads."""
 BEAM = 5
+GREETING = 120_000
+"""Bytes of the first sentence's translations; a model that finds no end writes more than a page
+should weigh before anything is asked."""
 
 
 @cache
-def published_packs() -> list[Pack]:
-    """All published models for the book's page, RNNsearch before RNNencdec."""
-    packs = [pack(load_run(name, "cpu"), name) for name in published()]
-    return sorted(packs, key=lambda one: (one.about["pair"], one.about["model"] != "RNNsearch"))
+def published_packs() -> list[tuple[Run, Pack]]:
+    """All published models for the book's page, by pair, RNNsearch before RNNencdec."""
+    runs = [load_run(name, "cpu") for name in published()]
+    runs.sort(key=lambda run: (run.config.pair, run.config.model != "rnnsearch"))
+    return [(run, pack(run)) for run in runs]
 
 
+@cache
 def start() -> dict[str, Any]:
     """What the book's page starts with: the published models, loaded when they are asked for."""
-    return values_of([one.about for one in published_packs()], f"../{FOLDER}")
+    runs, packs = zip(*published_packs(), strict=True)
+    return values_of(runs, packs, f"../{FOLDER}")
 
 
-def values_of(packs: Sequence[dict[str, Any]], folder: str) -> dict[str, Any]:
-    """The traits of a figure of these models, their scripts in `folder`."""
-    first = packs[0]
+def values_of(runs: Sequence[Run], packs: Sequence[Pack], folder: str) -> dict[str, Any]:
+    """The traits of a figure of these runs, their scripts in `folder`."""
+    about, first = packs[0].about, greeting(runs, packs)
+    sentences = sentences_for(runs[0])
     return {
-        "packs": list(packs),
+        "packs": [one.about for one in packs],
         "folder": folder,
         "worker": worker_script(),
-        "text": SENTENCE,
-        "pair": first["pair"],
+        "sentences": sentences,
+        "text": sentences[0],
+        "pair": about["pair"],
         "k": BEAM,
-        "length_penalty": first["length_penalty"],
+        "length_penalty": about["length_penalty"],
+        "first": first if len(json.dumps(first)) <= GREETING else {},
     }
 
 
-def looked(text: str, packs: Sequence[dict[str, Any]], **_: Any) -> Figure:
-    """Where the first published model looks while it translates the sentence: what paper shows."""
-    return map_of(load_run(packs[0]["name"], "cpu"), text)
+def greeting(runs: Sequence[Run], packs: Sequence[Pack]) -> dict[str, Any]:
+    """By name what the models of the first pair write for the first sentence."""
+    asked = sentences_for(runs[0])[0], BEAM, packs[0].about["length_penalty"]
+    return {
+        one.name: found(run, *asked, one.seen)
+        for run, one in zip(runs, packs, strict=True)
+        if one.about["pair"] == packs[0].about["pair"]
+    }
 
 
-def map_of(run: Run, text: str) -> Figure:
-    """The map of one sentence as one run translates it."""
-    language = run.config.pair.split("-")[0] if "-" in run.config.pair else None
-    words = run.source_vocabulary.encode(tokenize(text, language) if language else text.split())
-    found = translate(run.model, [words], BEAM, run.config.recipe.length_penalty)[0]
-    steps = decoding_steps(run.model, words, found.tokens)
-    source = [run.source_vocabulary.tokens[word] for word in words]
-    target = [run.target_vocabulary.tokens[word] for word in found.tokens]
-    return heatmap(steps.alpha, [*source, MARKS[EOS]], [*target, MARKS[EOS]])
+def sentences_for(run: Run) -> list[str]:
+    """Sentences to begin with: by the language, or of a corpus made here or brought along."""
+    known, options = CORPORA.get(run.config.corpus), run.config.corpus_options
+    if known and not known.generated:
+        return list(SENTENCES[languages_of(run)[0]])
+    if known:
+        options = {**options, "train": 1, "val": 1, "test": 50}
+    try:
+        *_, last = load_corpus(run.config.corpus, run.config.pair, **options).splits.values()
+    except CourseError:  # text of the run's owner, which is elsewhere
+        return list(SENTENCES.get(run.config.pair[:2], SENTENCES["en"]))
+    lines = sorted(last.source, key=len)
+    return [" ".join(lines[len(lines) * share // 10]) for share in (9, 6, 3)]
+
+
+def looked(first: Mapping[str, Any], **_: Any) -> Figure:
+    """Where the first model that attends looks in its first sentence: what paper shows."""
+    return map_of(next(one for one in first.values() if one["alpha"]))
 
 
 class Live(anywidget.AnyWidget):
@@ -75,10 +118,11 @@ class Live(anywidget.AnyWidget):
         folder: where a page finds the models' scripts.
         data: the models themselves, for a notebook; by name.
         worker: the script that translates.
+        sentences: examples to take.
         text, pair, k, length_penalty: what is asked for.
+        first: by name what the models write for `text`, so that something stands there at once.
         step: how many words are shown.
-        found: by model its `text`, `source`, `target`, `alpha` and `log_prob`, once it
-            has answered.
+        found: by model its `text`, `source`, `target`, `alpha` and `log_prob`.
     """
 
     _esm = module("live")
@@ -88,6 +132,8 @@ class Live(anywidget.AnyWidget):
     folder = traitlets.Unicode("").tag(sync=True)
     data: Any = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
     worker = traitlets.Unicode().tag(sync=True)
+    sentences: Any = traitlets.List().tag(sync=True)
+    first: Any = traitlets.Dict().tag(sync=True)
     text = traitlets.Unicode().tag(sync=True)
     pair = traitlets.Unicode().tag(sync=True)
     k = traitlets.Int(BEAM, min=1).tag(sync=True)
@@ -96,21 +142,21 @@ class Live(anywidget.AnyWidget):
     found: Any = traitlets.Dict().tag(sync=True)
 
 
-def live(*runs: Run | Path | str, text: str = SENTENCE) -> Live:
+def live(*runs: Run | Path | str, text: str | None = None) -> Live:
     """A translator in the notebook: `live("runs/mine")`, or two runs to set side by side.
 
     Args:
         runs: run directories, published models' names, or runs as `load_run` reads them; none is
             the published RNNsearch and RNNencdec to German.
-        text: the sentence that it starts with.
-
-    Raises:
-        CourseError: a page does not compute such a model.
+        text: the sentence that it starts with, instead of one that the models know.
     """
     chosen = runs or ("multi30k-en-de", "multi30k-en-de-rnnencdec")
-    packs = packs_of([run if isinstance(run, Run) else load_run(run, "cpu") for run in chosen])
-    values = values_of([one.about for one in packs], "")
-    return Live(**{**values, "text": text}, data={one.name: one.data for one in packs})
+    read = [run if isinstance(run, Run) else load_run(run, "cpu") for run in chosen]
+    packs = packs_of(read)
+    values = values_of(read, packs, "")
+    if text is not None:
+        values = {**values, "text": text, "first": {}}
+    return Live(**values, data={one.name: one.data for one in packs})
 
 
 def packs_of(runs: Sequence[Run]) -> list[Pack]:
@@ -119,4 +165,9 @@ def packs_of(runs: Sequence[Run]) -> list[Pack]:
     for run in runs:
         name = run.path.resolve().name
         names.append(name if name not in names else f"{name}-{len(names)}")
-    return [pack(run, name) for run, name in zip(runs, names, strict=True)]
+    packs = [pack(run, name) for run, name in zip(runs, names, strict=True)]
+    models = Counter((one.about["model"], one.about["pair"]) for one in packs)
+    for one in packs:
+        if models[one.about["model"], one.about["pair"]] > 1:
+            one.about["model"] = one.name
+    return packs

@@ -12,15 +12,26 @@ LIVE = "live"
 _PARTS = {
     LIVE: (
         "beam_tree.mjs",
+        "live/changes.mjs",
         "live/translator.mjs",
         "live/map.mjs",
         "live/hold.mjs",
+        "live/words.mjs",
+        "live/column.mjs",
+        "live/form.mjs",
+        "live/steps.mjs",
         "live/challenges.mjs",
         "live/files.mjs",
     )
 }
 """What a figure has in front of its own module, beside what all have: other figures, and pieces."""
-_WORKER = ("live/pack.mjs", "live/text.mjs", "live/rnnsearch.mjs", "live/worker.mjs")
+_WORKER = (
+    "live/pack.mjs",
+    "live/text.mjs",
+    "live/rnnsearch.mjs",
+    "live/relatives.mjs",
+    "live/worker.mjs",
+)
 
 
 def names() -> list[str]:

@@ -14,27 +14,24 @@ from typing import Any
 
 from safetensors.torch import save
 
+from course_lib.corpora.registry import CORPORA, TOKENS
 from course_lib.corpora.subwords import Pieces
+from course_lib.corpora.tokenization import LANGUAGES
 from course_lib.errors import CourseError
-from course_lib.models import ModelConfig
 from course_lib.models.quantised import quantised
 from course_lib.training import Run
+from course_lib.widgets.seen import seen_words
 
 PART = 600_000
 """Characters of base64 in one script: progress is shown script by script."""
 
-_RUNS = {
-    "context": ("additive", "fixed"),
-    "decoder": (
-        *("paper", "conditional", "paper-reads-new-state", "paper-tanh-readout", "sutskever"),
-        "conditional-reads-old-state",
-    ),
-    "encoder": ("bidirectional", "forward"),
-    "reverse_source": (False,),
-    "unit": ("torch", "paper"),
-    "layers": (1,),
+NAMES = {
+    "rnnsearch": "RNNsearch",
+    "rnnencdec": "RNNencdec",
+    "luong": "Luong's model",
+    "sutskever": "Sutskever's model",
 }
-"""What a page computes (modules/live/rnnsearch.mjs): RNNsearch and RNNencdec, of every preset."""
+"""What a page calls the models that have a name."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +41,13 @@ class Pack:
     name: what its scripts are called.
     about: what is known before it is loaded: `name`, `model`, `pair` and `parts`.
     data: the file.
+    seen: what `seen_words` says of the run.
     """
 
     name: str
     about: dict[str, Any]
     data: bytes
+    seen: bytes
 
     @property
     def scripts(self) -> list[str]:
@@ -62,27 +61,28 @@ class Pack:
 
 
 def pack(run: Run, name: str | None = None) -> Pack:
-    """A run, its weights in 8 bits, for a page.
-
-    Args:
-        run: RNNsearch or RNNencdec.
-        name: what its scripts are called; the run directory's name without one.
+    """A run, its weights in 8 bits, for a page; `name` without one is the run directory's.
 
     Raises:
-        CourseError: a page does not compute such a model.
+        CourseError: a page does not split such a language.
     """
-    check_model(run.model.config)
-    name = name or run.path.name
+    if languages_of(run) and not (set(languages_of(run)) <= set(LANGUAGES) and run.lowercased):
+        raise CourseError(
+            f"A page splits lower-cased {', '.join(LANGUAGES)} into words, and this run translates "
+            f"{run.config.pair}{'' if run.lowercased else ' with its case'}. Use course translate."
+        )
+    name, seen = name or run.path.name, seen_words(run)
     about = {
         "name": name,
-        "model": {"additive": "RNNsearch", "fixed": "RNNencdec"}[run.model.config.context],
-        "pair": run.config.pair,
+        "model": NAMES[run.config.model],
+        "pair": "-".join(languages_of(run)) or TOKENS[0],
         "length_penalty": run.config.recipe.length_penalty,
         "config": run.model.config.to_dict(),
         "source": run.source_vocabulary.tokens,
         "target": run.target_vocabulary.tokens,
         "merges": _merges(run),
-        "rules": rules(run.config.pair),
+        "rules": rules(languages_of(run)),
+        "seen": base64.b64encode(seen).decode(),
     }
     tensors = quantised(run.model.state_dict())
     # One text in the header, for several come in any order, and no date: the same run makes the
@@ -91,18 +91,15 @@ def pack(run: Run, name: str | None = None) -> Pack:
     data = gzip.compress(file, compresslevel=9, mtime=0)
     shown = {key: about[key] for key in ("name", "model", "pair", "length_penalty")}
     parts = -(-len(base64.b64encode(data)) // PART)
-    return Pack(name, {**shown, "parts": parts}, data)
+    return Pack(name, {**shown, "parts": parts}, data, seen)
 
 
-def check_model(config: ModelConfig) -> None:
-    """Refuse a model that a page does not compute."""
-    for key, known in _RUNS.items():
-        value = getattr(config, key)
-        if value not in known:
-            raise CourseError(
-                f"A page runs RNNsearch and RNNencdec, and this run has {key}={value}. "
-                f"Export one with {key}={' or '.join(map(str, known))}."
-            )
+def languages_of(run: Run) -> tuple[str, ...]:
+    """The languages of a run's source and target; none where its text is tokens between spaces."""
+    known, config = CORPORA.get(run.config.corpus), run.config
+    if (known and known.pairs == TOKENS) or config.corpus_options.get("tokenized"):
+        return ()
+    return tuple(config.pair.split("-")) if "-" in config.pair else ()
 
 
 def _merges(run: Run) -> list[list[str]] | None:
@@ -114,7 +111,7 @@ def _merges(run: Run) -> list[list[str]] | None:
 
 
 @cache
-def rules(pair: str) -> dict[str, Any]:
+def rules(languages: tuple[str, ...]) -> dict[str, Any]:
     """What sacremoses takes for letters and numbers, and the abbreviations it knows.
 
     Characters come as ranges within a JavaScript character class.
@@ -122,7 +119,6 @@ def rules(pair: str) -> dict[str, Any]:
     import sacremoses
     from sacremoses.util import CJKChars
 
-    languages = [language for language in pair.split("-") if "-" in pair]
     tokens, text = sacremoses.MosesTokenizer, sacremoses.MosesDetokenizer
     found: dict[str, Any] = {
         "tokens": {

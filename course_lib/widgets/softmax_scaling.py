@@ -29,7 +29,7 @@ def start() -> dict[str, Any]:
     return {
         "dimensions": list(DIMENSIONS),
         "products": products,
-        "dimension": 64,
+        "dimension": 256,
         "temperature": 1.0,
         "draw": 0,
     }

@@ -8,15 +8,16 @@ from course_lib.errors import CourseError
 from course_lib.figures.picture import Picture
 from course_lib.files import write_atomically
 from course_lib.training import Run
-from course_lib.widgets.live import SENTENCE, map_of, packs_of, values_of
+from course_lib.widgets.live import greeting, looked, packs_of, values_of
 from course_lib.widgets.modules import page_script, style
 from course_lib.widgets.pack import Pack
 
 PAGE, ONE_FILE = "index.html", "translator.html"
 _TITLE = "Translators that live in the page"
 _TEXT = """
-<p>Type an English sentence. The models below translate it in this browser; nothing is sent
-anywhere. {data} Words underlined in waves are spelled from pieces or cannot be read.</p>
+<p>One sentence stands here translated. Type your own and press <i>translate</i>: that happens in
+this browser, and nothing is sent anywhere. {data} A wavy line marks a word that they never saw in
+training.</p>
 """
 _STYLE = """
 :root { color-scheme: light dark; }
@@ -44,7 +45,7 @@ def export_web(runs: Sequence[Run], out: Path) -> list[Path]:
         the two pages.
 
     Raises:
-        CourseError: a page does not compute such a model, or no run is given.
+        CourseError: no run is given.
     """
     if not runs:
         raise CourseError("There is no run to export. Name a run directory.")
@@ -59,12 +60,11 @@ def export_web(runs: Sequence[Run], out: Path) -> list[Path]:
 
 def page(runs: Sequence[Run], packs: Sequence[Pack], inside: bool) -> str:
     """The page's HTML, with the models' scripts `inside` it or beside it."""
-    values = values_of([pack.about for pack in packs], ".")
+    values = values_of(runs, packs, ".")
     data = json.dumps(values, ensure_ascii=False).replace("</", "<\\/")
-    attending = next((run for run in runs if run.model.config.context != "fixed"), None)
-    still = ""
-    if attending is not None:
-        picture = Picture(map_of(attending, SENTENCE), f"Where the model looks: {SENTENCE}")
+    still, first = "", greeting(runs, packs)
+    if any(one["alpha"] for one in first.values()):
+        picture = Picture(looked(first), f"Where the model looks: {values['text']}")
         still = f'<div class="moving-still">{picture._repr_html_()}</div>'
     scripts = "".join(f"<script>{one}</script>\n" for pack in packs for one in pack.scripts)
     names = {"multi30k": "They learned from captions of photographs and know nothing else."}

@@ -27,6 +27,7 @@ from course_lib.search import translate
 from course_lib.training import Run, load_run, read_result
 from course_lib.training.provenance import git_commit
 from course_lib.training.run_directory import BEST, CONFIG, RESULT, VOCABULARY
+from course_lib.widgets.seen import SEEN, seen_words
 from experiments.recording import (
     RUNS,
     Part,
@@ -82,6 +83,7 @@ def publish(name: str) -> Records:
         corpus = corpus_of(run.config)
         result = scored(source, name, run, corpus)
         text = json.dumps(result, ensure_ascii=False, indent=1) + "\n"
+        yield str(FOLDER / name / SEEN), seen_words(run)
         for kept in (CONFIG, VOCABULARY, BEST):
             yield str(FOLDER / name / kept), (out / kept).read_bytes()
     yield str(FOLDER / name / RESULT), text.encode()

@@ -12,26 +12,45 @@ from course_lib.corpora import load_corpus
 from course_lib.corpora.subwords import Pieces
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.models import build_model
-from course_lib.models.config import ModelConfig
+from course_lib.models.config import MODELS, ModelConfig
 from course_lib.models.quantised import dequantised, quantised
 from course_lib.training import Run, RunConfig
 from course_lib.widgets.modules import worker_script
 from course_lib.widgets.pack import pack
 
 SIZES: dict[str, Any] = {"embedding": 6, "hidden": 5, "alignment": 7, "readout": 4}
-TIED: dict[str, Any] = {**SIZES, "readout": 6, "tying": "all"}
-VARIANTS: dict[str, dict[str, Any]] = {
+SAME: dict[str, Any] = {"readout": 6}
+TIED: dict[str, Any] = {**SAME, "tying": "all"}
+STUDIED: dict[str, dict[str, Any]] = {
     "the paper's order": {},
     "the paper's units": {"unit": "paper"},
     "the conditional unit": {"decoder": "conditional", **TIED},
-    "conditional, the paper's units": {"decoder": "conditional-reads-old-state", "unit": "paper"},
     "RNNencdec": {"context": "fixed"},
     "conditional RNNencdec": {"context": "fixed", "decoder": "conditional", **TIED},
-    "RNNencdec, forward only": {"context": "fixed", "encoder": "forward", "unit": "paper"},
-    "forward only": {"encoder": "forward", "decoder": "paper-tanh-readout"},
-    "linear readout": {"decoder": "sutskever"},
 }
-"""What a page computes, each as what it sets against RNNsearch."""
+"""What rnnsearch.mjs computes, each as what it sets against RNNsearch."""
+
+FORWARD: dict[str, Any] = {"encoder": "forward"}
+VARIANTS: dict[str, dict[str, Any]] = {
+    **STUDIED,
+    "the paper's RNNencdec": {"context": "fixed", "encoder": "forward", "unit": "paper"},
+    "Sutskever": {**MODELS["sutskever"], "layers": 2},
+    "Luong": MODELS["luong"],
+    "Luong, deeper, no feeding": {**MODELS["luong"], "decoder": "luong-unfed", "layers": 3},
+    "dot": {"context": "dot", **FORWARD, "unit": "tanh"},
+    "scaled dot": {"context": "scaled-dot", **FORWARD, "decoder": "paper-asks-after"},
+    "general": {"context": "general", "decoder": "paper-reads-new-state"},
+    "concat": {"context": "concat", "decoder": "paper-tanh-readout"},
+    "a narrow window": {"context": "local-m-additive", "window": 2},
+    "a predicted window": {"context": "local-p-general", "window": 3, "unit": "lstm"},
+    "starts at zero": {"decoder": "paper-starts-at-zero", "unit": "paper", "layers": 2},
+    "deeper": {"decoder": "conditional", "layers": 2, "unit": "lstm", **TIED},
+    "reads the old state": {"decoder": "conditional-reads-old-state", "tying": "output", **SAME},
+    "self-attention": {"encoder": "self-attention", "heads": 2, "layers": 2},
+    "no positions": {"encoder": "self-attention-without-positions", "heads": 5, "unit": "tanh"},
+    "reversed": {"reverse_source": True, "unit": "tanh", "layers": 2},
+}
+"""What a page computes."""
 
 
 def sentences(count: int = 40) -> list[str]:
@@ -42,7 +61,8 @@ def sentences(count: int = 40) -> list[str]:
 
 def small_run(path: Path = Path("small"), pieces: bool = True, **changes: Any) -> Run:
     """A model with drawn weights, large enough that it is sure of its words, in 8 bits."""
-    corpus = load_corpus("toy", "en-de", train=60, val=2, test=2).splits["train"]
+    options = {"train": 60, "val": 2, "test": 2}
+    corpus = load_corpus("toy", "en-de", **options).splits["train"]
     text = [*corpus.source, *corpus.target]
     words: Vocabulary = Pieces.learn(text, 90) if pieces else Vocabulary.from_sentences(text)
     config = ModelConfig(len(words), len(words), **{**SIZES, **changes})
@@ -50,8 +70,9 @@ def small_run(path: Path = Path("small"), pieces: bool = True, **changes: Any) -
     for parameter in model.parameters():
         parameter.data *= 2
     model.load_state_dict(dequantised(quantised(model.state_dict())))
-    name = "rnnencdec" if config.context == "fixed" else "rnnsearch"
-    return Run(path, RunConfig(name, "toy", preset="smoke"), model, words, words)
+    name = {"fixed": "rnnencdec", "initial": "sutskever"}.get(config.context, "rnnsearch")
+    changes = {f"corpus.{key}": value for key, value in options.items()}
+    return Run(path, RunConfig(name, "toy", preset="smoke", changes=changes), model, words, words)
 
 
 def open_worker(browser: Browser, run: Run) -> Page:
@@ -62,7 +83,7 @@ def open_worker(browser: Browser, run: Run) -> Page:
     page.evaluate(
         "async (data) => { const { tensors, about } ="
         " readTensors(await unpacked(bytesOf([data])));"
-        " model = new EncoderDecoder(tensors, about.config); text = textOf(about); }",
+        " model = modelOf(tensors, about.config); text = textOf(about); }",
         data,
     )
     return page

@@ -5,10 +5,13 @@ import torch
 from playwright.sync_api import Browser, Page
 
 from course_lib.evaluation.in_hand import translate_in_hand
+from course_lib.models.config import ATTENDING, CHOICES, SCORES, ModelConfig
 from course_lib.search import translate
 from course_lib.training import Run
 from course_lib.widgets.modules import sources
 from tests.widgets.live_models import (
+    SIZES,
+    STUDIED,
     VARIANTS,
     open_worker,
     raw_logits,
@@ -20,8 +23,8 @@ from tests.widgets.live_models import (
 LOGITS = """([source, target]) => {
   const memory = model.read(source);
   let state = memory.start;
-  return [BOS, ...target].map((word) => {
-    const [step] = model.step([word], [state], memory);
+  return [BOS, ...target].map((word, i) => {
+    const [step] = model.step([word], [state], memory, undefined, i + 1);
     state = step.s;
     return Array.from(step.logits);
   });
@@ -37,16 +40,36 @@ def test_the_studied_module_is_short() -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
 
 
-@pytest.mark.parametrize("name", VARIANTS)
-def test_logits_and_translations_are_the_librarys(browser: Browser, name: str) -> None:
-    run = small_run(**VARIANTS[name])
-    page = open_worker(browser, run)
-    sources = encoded(run, 8)
-    targets = sources[::-1]
-    for source, target in zip(sources[:3], targets[:3], strict=True):
+def compare_logits(page: Page, run: Run, sources: list[list[int]]) -> None:
+    """Along three translations, the first longer than its source."""
+    for source, target in zip(sources[:3], [sources[0] * 2, *sources[-2:]], strict=True):
         expected = raw_logits(run, source, target)
         found = torch.tensor(page.evaluate(LOGITS, [source, target]))
         torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-3)
+
+
+def test_every_choice_is_tried() -> None:
+    configs = [ModelConfig(90, 90, **{**SIZES, **changes}) for changes in VARIANTS.values()]
+    for name, values in CHOICES.items():
+        tried = {getattr(config, name) for config in configs}
+        assert name == "initialisation" or set(values) - set(ATTENDING) <= tried, name
+    assert {config.score for config in configs} >= set(SCORES)
+    assert {config.scope for config in configs} == {"global", "local-m", "local-p"}
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_logits_and_translations_are_the_librarys(browser: Browser, name: str) -> None:
+    run = small_run(pieces=False, **VARIANTS[name])  # sentences of a dozen words
+    page = open_worker(browser, run)
+    assert page.evaluate("model.constructor.name") == (
+        "EncoderDecoder" if name in STUDIED else "Relative"
+    )
+    # Long ones find no end, and in a loop many continuations are equally good.
+    sources = sorted(encoded(run, 8), key=len)[:4]
+    compare_logits(page, run, sources)
+    if name in STUDIED:  # the general module computes these as well
+        page.evaluate("model = new Relative(model.tensors, model.config)")
+        compare_logits(page, run, sources)
     for k, penalty in ((1, 1.0), (3, 0.0), (5, 1.2)):
         expected_all = translate(run.model, sources, k, penalty)
         for source, expected_one in zip(sources, expected_all, strict=True):
@@ -58,19 +81,20 @@ def test_logits_and_translations_are_the_librarys(browser: Browser, name: str) -
 
 @pytest.fixture(scope="module")
 def asked(browser: Browser) -> tuple[Run, Page]:
-    run = small_run(decoder="conditional")
+    run = small_run(pieces=False, decoder="conditional")
     return run, open_worker(browser, run)
 
 
+@pytest.mark.parametrize("k", [1, 5])
 def test_words_and_weights_taken_in_hand_lead_where_the_library_leads(
-    asked: tuple[Run, Page],
+    asked: tuple[Run, Page], k: int
 ) -> None:
     run, page = asked
     changed = 0
-    for source in encoded(run, 12):
+    for source in sorted(encoded(run, 12), key=len)[:6]:
         width = len(source) + 1
         uniform, first = [1 / width] * width, [1.0] + [0.0] * (width - 1)
-        plain = searched(page, source)["words"]
+        plain = searched(page, source, k=k)["words"]
         for prefix, weights in (
             ([], {"every": uniform}),
             ([], {2: first}),
@@ -78,15 +102,25 @@ def test_words_and_weights_taken_in_hand_lead_where_the_library_leads(
             ([*plain[:1], 7], {}),
             ([5, 6, 7], {4: uniform}),
         ):
-            expected = translate_in_hand(run.model, source, prefix, weights)
-            found = searched(page, source, prefix=prefix, weights=weights)
+            expected = translate_in_hand(run.model, source, prefix, weights, k)
+            found = searched(page, source, prefix=prefix, weights=weights, k=k)
             assert found["words"] == expected
             assert found["words"][: len(prefix)] == prefix
             for i, row in weights.items():
                 if i != "every" and i <= len(found["alpha"]):
                     assert found["alpha"][i - 1] == pytest.approx(row)
             changed += expected != plain
-    assert changed > 20, "the changes must change something"
+    assert changed > 10, "the changes must change something"
+
+
+@pytest.mark.parametrize("k", [1, 5])
+def test_taken_in_hand_without_a_hand_is_the_librarys_search(
+    asked: tuple[Run, Page], k: int
+) -> None:
+    run, _ = asked
+    for source in sorted(encoded(run, 12), key=len)[:6]:
+        (expected,) = translate(run.model, [source], k, 1.2)
+        assert translate_in_hand(run.model, source, k=k, length_penalty=1.2) == expected.tokens
 
 
 def test_a_translation_ends_at_twice_the_source_and_ten(asked: tuple[Run, Page]) -> None:

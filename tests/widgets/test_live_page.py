@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from course_lib.corpora.tokenization import detokenize, tokenize
 from course_lib.search import translate
-from course_lib.training import Run
+from course_lib.training import Run, load_run
 from course_lib.widgets.live import live
 from course_lib.widgets.modules import module
 from course_lib.widgets.standalone import ONE_FILE, PAGE, export_web
@@ -36,6 +36,15 @@ def runs() -> list[Run]:
 def folder(runs: list[Run], tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("web")
     export_web(runs, out)
+    return out
+
+
+@pytest.fixture(scope="module")
+def greeting(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page of published models: they are sure of their words."""
+    out = tmp_path_factory.mktemp("greeting")
+    names = "multi30k-en-de", "multi30k-en-de-rnnencdec"
+    export_web([load_run(name, "cpu") for name in names], out)
     return out
 
 
@@ -103,6 +112,48 @@ def test_it_writes_what_the_library_writes(
                 assert found == pytest.approx(row, abs=1e-4)
 
 
+def exact(found: Any) -> Any:
+    """What a page found, as it can be compared: numbers to three digits."""
+    if isinstance(found, int | float) and not isinstance(found, bool):
+        return pytest.approx(found, abs=1e-3)
+    if isinstance(found, list):
+        return [exact(one) for one in found]
+    if isinstance(found, dict):
+        return {key: exact(one) for key, one in found.items()}
+    return found
+
+
+def test_a_sentence_stands_there_translated_before_a_model_is_loaded(
+    context: BrowserContext, greeting: Path
+) -> None:
+    page = context.new_page()
+    asked = list[str]()
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((greeting / PAGE).as_uri())
+    page.locator(".live-target .now").first.wait_for()
+    assert [url for url in asked if url.endswith(".js")] == []
+    first = numbers(page)
+    assert page.locator(".live-answer.solved").count() == 0
+    page.get_by_role("button", name="translate").click()
+    page.locator(".live-target .now").first.wait_for()
+    assert [url for url in asked if url.endswith(".js")] != []
+    # The library reports what the page's own script does.
+    assert numbers(page) == exact(first)
+    assert page.locator(".live-answer.solved").count() == 0
+
+
+def test_the_first_translation_can_be_taken_in_hand_at_once(
+    context: BrowserContext, greeting: Path
+) -> None:
+    page = context.new_page()
+    page.goto((greeting / PAGE).as_uri())
+    page.locator(".live-source button").first.click()
+    page.get_by_text("left out: two").wait_for()
+    left = numbers(page)["models"]["RNNsearch"]
+    assert left["words"][0]["out"]
+    assert len(left["alpha"][0]) == len(left["source"]) == len(left["words"])
+
+
 def test_steps_go_both_ways_and_show_their_row(opened: Open) -> None:
     page = opened()
     page.get_by_role("button", name="to the beginning").click()
@@ -157,6 +208,7 @@ def test_weights_are_taken_in_hand(opened: Open) -> None:
     rows = numbers(page)["models"]["RNNsearch"]["alpha"]
     assert rows[1] == pytest.approx([1 / len(rows[1])] * len(rows[1]), abs=1e-4)
     assert rows[0] != pytest.approx(rows[1], abs=1e-3)
+    page.get_by_text("Drag single weights").click()
     page.get_by_label("weight on the").first.fill("0.9")
     expect(page.locator(".live-piece i").first).to_have_text("0.90")
     held = numbers(page)["models"]["RNNsearch"]["alpha"][1]
@@ -237,12 +289,16 @@ def test_nothing_typed_is_nothing_written(opened: Open, text: str) -> None:
     expect(page.locator("[aria-live]").first).to_contain_text("Type a sentence")
 
 
-def test_strange_words_are_marked(opened: Open) -> None:
-    page = opened(text="the xylophone 漢 dog")
-    for name, why in (("the", "leave out"), ("xylophone", "pieces"), ("漢", "cannot read")):
-        word = page.locator(".live-source").get_by_role("button", name=re.compile(f"^{name}"))
-        assert why in (word.get_attribute("title") or "")
-        assert ("strange" in (word.get_attribute("class") or "")) == (name != "the")
+def test_words_never_seen_are_marked_and_only_these(opened: Open, runs: list[Run]) -> None:
+    page = opened(text="the xylophone 漢 dog strongdog")
+    for name, why in (
+        *(("the", "leave out"), ("dog", "leave out"), ("xylophone", "Never seen in training")),
+        *(("漢", "cannot read"), ("strongdog", "Never seen in training")),
+    ):
+        named = re.compile(rf"^{name}(\.|$)")
+        word = page.locator(".live-source").get_by_role("button", name=named)
+        assert why in (word.get_attribute("title") or ""), name
+        assert ("strange" in (word.get_attribute("class") or "")) == (why != "leave out")
 
 
 def test_it_plays_by_itself_unless_less_motion_is_wished(browser: Browser, folder: Path) -> None:
@@ -266,6 +322,7 @@ def test_nothing_stands_in_anybodys_way(
     expect(page.locator(".live-changes")).to_contain_text("weights held")
     page.get_by_text("The beam's tree").click()
     page.get_by_text("The same as a table").click()
+    page.get_by_text("Drag single weights").click()
     assert grave(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     boxes = page.locator(".live :is(button, select, input, textarea, summary)").evaluate_all(
@@ -293,8 +350,8 @@ def test_paper_and_a_browser_without_scripts_have_the_picture(
 RENDERED = """async ({values, data}) => {
   const bytes = Uint8Array.from(atob(data), (one) => one.charCodeAt(0));
   values.data = { [values.packs[0].name]: new DataView(bytes.buffer) };
-  globalThis.held = pageModel(values);
-  figure.render({ model: held, el: document.querySelector("main") });
+  globalThis.traits = pageModel(values);
+  figure.render({ model: traits, el: document.querySelector("main") });
 }"""
 
 
@@ -315,7 +372,7 @@ def test_a_notebook_hands_the_models_over_and_reads_what_was_found(
     page.evaluate(RENDERED, {"values": values, "data": data})
     page.get_by_role("button", name="translate").click()
     page.locator(".live-target .now").wait_for()
-    found = page.evaluate("held.get('found').RNNsearch")
+    found = page.evaluate("traits.get('found').RNNsearch")
     assert found["text"] == numbers(page)["models"]["RNNsearch"]["text"]
     assert len(found["alpha"]) == len(found["target"])
     # A notebook's address is not the figure's to write.
@@ -323,5 +380,6 @@ def test_a_notebook_hands_the_models_over_and_reads_what_was_found(
     assert "#live" not in page.url
 
 
-def test_the_page_is_small_before_a_model_is_loaded(folder: Path) -> None:
-    assert (folder / PAGE).stat().st_size < 400_000
+def test_the_page_is_small_before_a_model_is_loaded(folder: Path, greeting: Path) -> None:
+    for page in (folder / PAGE, greeting / PAGE):
+        assert page.stat().st_size < 400_000

@@ -61,7 +61,7 @@ def test_tokens_and_text_are_the_librarys(page: Page, language: str) -> None:
             "language": language,
             "lines": lines,
             "tokens": tokens,
-            "rules": rules("-".join(LANGUAGES)),
+            "rules": rules(LANGUAGES),
         },
     )
     assert found == expected

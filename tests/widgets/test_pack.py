@@ -1,18 +1,25 @@
 """What goes into a page, and which runs a page refuses."""
 
 import gzip
-from typing import Any
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import load
 
+from course_lib.corpora import load_corpus
+from course_lib.corpora.tokenization import tokenize
 from course_lib.errors import CourseError
-from course_lib.models.config import ModelConfig
+from course_lib.models import build_model
+from course_lib.models.config import model_config
 from course_lib.models.quantised import dequantised
-from course_lib.widgets.live import live, packs_of
-from course_lib.widgets.pack import check_model, pack
-from tests.widgets.live_models import VARIANTS, small_run
+from course_lib.pretrained import published
+from course_lib.training import load_run
+from course_lib.widgets.live import live, packs_of, sentences_for
+from course_lib.widgets.pack import languages_of, pack
+from course_lib.widgets.seen import BYTES, is_seen, seen_words
+from tests.widgets.live_models import small_run
 
 
 def test_a_pack_holds_the_runs_weights() -> None:
@@ -26,28 +33,11 @@ def test_a_pack_holds_the_runs_weights() -> None:
     assert made.about["parts"] == len(made.scripts)
 
 
-@pytest.mark.parametrize("name", VARIANTS)
-def test_what_the_page_computes_is_taken(name: str) -> None:
-    pack(small_run(**VARIANTS[name]))
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"context": "general"},
-        {"context": "dot", "encoder": "forward"},
-        {"context": "local-m-additive"},
-        {"encoder": "self-attention", "context": "additive"},
-        {"unit": "lstm"},
-        {"layers": 2},
-        {"decoder": "luong"},
-        {"reverse_source": True},
-        {"decoder": "paper-starts-at-zero"},
-    ],
-)
-def test_what_it_does_not_compute_is_refused(changes: dict[str, Any]) -> None:
-    with pytest.raises(CourseError, match="RNNsearch and RNNencdec"):
-        check_model(ModelConfig(10, 10, **changes))
+def test_a_language_that_a_page_does_not_split_is_refused() -> None:
+    run = small_run()
+    spanish = replace(run, config=replace(run.config, pair="en-es"))
+    with pytest.raises(CourseError, match="en-es"):
+        pack(spanish)
 
 
 def test_runs_of_one_name_stay_apart() -> None:
@@ -60,3 +50,49 @@ def test_a_notebook_is_sent_the_models() -> None:
     assert figure.data == {"small": pack(run).data}
     assert figure.text == "a dog ."
     assert [one["model"] for one in figure.packs] == ["RNNsearch"]
+
+
+def test_words_of_the_training_are_told_from_others() -> None:
+    run = small_run()
+    known = seen_words(run)
+    words = {
+        word
+        for line in load_corpus("toy", train=60, val=2, test=2).splits["train"].source
+        for word in line
+    }
+    assert len(known) == BYTES * len(words)
+    assert all(is_seen(word, known) for word in words)
+    assert not any(is_seen(word + "x", known) for word in words)
+    assert is_seen("anything", b"")
+
+
+def test_published_models_bring_the_words_of_their_training() -> None:
+    for name in published():
+        known = seen_words(load_run(name, "cpu"))
+        assert is_seen("street", known)
+        assert is_seen("&quot;", known)
+        assert not is_seen("parliament", known)
+
+
+def test_models_of_one_kind_are_told_apart() -> None:
+    one, other = packs_of([small_run(Path("mine")), small_run(Path("yours"))])
+    assert [one.about["model"], other.about["model"]] == ["mine", "yours"]
+
+
+def test_sentences_to_begin_with_are_ones_that_the_model_knows() -> None:
+    run = small_run()
+    run = replace(run, config=replace(run.config, changes={}))
+    known = seen_words(run)
+    for line in sentences_for(run):
+        assert all(is_seen(word, known) for word in tokenize(line, "en"))
+    tokens = replace(run, config=replace(run.config, corpus="copy", pair="tokens"))
+    assert languages_of(tokens) == ()
+    assert all(line.split() for line in sentences_for(tokens))
+
+
+@pytest.mark.parametrize(
+    ("preset", "words", "most"), [("laptop", 4000, 4e6), ("best", 10_000, 8e6)]
+)
+def test_a_preset_fits_into_a_page(preset: str, words: int, most: float) -> None:
+    model = build_model(model_config("rnnsearch", preset, words, words))
+    assert len(pack(replace(small_run(), model=model)).data) < most

@@ -1,8 +1,9 @@
 // A recorded beam search, step by step: what it kept, what it finished, what it dropped and when.
 
 const FATES = ["kept", "finished", "dropped"];
-const WIDTH = 112; // a column, in pixels
-const LINE = 40; // a card and the space below it
+const WIDTH = 112; // a column at most, in pixels; it narrows until the whole search can be seen
+const NARROWEST = 46;
+const LINE = 52; // a card and the space below it
 
 function render({ model, el }) {
   el.classList.add("moving", "beam");
@@ -33,6 +34,7 @@ function render({ model, el }) {
   let search;
   let cards = [];
   let focused = null;
+  let width = WIDTH;
   const last = () => Math.max(...search.nodes.map((node) => node[1]));
   const score = (node) => (node[1] ? node[3] / node[1] ** search.length_penalty : 0);
   const path = (number) => (number === 0 || number === null ? [] : [...path(search.nodes[number][0]), number]);
@@ -49,6 +51,8 @@ function render({ model, el }) {
     search.nodes.forEach((node, number) => { (columns[node[1]] ??= []).push(number); });
     const rows = (numbers) => numbers.sort((a, b) => search.nodes[b][3] - search.nodes[a][3]);
     cards = [];
+    width = Math.min(WIDTH, Math.max(NARROWEST, Math.floor((scroll.clientWidth || 700) / columns.length)));
+    const gap = Math.min(26, Math.round(width / 5));
     let height = 0;
     columns.forEach((column, step) => {
       const stays = rows(column.filter((number) => search.nodes[number][4] < 2));
@@ -59,22 +63,22 @@ function render({ model, el }) {
         height = Math.max(height, y + LINE);
         const name = `${node[2]}, ${step ? `log p ${shown(node[3])}, ${FATES[node[4]]}` : "the beginning"}`;
         const card = make("button", {
-          type: "button", class: `beam-card ${FATES[node[4]]}`, "aria-label": name, style: `left:${step * WIDTH}px;top:${y}px`,
+          type: "button", class: `beam-card ${FATES[node[4]]}`, "aria-label": name, style: `left:${step * width}px;top:${y}px;width:${width - gap}px`,
           onmouseenter: () => read(number), onfocus: () => read(number), onclick: () => put("step", Math.max(1, step)),
         }, make("b", {}, node[2]), make("span", {}, step ? shown(node[3]) : ""));
-        cards[number] = { card, x: step * WIDTH, y: y + LINE / 2 - 4 };
+        cards[number] = { card, x: step * width, y: y + LINE / 2 - 4 };
       });
     });
     field.replaceChildren(lines, ...cards.map((one) => one.card));
-    field.style.width = `${columns.length * WIDTH}px`;
+    field.style.width = `${columns.length * width}px`;
     field.style.height = `${height}px`;
-    lines.setAttribute("width", columns.length * WIDTH);
+    lines.setAttribute("width", columns.length * width);
     lines.setAttribute("height", height);
     lines.replaceChildren(...search.nodes.map((node, number) => {
       if (number === 0) return draw("path");
       const [from, to] = [cards[node[0]], cards[number]];
-      const start = from.x + WIDTH - 26;
-      return draw("path", { d: `M${start} ${from.y}C${start + 16} ${from.y} ${to.x - 14} ${to.y} ${to.x} ${to.y}`, class: FATES[node[4]] });
+      const start = from.x + width - gap;
+      return draw("path", { d: `M${start} ${from.y}C${start + gap / 2} ${from.y} ${to.x - gap / 2} ${to.y} ${to.x} ${to.y}`, class: FATES[node[4]] });
     }));
     if (model.get("step") > last()) put("step", last());
     show();
@@ -103,9 +107,9 @@ function render({ model, el }) {
     const fates = FATES.map((fate, k) => `${search.nodes.filter((node) => node[1] === step && node[4] === k).length} ${fate}`);
     say(step ? `Step ${step}: ${fates.join(", ")}.${end ? ` The winner: ${text(search.best.at(-1))}.` : ""}` : "Nothing is written yet.");
     // last: to ask where things are lays the page out
-    const column = step * WIDTH;
+    const column = step * width;
     const [left, room] = [scroll.scrollLeft, scroll.clientWidth];
-    if (column + WIDTH > left + room || column < left) scroll.scrollLeft = column + WIDTH - room;
+    if (column + width > left + room || column < left) scroll.scrollLeft = column + width - room;
   }
 
   function read(number) {
@@ -139,7 +143,9 @@ function render({ model, el }) {
   chosen.forEach((key) => model.on(`change:${key}`, load));
   model.on("change:step", show);
   load();
+  addEventListener("resize", load);
   return () => {
+    removeEventListener("resize", load);
     chosen.forEach((key) => model.off(`change:${key}`, load));
     model.off("change:step", show);
   };

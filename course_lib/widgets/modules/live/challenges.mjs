@@ -10,8 +10,7 @@ const LEXICON = {
 const wordsOf = (pieces) => labels(pieces).reduce((list, { joined }) => [...list, (list.at(-1) ?? -1) + (joined ? 0 : 1)], []);
 
 /** Words that one translation has and the other has not, of those the page knows. */
-function forgotten(language, search, encdec) {
-  const known = LEXICON[language] ?? {};
+function forgotten(known, search, encdec) {
   const has = (text, forms) => text.split(/[^\p{L}]+/u).some((word) => forms.some((form) => word.includes(form)));
   return search.words.map((word) => word.text)
     .filter((word) => known[word] && has(search.text, known[word]) && !has(encdec.text, known[word]));
@@ -40,10 +39,11 @@ const CHALLENGES = [
   {
     name: "It forgets",
     task: "Find the shortest sentence in which RNNencdec leaves out one of these words, while RNNsearch writes it:",
-    needs: ({ search, encdec }) => search && encdec,
-    check({ search, encdec, language, changed }) {
+    needs: ({ search, encdec, lexicon }) => search && encdec && lexicon,
+    check({ search, encdec, lexicon, changed, own }) {
+      if (!own) return "Type a sentence of your own.";
       if (changed) return "Only an untouched translation counts: undo your changes.";
-      const lost = forgotten(language, search.found, encdec.found);
+      const lost = forgotten(lexicon, search.found, encdec.found);
       if (!lost.length) return null;
       return { said: `Solved: RNNencdec forgot “${lost[0]}” in a sentence of ${search.found.words.length} words and marks.`, size: search.found.words.length };
     },
@@ -52,7 +52,8 @@ const CHALLENGES = [
     name: "It crosses",
     task: "Find a sentence whose map crosses: one word looks at a place, and a word written after it at a place two or more words further to the front.",
     needs: ({ search }) => search,
-    check({ search, changed }) {
+    check({ search, changed, own }) {
+      if (!own) return "Type a sentence of your own.";
       const found = crossing(search.found);
       if (!found || changed) return changed ? "Only an untouched map counts: undo your changes." : null;
       const [i, later, most] = found;
@@ -64,8 +65,8 @@ const CHALLENGES = [
     name: "It does not care",
     task: "Change weights so that half of a row lies elsewhere, and the translation stays the same, word for word.",
     needs: ({ search }) => search,
-    check({ search, held }) {
-      if (!held) return null;
+    check({ search, holds }) {
+      if (!holds) return null;
       const far = moved(search.plain, search.found);
       if (far < 0.5) return `So far ${shown(far)} of a row's weight has moved: move 0.50.`;
       if (search.found.text !== search.plain.text) return "Now the translation is another one.";
@@ -74,27 +75,28 @@ const CHALLENGES = [
   },
 ];
 
-/** The list of challenges; `show(state)` looks whether one is solved. */
-function challengeList(language) {
+/** The list of challenges for a pair of languages; `show(state)` looks whether one is solved. */
+function challengeList(pair) {
+  const [from, to] = pair.split("-");
+  const lexicon = from === "en" ? LEXICON[to] : undefined;
   const lines = CHALLENGES.map((one) => {
     const answer = make("p", { class: "live-answer" }, "Not yet.");
-    const words = one.name === "It forgets" ? ` ${Object.keys(LEXICON[language] ?? {}).join(", ")}.` : "";
+    const words = one.name === "It forgets" && lexicon ? ` ${Object.keys(lexicon).join(", ")}.` : "";
     return { ...one, answer, item: make("li", {}, make("b", {}, one.name), `. ${one.task}${words}`, answer) };
   });
   const element = make("section", { class: "live-challenges" }, make("h3", { class: "moving-title" }, "Challenges"),
     make("ol", {}, ...lines.map((one) => one.item)));
   let shortest = Infinity;
-  function show(state) {
-    for (const line of lines) {
-      line.item.hidden = !line.needs(state);
-      if (line.item.hidden || line.answer.classList.contains("solved") && line.name !== "It forgets") continue;
-      const found = line.check({ ...state, language });
-      if (typeof found === "string") line.answer.textContent = line.answer.classList.contains("solved") ? line.answer.textContent : found;
-      if (!found?.said || (found.size ?? 0) >= shortest) continue;
-      if (found.size) shortest = found.size;
-      line.answer.textContent = found.said + (found.size ? " Can you find a shorter one?" : "");
-      line.answer.classList.add("solved");
-    }
+  function look(line, state) {
+    line.item.hidden = !line.needs(state);
+    const solved = line.answer.classList.contains("solved");
+    if (line.item.hidden || (solved && line.name !== "It forgets")) return;
+    const found = line.check(state);
+    if (typeof found === "string" && !solved) line.answer.textContent = found;
+    if (!found?.said || (found.size ?? 0) >= shortest) return;
+    if (found.size) shortest = found.size;
+    line.answer.textContent = found.said + (found.size ? " Can you find a shorter one?" : "");
+    line.answer.classList.add("solved");
   }
-  return { element, show };
+  return { element, show: (state) => lines.forEach((line) => look(line, { ...state, lexicon })) };
 }

@@ -9,56 +9,62 @@ function withWeight(weights, j, value) {
   });
 }
 
-/**
- * The controls. `change(weights, everyStep)` is called with what the reader made of the row, and with
- * null where the model shall look for itself again.
- */
-function holder(change) {
-  const title = make("h3", { class: "moving-title" });
-  const sliders = make("div", { class: "live-sliders" });
-  const scope = choice("for", () => {});
-  scope.select.append(make("option", {}, "this word"), make("option", {}, "every word"));
-  const everyStep = () => scope.select.selectedIndex === 1;
-  const button = (name, act) => make("button", { type: "button", onclick: act }, name);
-  const only = choice("all on", () => only.select.value !== "" && put(now.map((_, j) => Number(j === Number(only.select.value)))));
-  const row = choice("the row of", () => row.select.value !== "" && put([...rows[Number(row.select.value)]]));
-  const element = make("section", { class: "live-hold" }, title,
-    make("div", { class: "moving-controls" }, scope.line, button("all alike", () => put(now.map(() => 1 / now.length))), only.line, row.line,
-      button("as the model looks", () => change(null, everyStep()))),
-    sliders);
-  let [now, rows, inputs] = [[], [], []];
+class Hold {
+  /** `change(row, every)`: what the reader made of the row; null where the model shall look for itself. */
+  constructor(change) {
+    Object.assign(this, { change, now: [], rows: [], inputs: [] });
+    const button = (name, act) => make("button", { type: "button", onclick: act }, name);
+    this.title = make("h3", { class: "moving-title" });
+    this.scope = choice("for", () => {}).line;
+    this.scope.lastChild.append(make("option", {}, "this word"), make("option", {}, "every word"));
+    this.only = this.chooser("all on", (j) => this.now.map((_, k) => Number(k === j)));
+    this.row = this.chooser("the row of", (i) => [...this.rows[i]]);
+    this.sliders = make("div", { class: "live-sliders" });
+    this.element = make("section", { class: "live-hold" }, this.title,
+      make("p", { class: "live-hint" }, "Put other weights in their place and see what is written then."),
+      make("div", { class: "moving-controls" }, this.scope,
+        button("all alike", () => this.put(this.now.map(() => 1 / this.now.length))), this.only.line, this.row.line,
+        button("its own again", () => change(null, this.every))),
+      make("details", {}, make("summary", {}, "Drag single weights"), this.sliders));
+  }
 
-  function put(weights) {
-    change(weights.map((weight) => Math.round(weight * 1e4) / 1e4), everyStep());
+  get every() { return this.scope.lastChild.selectedIndex === 1; }
+
+  /** A list whose choice, a number, is made a row of. */
+  chooser(label, rowOf) {
+    const { select, line } = choice(label, () => select.value !== "" && this.put(rowOf(Number(select.value))));
+    const offer = (words) => select.replaceChildren(make("option", { value: "" }, "…"), ...words.map((word, k) => make("option", { value: k }, word)));
+    return { line, offer };
+  }
+
+  put(weights) {
+    this.change(weights.map((weight) => Math.round(weight * 1e4) / 1e4), this.every);
   }
 
   /** A slider a source word; those of a sentence stay while its weights change under the hand. */
-  function build(words) {
-    inputs = words.map((word, j) => {
-      const input = make("input", {
-        type: "range", min: 0, max: 1, step: 0.01, "aria-label": `weight on ${word}`,
-        oninput: () => put(withWeight(now, j, Number(input.value))),
-      });
-      const value = make("output", { class: "role-weight" });
-      return { word, input, value, line: make("div", { class: "live-slider" }, make("span", {}, word), input, value) };
+  slider(word, j) {
+    const input = make("input", {
+      type: "range", min: 0, max: 1, step: 0.01, "aria-label": `weight on ${word}`,
+      oninput: () => this.put(withWeight(this.now, j, Number(input.value))),
     });
-    sliders.replaceChildren(...inputs.map((one) => one.line));
+    const value = make("output", { class: "role-weight" });
+    return { word, input, value, line: make("div", { class: "live-slider" }, make("span", {}, word), input, value) };
   }
-
-  const options = (select, words) => select.replaceChildren(make("option", { value: "" }, "…"), ...words.map((word, k) => make("option", { value: k }, word)));
 
   /** The row of step i, counted from 0. */
-  function show({ source, target, alpha }, i) {
-    const [words, written] = [labels(source), labels(target)].map((list) => list.map((word) => word.text));
-    [now, rows] = [alpha[i], alpha];
-    title.textContent = `Take hold of the weights of “${written[i]}”`;
-    if (inputs.map((one) => one.word).join(" ") !== words.join(" ")) build(words);
-    inputs.forEach(({ input, value }, j) => {
-      if (document.activeElement !== input) input.value = now[j];
-      value.textContent = shown(now[j]);
+  show({ source, target, alpha }, i) {
+    const [words, written] = [texts(source), texts(target)];
+    [this.now, this.rows] = [alpha[i], alpha];
+    this.title.textContent = `Take hold of the weights of “${written[i]}”`;
+    if (this.inputs.map((one) => one.word).join(" ") !== words.join(" ")) {
+      this.inputs = words.map((word, j) => this.slider(word, j));
+      this.sliders.replaceChildren(...this.inputs.map((one) => one.line));
+    }
+    this.inputs.forEach(({ input, value }, j) => {
+      if (document.activeElement !== input) input.value = this.now[j];
+      value.textContent = shown(this.now[j]);
     });
-    options(only.select, words);
-    options(row.select, written);
+    this.only.offer(words);
+    this.row.offer(written);
   }
-  return { element, show };
 }

@@ -1,6 +1,7 @@
 // Where a model looked: the map as a drawing, the arcs of one step, and a table that says the same.
 
 const END_MARK = "</s>";
+const texts = (pieces) => labels(pieces).map((word) => word.text);
 const MAP = { cell: 24, letters: 12, paper: "#ffffff", ink: "#23262b", line: "#d9d9d2" };
 
 /** How wide a text is drawn, in pixels. */
@@ -13,7 +14,7 @@ function widthOf(text, size = MAP.letters) {
 /** The whole map, a drawing that can leave the page: it has its colours in itself. */
 function mapOf({ source, target, alpha }, title) {
   const { cell, letters, paper, ink, line } = MAP;
-  const [columns, rows] = [labels(source), labels(target)].map((list) => list.map((word) => word.text));
+  const [columns, rows] = [texts(source), texts(target)];
   const left = Math.max(...rows.map((word) => widthOf(word))) + 10;
   const top = Math.max(...columns.map((word) => widthOf(word))) + 10;
   const [width, height] = [left + cell * columns.length + 2, top + cell * rows.length + 2];
@@ -30,20 +31,24 @@ function mapOf({ source, target, alpha }, title) {
     draw("rect", { x: left, y: top, width: cell * columns.length, height: cell * rows.length, fill: "none", stroke: line }));
 }
 
-/** Arcs from the word written last to the words looked at, within the element `stage`. */
-function arcsOf(stage, weights, from, to) {
+/**
+ * Arcs from the words looked at to the word written last, within the element `stage`: they bend
+ * between the source and `below`, and go straight down from there.
+ */
+function arcsOf(stage, weights, written, source, below) {
   const origin = stage.getBoundingClientRect();
   const place = (element, edge) => {
     const box = element.getBoundingClientRect();
     return [box.left - origin.left + box.width / 2, box[edge] - origin.top];
   };
-  const [x, y] = place(from, "top");
+  const [x, y] = place(written, "top");
+  const [, bend] = place(below, "top");
   return weights.flatMap((weight, j) => {
-    if (weight < 0.02 || !to[j]) return [];
-    const [across, down] = place(to[j], "bottom");
-    const middle = (y + down) / 2;
+    if (weight < 0.02 || !source[j]) return [];
+    const [across, down] = place(source[j], "bottom");
+    const middle = (bend + down) / 2;
     return [draw("path", {
-      d: `M${x} ${y}C${x} ${middle} ${across} ${middle} ${across} ${down}`,
+      d: `M${across} ${down}C${across} ${middle} ${x} ${middle} ${x} ${bend}V${y}`,
       "stroke-width": (1 + 6 * weight).toFixed(2), "stroke-opacity": (0.25 + 0.75 * weight).toFixed(2),
     })];
   });
@@ -51,7 +56,7 @@ function arcsOf(stage, weights, from, to) {
 
 /** The numbers of a translation for whoever reads with their ears. */
 function tableOf({ source, target, alpha, logProbs, next }) {
-  const [columns, rows] = [labels(source), labels(target)].map((list) => list.map((word) => word.text));
+  const [columns, rows] = [texts(source), texts(target)];
   const head = ["word", "p", ...(alpha ? columns : []), "most probable words"];
   return make("table", { class: "live-numbers" },
     make("thead", {}, make("tr", {}, ...head.map((word) => make("th", { scope: "col" }, word)))),

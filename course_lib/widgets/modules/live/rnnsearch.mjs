@@ -39,6 +39,13 @@ const row = ({ weight, columns }, number) => weight.subarray(number * columns, (
 const tanh = (vectors) => vectors.map((vector) => vector.map(Math.tanh));
 const sigma = (x) => 1 / (1 + Math.exp(-x));
 
+/** max(x_2k-1, x_2k). */
+const maxout = (vectors) => vectors.map((one) => (
+  Float32Array.from({ length: one.length / 2 }, (_, k) => Math.max(one[2 * k], one[2 * k + 1]))));
+
+/** sum_j alpha_j h_j. */
+const mean = (alpha, vectors) => vectors[0].map((_, i) => vectors.reduce((so, h, j) => so + alpha[j] * h[i], 0));
+
 /** exp(x_j) / sum_k exp(x_k). */
 function softmaxOf(values) {
   const most = values.reduce((a, b) => Math.max(a, b), -Infinity);
@@ -101,32 +108,38 @@ const advance = (unit, inputs, states) => unit.step(unit, product(unit.W, inputs
 
 // --- The model ------------------------------------------------------------------------------
 
-/** An encoder and a decoder, from the tensors of a file of weights and the model's configuration. */
+/** RNNsearch or RNNencdec, from the tensors of a file of weights and the model's configuration. */
 class EncoderDecoder {
   constructor(tensors, config) {
-    const matrix = (weight, bias) => {
-      const { values, shape: [rows, columns] } = tensors[weight];
-      return { weight: values, rows, columns, bias: tensors[bias]?.values };
-    };
-    const linear = (name) => (tensors[`${name}.weight`] ? matrix(`${name}.weight`, `${name}.bias`) : null);
-    const paper = config.unit === "paper";
-    const unit = (name) => (paper
-      ? { step: paperUnit, W: linear(`${name}.W`), U: linear(`${name}.U`), gates: linear(`${name}.U_gates`) }
-      : { step: torchUnit, W: linear(`${name}.W`), U: linear(`${name}.U`) });
-    const direction = (place, suffix) => {
-      const part = (kind, way) => matrix(`encoder.rnn.units.weight_${kind}_l0${way}`, `encoder.rnn.units.bias_${kind}_l0${way}`);
-      return paper ? unit(`encoder.rnn.units.0.${place}`) : { step: torchUnit, W: part("ih", suffix), U: part("hh", suffix) };
-    };
-    this.config = config;
-    this.forward = direction(0, "");
-    this.backward = config.encoder === "bidirectional" ? direction(1, "_reverse") : null;
-    this.E_x = linear("encoder.E");
-    this.E_y = linear("decoder.E") ?? this.E_x;
-    for (const name of ["W_s", "C", "U_o", "V_o", "C_o"]) this[name] = linear(`decoder.${name}`);
-    for (const name of ["W_a", "U_a", "v_a"]) this[name] = linear(`decoder.context.score.${name}`);
-    this.W_o = { ...(linear("decoder.W_o") ?? this.E_y), bias: tensors["decoder.W_o.bias"].values };
-    this.unit = unit("decoder.unit");
-    this.second = config.decoder.startsWith("conditional") ? unit("decoder.second") : null;
+    Object.assign(this, { tensors, config });
+    this.forward = this.direction(0, "");
+    this.backward = this.direction(1, "_reverse");
+    this.E_x = this.linear("encoder.E");
+    this.E_y = this.linear("decoder.E") ?? this.E_x;
+    for (const name of ["W_s", "C", "U_o", "V_o", "C_o"]) this[name] = this.linear(`decoder.${name}`);
+    for (const name of ["W_a", "U_a", "v_a"]) this[name] = this.linear(`decoder.context.score.${name}`);
+    this.W_o = { ...(this.linear("decoder.W_o") ?? this.E_y), bias: tensors["decoder.W_o.bias"].values };
+    this.unit = this.unitOf("decoder.unit");
+    this.second = this.unitOf("decoder.second");
+  }
+
+  matrix(weight, bias) {
+    const { values, shape: [rows, columns] } = this.tensors[weight];
+    return { weight: values, rows, columns, bias: this.tensors[bias]?.values };
+  }
+
+  linear(name) { return this.tensors[`${name}.weight`] ? this.matrix(`${name}.weight`, `${name}.bias`) : null; }
+
+  unitOf(name) {
+    const [W, U, gates] = ["W", "U", "U_gates"].map((one) => this.linear(`${name}.${one}`));
+    return W && { step: this.config.unit === "paper" ? paperUnit : torchUnit, W, U, gates };
+  }
+
+  /** A direction of the encoder: torch has names of its own for its matrices. */
+  direction(place, way) {
+    if (this.config.unit === "paper") return this.unitOf(`encoder.rnn.units.0.${place}`);
+    const part = (kind) => this.matrix(`encoder.rnn.units.weight_${kind}_l0${way}`, `encoder.rnn.units.bias_${kind}_l0${way}`);
+    return { step: torchUnit, W: part("ih"), U: part("hh") };
   }
 
   /** Read a sentence once: its words' numbers, without the end mark, to what the decoder looks at. */
@@ -138,41 +151,37 @@ class EncoderDecoder {
       return inputs.map((x) => { [h] = [advance(unit, [x], h)]; return h[0]; });
     };
     const onward = along(this.forward, embedded);
-    const back = this.backward && along(this.backward, embedded.toReversed()).toReversed();
+    const back = along(this.backward, embedded.toReversed()).toReversed();
     // h_j = [->h_j; <-h_j]
-    const annotations = onward.map((h, j) => (back ? Float32Array.of(...h, ...back[j]) : h));
-    const last = onward.at(-1);
+    const annotations = onward.map((h, j) => Float32Array.of(...h, ...back[j]));
     return {
       annotations,
       // U_a h_j, which no step changes
       keys: this.U_a && product(this.U_a, annotations),
-      // s_0 = tanh(W_s <-h_1); for an encoder that reads forward only, W_s ->h_Tx
-      start: tanh(product(this.W_s, [back ? back[0] : last]))[0],
+      // s_0 = tanh(W_s <-h_1)
+      start: tanh(product(this.W_s, [back[0]]))[0],
       // RNNencdec: c is the last forward state
-      summary: last,
+      summary: onward.at(-1),
     };
   }
 
   /** Where a state s looks: energies, weights and context. `given` weights stand in for its own. */
-  look(Ws, { annotations, keys, summary }, given) {
+  look(s, { annotations, keys, summary }, given) {
     if (!keys) return { c: summary, alpha: null, energies: null };
+    // W_a s
+    const [Ws] = product(this.W_a, [s]);
     // e_ij = v_a' tanh(W_a s + U_a h_j)
     const energies = product(this.v_a, keys.map((key) => key.map((value, i) => Math.tanh(Ws[i] + value)))).map(([e]) => e);
     // alpha_ij = exp(e_ij) / sum_k exp(e_ik)
     const alpha = given ?? softmaxOf(energies);
     // c_i = sum_j alpha_ij h_j
-    const c = annotations[0].map((_, i) => annotations.reduce((so, h, j) => so + alpha[j] * h[i], 0));
-    return { c, alpha, energies };
+    return { c: mean(alpha, annotations), alpha, energies };
   }
 
-  /** One step for each hypothesis: its last word y_{i-1} and state s_{i-1} to the next of both. */
-  step(words, states, memory, given) {
+  /** Step i for each hypothesis: its last word y_{i-1} and state s_{i-1} to the next of both. */
+  step(words, states, memory, given, i) {
     const embedded = words.map((y) => row(this.E_y, y));
-    const looks = (queries) => {
-      // W_a s
-      const Ws = this.W_a ? product(this.W_a, queries) : queries;
-      return Ws.map((one) => this.look(one, memory, given));
-    };
+    const looks = (queries) => queries.map((s) => this.look(s, memory, given, i));
     let [seen, after] = [];
     if (this.second) {
       // s'_i = f(E y_{i-1}, s_{i-1})
@@ -188,21 +197,17 @@ class EncoderDecoder {
       const projected = sum(product(this.unit.W, embedded), product(this.C, seen.map(({ c }) => c)));
       after = this.unit.step(this.unit, projected, states);
     }
-    // the paper's readout reads s_{i-1}, the conditional decoder's and some others' s_i
-    const previous = ["paper", "paper-tanh-readout", "conditional-reads-old-state"].includes(this.config.decoder);
-    const logits = this.readout(previous ? states : after, embedded, seen.map(({ c }) => c));
+    // the paper's readout reads s_{i-1}, the conditional decoder's s_i
+    const logits = this.readout(this.second ? after : states, embedded, seen.map(({ c }) => c));
     return after.map((s, k) => ({ ...seen[k], s, logits: logits[k] }));
   }
 
   /** Logits of the next word. */
   readout(states, embedded, contexts) {
-    // t~_i = U_o s + V_o E y_{i-1} + C_o c_i
+    // t~_i = U_o s + V_o E y_{i-1} + C_o c_i;  t_ik = max(t~_i,2k-1, t~_i,2k)
     const deep = sum(product(this.U_o, states), product(this.V_o, embedded), product(this.C_o, contexts));
-    // t_i,k = max(t~_i,2k-1, t~_i,2k), or tanh(t~_i), or t~_i
-    const maxout = () => deep.map((one) => Float32Array.from({ length: one.length / 2 }, (_, k) => Math.max(one[2 * k], one[2 * k + 1])));
-    const t = ({ "paper-tanh-readout": () => tanh(deep), sutskever: () => deep }[this.config.decoder] ?? maxout)();
     // W_o t_i + b
-    return product(this.W_o, t);
+    return product(this.W_o, maxout(deep));
   }
 }
 
@@ -234,7 +239,7 @@ function* search(model, words, { k = 1, lengthPenalty = 1, prefix = [], weights 
   let [places, best] = [k, null];
   let live = [{ parent: null, word: BOS, logProb: 0, state: memory.start }];
   for (let i = 1; live.length; i += 1) {
-    const steps = model.step(live.map((one) => one.word), live.map((one) => one.state), memory, weights[i] ?? weights.every);
+    const steps = model.step(live.map((one) => one.word), live.map((one) => one.state), memory, weights[i] ?? weights.every, i);
     const continuations = live.flatMap((parent, place) => {
       const { s, logits, ...seen } = steps[place];
       const log = logProbs(logits);

@@ -149,23 +149,35 @@ function cutterOf(merges) {
   };
 }
 
+/** The last 24 bits of FNV-1a over a word's UTF-8. */
+const hashOf = (word) => new TextEncoder().encode(word).reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), 0x811c9dc5) & 0xffffff;
+
+/** Whether a word occurred in training, from base64 of three bytes a word; all did where none is known. */
+function seenOf(base64) {
+  const bytes = Uint8Array.from(atob(base64), (one) => one.charCodeAt(0));
+  const hashes = new Set();
+  for (let k = 0; k < bytes.length; k += 3) hashes.add((bytes[k] << 16) | (bytes[k + 1] << 8) | bytes[k + 2]);
+  return (word) => !hashes.size || hashes.has(hashOf(word));
+}
+
 /**
  * Everything a model needs to read text and to be read.
  *
  * about: `pair`, `source` and `target`, the words or pieces in the order of their numbers, `merges`
- * where they are pieces, and `rules`. A pair that is no pair of languages has words between spaces.
+ * where they are pieces, `rules`, and the words `seen` in training. A pair that is no pair of languages has words between spaces.
  */
-function textOf({ pair, source, target, merges, rules }) {
+function textOf({ pair, source, target, merges, rules, seen }) {
   const [from, to] = pair.split("-");
   const numbers = new Map(source.map((token, number) => [token, number]));
   const cut = merges ? cutterOf(merges) : (token) => [token];
   const words = to ? tokenizerOf(from, { ...rules.tokens, ...rules[from] }) : split;
+  const wasSeen = seenOf(seen);
   const joined = to ? detokenizerOf(to, rules.text) : (tokens) => tokens.join(" ");
   return {
     /** A line as words, each with its `text` and the `numbers` of its pieces. */
     encode: (line) => words(to ? normalised(line.toWellFormed().toLowerCase(), from) : line).map((token) => {
       const found = cut(token).map((piece) => numbers.get(piece) ?? UNK);
-      return { text: unescaped(token), numbers: found.filter((number, k) => !(merges && number === UNK && found[k - 1] === UNK)) };
+      return { text: unescaped(token), seen: wasSeen(token), numbers: found.filter((number, k) => !(merges && number === UNK && found[k - 1] === UNK)) };
     }),
     /** The text of a source word or piece, and of a target one. */
     sourceToken: (number) => unescaped(source[number]),

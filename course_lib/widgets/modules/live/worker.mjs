@@ -14,8 +14,8 @@ function readLine(line, without) {
   const words = text.encode(line).map((word, k) => ({ ...word, out: without.includes(k) }));
   const read = words.filter((word) => !word.out);
   return {
-    words: words.map(({ text: written, numbers, out }) => ({
-      text: written, out, pieces: numbers.map(text.sourceToken), known: !numbers.includes(UNK),
+    words: words.map(({ text: written, numbers, out, seen }) => ({
+      text: written, out, pieces: numbers.map(text.sourceToken), known: !numbers.includes(UNK), seen,
     })),
     numbers: read.flatMap((word) => word.numbers),
   };
@@ -83,7 +83,7 @@ async function answer(ask, { line, without = [], ...options }) {
 async function load({ parts, bytes }) {
   try {
     const { tensors, about } = readTensors(await unpacked(bytes ?? bytesOf(parts)));
-    model = new EncoderDecoder(tensors, about.config);
+    model = modelOf(tensors, about.config);
     text = textOf(about);
     postMessage({ loaded: true });
   } catch {

@@ -1,0 +1,69 @@
+// What a reader asks: a sentence, a pair of languages, and how to search.
+
+const WIDEST = 12; // hypotheses of the widest beam
+const LONGEST = 2; // the largest length penalty
+
+/** The form; `put(key, value)` keeps what is asked, `ask()` asks it. */
+class Question {
+  constructor(model, put, ask) {
+    Object.assign(this, { model, put, ask, asked: model.get("text") });
+    const id = fresh("text");
+    this.text = make("textarea", { id, rows: 2, maxlength: 2000, spellcheck: "false", oninput: () => put("text", this.text.value) });
+    this.text.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey) return;
+      event.preventDefault();
+      ask();
+    });
+    this.sliders = [this.slider("beam width k", "k", { min: 1, max: WIDEST, step: 1 }, 0),
+      this.slider("length penalty λ", "length_penalty", { min: 0, max: LONGEST, step: 0.1 }, 1)];
+    this.element = make("form", { class: "live-ask", onsubmit: (event) => { event.preventDefault(); ask(); } },
+      make("label", { for: id }, "Your sentence"),
+      make("div", { class: "live-line" }, this.text, make("button", { type: "submit", class: "live-start" }, "translate")),
+      make("div", { class: "moving-controls" }, this.examples(), this.pairs(), ...this.sliders.map((one) => one.line)));
+  }
+
+  examples() {
+    const { select, line } = choice("or take", () => { this.put("text", select.value); this.ask(); });
+    select.append(make("option", { value: "", disabled: true, selected: true }, "an example"),
+      ...this.model.get("sentences").map((one) => make("option", { value: one }, one)));
+    return line;
+  }
+
+  pairs() {
+    const all = [...new Set(this.model.get("packs").map((one) => one.pair))];
+    const { select, line } = choice("languages", () => { this.put("pair", select.value); this.ask(); });
+    select.append(...all.map((one) => make("option", { value: one }, one.replace("-", " → "))));
+    line.hidden = all.length < 2;
+    this.pair = select;
+    return line;
+  }
+
+  slider(label, key, range, digits) {
+    const place = fresh(key);
+    const input = make("input", { type: "range", id: place, ...range, oninput: () => this.put(key, Number(input.value)), onchange: () => this.ask() });
+    const value = make("output", { for: place });
+    const show = () => { input.value = this.model.get(key); value.textContent = shown(this.model.get(key), digits); };
+    return { line: make("div", { class: "moving-slider" }, make("label", { for: place }, label), input, value), show };
+  }
+
+  /** What is asked now. */
+  take() {
+    const [line, k, lengthPenalty] = ["text", "k", "length_penalty"].map((key) => this.model.get(key));
+    this.asked = line;
+    return { line, k, lengthPenalty };
+  }
+
+  /** What an address asks, as far as it makes sense here. */
+  restore({ text = "", pair, k, length_penalty: penalty }) {
+    this.put("text", String(text));
+    if (this.model.get("packs").some((one) => one.pair === pair)) this.put("pair", pair);
+    if (Number(k) >= 1 && Number(k) <= WIDEST) this.put("k", Math.round(k));
+    if (Number(penalty) >= 0 && Number(penalty) <= LONGEST) this.put("length_penalty", Number(penalty));
+  }
+
+  show() {
+    if (this.text.value !== this.model.get("text")) this.text.value = this.model.get("text");
+    this.pair.value = this.model.get("pair");
+    this.sliders.forEach((one) => one.show());
+  }
+}

@@ -1,0 +1,53 @@
+// Stepping through a translation: buttons, a slider, and playing.
+
+const LIVE_PACE = 450; // milliseconds a word
+
+class Steps {
+  /** `go(step)` is called with the number of words that shall be seen. */
+  constructor(go) {
+    Object.assign(this, { go, now: 0, last: 0, playing: null });
+    const button = (name, sign, to) => make("button", { type: "button", "aria-label": name, title: name, onclick: () => this.to(to()) }, sign);
+    this.slider = make("input", { type: "range", min: 0, "aria-label": "words written", oninput: () => this.to(Number(this.slider.value)) });
+    this.count = make("output", { class: "stepper-count" });
+    this.player = make("button", { type: "button", onclick: () => (this.playing ? this.stop() : this.play()) });
+    this.element = make("div", { class: "moving-controls", role: "group", "aria-label": "Steps" },
+      make("div", { class: "moving-buttons" },
+        button("to the beginning", "|◀", () => 0), button("one word back", "◀", () => this.now - 1), this.player,
+        button("next word", "▶", () => this.now + 1), button("to the end", "▶|", () => this.last)),
+      this.slider, this.count);
+    this.stop();
+  }
+
+  /** Where the figure stands. */
+  show(now, last) {
+    Object.assign(this, { now, last });
+    Object.assign(this.slider, { max: last, value: now });
+    this.count.textContent = `word ${now} of ${last}`;
+    this.slider.setAttribute("aria-valuetext", this.count.textContent);
+  }
+
+  to(step) {
+    this.stop();
+    this.go(Math.max(0, Math.min(this.last, step)));
+  }
+
+  play() {
+    if (this.now >= this.last) this.go(0);
+    this.playing = setInterval(() => {
+      this.go(this.now + 1);
+      if (this.now >= this.last) this.stop();
+    }, LIVE_PACE);
+    this.named("pause");
+  }
+
+  stop() {
+    clearInterval(this.playing);
+    this.playing = null;
+    this.named("play");
+  }
+
+  named(name) {
+    this.player.textContent = name;
+    this.player.setAttribute("aria-label", name);
+  }
+}
