@@ -1,8 +1,10 @@
-"""What the book's recorders wrote down, found by its name wherever it lies below `experiments/`."""
+"""What the book's recorders wrote down, found by its name, and what a page may say of it."""
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from statistics import mean
+from typing import Any, NamedTuple
 
 from course_lib.errors import CourseError
 
@@ -36,6 +38,49 @@ def record_paths(pattern: str) -> list[Path]:
         CourseError: this is no clone of the course.
     """
     return sorted(_folder().glob(f"*/{pattern}.json"), key=lambda path: path.name)
+
+
+class Comparison(NamedTuple):
+    """A row before all others: how far, and between which limits, over all pairs of seeds.
+
+    difference: of the printed means, to the best other row. least, most: of any seed of the row
+    and any seed of any other one. seeds: of the row with the fewest.
+    """
+
+    difference: float
+    least: float
+    most: float
+    seeds: int
+
+
+def compared(rows: Mapping[str, Sequence[float]], first: str, digits: int = 1) -> Comparison:
+    """The numbers of a sentence that says that `first` is above all other rows.
+
+    Args:
+        rows: by name, a number a seed; every row that the sentence speaks of.
+        first: the row that is said to be above the others.
+        digits: how many a page prints; the difference is that of the printed means.
+
+    Raises:
+        CourseError: a row is empty, there is no other row, or some seed of another row is not
+            below every seed of this one, so that the sentence would not hold.
+    """
+    others = {name: row for name, row in rows.items() if name != first}
+    if not others or not all(rows.values()):
+        raise CourseError("There is nothing to compare. Give every row one number a seed.")
+    for name, row in others.items():
+        if max(row) >= min(rows[first]):
+            raise CourseError(
+                f"{first!r} is not above {name!r} with every seed: {min(rows[first]):.{digits}f} "
+                f"against {max(row):.{digits}f}. Say so, or run more seeds."
+            )
+    printed = {name: round(mean(row), digits) for name, row in rows.items()}
+    return Comparison(
+        difference=round(printed[first] - max(printed[name] for name in others), digits),
+        least=min(rows[first]) - max(max(row) for row in others.values()),
+        most=max(rows[first]) - min(min(row) for row in others.values()),
+        seeds=min(len(row) for row in rows.values()),
+    )
 
 
 def _folder() -> Path:

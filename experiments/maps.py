@@ -15,12 +15,7 @@ from course_lib.corpora import Corpus
 from course_lib.corpora.batches import Batch, make_batch
 from course_lib.corpora.corpus import Link, Split
 from course_lib.evaluation.accuracy import tokens_right
-from course_lib.evaluation.align import (
-    Alignments,
-    forced_weights,
-    model1_alignments,
-    saved_weights,
-)
+from course_lib.evaluation.align import Alignments, model1_alignments, saved_weights
 from course_lib.evaluation.alignment import (
     alignment_error_rate,
     argmax_links,
@@ -34,6 +29,7 @@ from course_lib.evaluation.faithfulness import (
     permuted_weights,
     rank_correlation,
 )
+from course_lib.evaluation.forced import forced_weights
 from course_lib.evaluation.links import read_links
 from course_lib.evaluation.symmetrise import COMBINATIONS, grow_diag
 from course_lib.evaluation.weights import Weights

@@ -13,6 +13,24 @@ function markScrolling() {
   }
 }
 
+// A formula that is wider than its place is set smaller, so that nothing of it is cut off.
+function fitFormulas() {
+  for (const formula of document.querySelectorAll(".bd-article mjx-container")) formula.style.fontSize = "";
+  for (const formula of document.querySelectorAll(".bd-article mjx-container")) {
+    const displayed = formula.hasAttribute("display");
+    const place = displayed ? formula : formula.closest("td, th, li, dd, p, div");
+    const { paddingLeft, paddingRight } = getComputedStyle(place);
+    const room = place.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+    const wanted = displayed ? formula.scrollWidth : formula.offsetWidth;
+    if (room > 0 && wanted > room) formula.style.fontSize = `${Math.floor((98 * room) / wanted)}%`;
+  }
+}
+
+function settle() {
+  fitFormulas();
+  markScrolling();
+}
+
 // Paper has no folds. What was closed is closed again afterwards.
 let opened = [];
 addEventListener("beforeprint", () => {
@@ -28,6 +46,6 @@ const column = document.getElementById("pst-primary-sidebar");
 column?.setAttribute("role", "complementary");
 column?.setAttribute("aria-label", "The book");
 
-addEventListener("resize", markScrolling);
-document.addEventListener("toggle", markScrolling, true);
-addEventListener("load", () => (globalThis.MathJax?.startup?.promise ?? Promise.resolve()).then(markScrolling));
+addEventListener("resize", settle);
+document.addEventListener("toggle", settle, true);
+addEventListener("load", () => (globalThis.MathJax?.startup?.promise ?? Promise.resolve()).then(settle));

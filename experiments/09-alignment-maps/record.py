@@ -27,15 +27,10 @@ from course_lib.corpora import Corpus
 from course_lib.corpora.corpus import Split
 from course_lib.corpora.vocabulary import EOS, MARKS, Vocabulary
 from course_lib.errors import CourseError
-from course_lib.evaluation.align import (
-    align_split,
-    forced_weights,
-    model1_alignments,
-    saved_weights,
-    words_links,
-)
+from course_lib.evaluation.align import align_split, model1_alignments, saved_weights, words_links
 from course_lib.evaluation.alignment import argmax_links, threshold_links, transposed
 from course_lib.evaluation.diagnostics import diagnose, summarise
+from course_lib.evaluation.forced import forced_weights
 from course_lib.evaluation.symmetrise import both_directions
 from course_lib.evaluation.weights import Weights
 from course_lib.files import sha256_of

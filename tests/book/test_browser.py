@@ -134,6 +134,74 @@ def test_a_phone_shows_all_of_it_and_nothing_stands_in_the_way(
     assert {name: findings for name, findings in found.items() if findings} == {}
 
 
+CUT_OFF = """
+allowed => {
+  const article = document.querySelector(".bd-article");
+  const edge = article.getBoundingClientRect().right + 1;
+  const own = "svg, mjx-math, mjx-assistive-mml, .visually-hidden, .moving-scroll, .moving-said";
+  const found = new Set();
+  for (const element of article.querySelectorAll("*")) {
+    if (!element.clientWidth || element.closest(own) || element.closest(allowed)) continue;
+    const scrolls = getComputedStyle(element).overflowX !== "visible";
+    const cut = scrolls && element.scrollWidth > element.clientWidth + 1;
+    const right = element.getBoundingClientRect().right;
+    const cell = element.parentElement.closest("td, th");
+    if (cut || right > edge || (cell && right > cell.getBoundingClientRect().right + 1)) {
+      found.add(`${element.tagName}: ${element.textContent.trim().slice(0, 60)}`);
+    }
+  }
+  return [...found];
+}
+"""
+"""What needs scrolling sideways, or stands out of the page or its cell; moving figures aside."""
+
+A4_WITHIN_ITS_MARGINS = 665  # pixels, as `make pdf` prints
+
+
+@pytest.mark.parametrize("width", [1200, 1440, 1920, PHONE["width"]])
+def test_nothing_is_cut_off(visits: dict[str, Visit], width: int) -> None:
+    """With all folds open. On a phone a line of code scrolls inside its box."""
+    found = {}
+    for name, seen in visits.items():
+        seen.page.set_viewport_size({"width": width, "height": 900})
+        fold(seen.page, opened=True)
+        allowed = "pre" if width == PHONE["width"] else "none"
+        found[name] = seen.page.evaluate(CUT_OFF, allowed)
+        seen.page.set_viewport_size(DESK)
+    assert {name: cut for name, cut in found.items() if cut} == {}
+
+
+def test_nothing_is_cut_off_on_paper(visits: dict[str, Visit]) -> None:
+    found = {}
+    for name, seen in visits.items():
+        seen.page.emulate_media(media="print")
+        seen.page.set_viewport_size({"width": A4_WITHIN_ITS_MARGINS, "height": 900})
+        fold(seen.page, opened=True)
+        found[name] = seen.page.evaluate(CUT_OFF, "none")
+        seen.page.emulate_media(media="screen")
+        seen.page.set_viewport_size(DESK)
+    assert {name: cut for name, cut in found.items() if cut} == {}
+
+
+def test_what_is_cut_off_is_found(context: BrowserContext) -> None:
+    page = context.new_page()
+    page.set_content(
+        "<div class=bd-article style='width: 300px'>"
+        f"<pre style='overflow: auto'>{'long ' * 90}</pre>"
+        f"<p>fits</p><table><tr><td>{'w' * 90}</td></tr></table></div>"
+    )
+    assert {line.split(":")[0] for line in page.evaluate(CUT_OFF, "none")} >= {"PRE", "TABLE"}
+    assert not any(line.startswith("PRE") for line in page.evaluate(CUT_OFF, "pre"))
+    page.close()
+
+
+def test_no_cell_has_two_folds_of_one_name(visits: dict[str, Visit]) -> None:
+    names = "cells => cells.map(c => [...c.querySelectorAll('summary')].map(s => s.innerText))"
+    for name, seen in visits.items():
+        for folds in seen.page.locator("article .cell").evaluate_all(names):
+            assert len(set(folds)) == len(folds), (name, folds)
+
+
 def test_one_pale_text_among_many_is_found(
     context: BrowserContext, pale: Callable[[Page], list[str]]
 ) -> None:

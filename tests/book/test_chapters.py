@@ -107,7 +107,7 @@ def test_the_header_makes_the_cells_run(chapter: Path) -> None:
 def test_the_title_has_the_number_of_the_file(chapter: Path) -> None:
     _, page = read(chapter)
     title = next(line for line in page.lines if line.startswith("# "))
-    assert re.fullmatch(rf"# {int(chapter.name[:2])} · \S.*", title)
+    assert re.fullmatch(rf"# {int(chapter.name[:2])}b? · \S.*", title)
 
 
 def test_every_device_is_there(chapter: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 BOOK = Path(__file__).parents[2] / "book"
 ENTRY = re.compile(r"^(?P<term>\S.*)\n {2}(?P<text>.+)$", re.MULTILINE)
-CHAPTER = re.compile(r"\[Chapter (\d+)\]\((\d\d)-[\w-]+\.md\)$")
+CHAPTER = re.compile(r"\[Chapter (\d+)b?\]\((\d\d)-[\w-]+\.md\)$")
 
 
 def entries() -> dict[str, str]:

@@ -1,36 +1,41 @@
-"""The page about scale stays short, and the preset that it prints is the paper's."""
+"""Pages about commands stay short, and the preset on the one about scale is the paper's."""
 
 import re
 from pathlib import Path
+
+import pytest
 
 from course_lib.corpora.batches import POOL_BATCHES
 from course_lib.models import model_config
 from course_lib.training import RECIPES
 
-PAGE = Path(__file__).resolve().parents[2] / "book" / "scale.md"
+BOOK = Path(__file__).resolve().parents[2] / "book"
+PAGES = [BOOK / "scale.md", BOOK / "own-language-pair.md"]
 
 
-def test_the_page_has_at_most_1500_words() -> None:
-    text = PAGE.read_text(encoding="utf-8").split("---\n", 2)[2]
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_the_page_has_at_most_1500_words(page: Path) -> None:
+    text = page.read_text(encoding="utf-8").split("---\n", 2)[2]
     prose = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
     assert 300 < len(prose.split()) <= 1500
 
 
-def test_every_command_of_the_page_is_one_that_there_is() -> None:
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_command_of_the_page_is_one_that_there_is(page: Path) -> None:
     from course_lib.cli import app
 
     known = {command.callback.__name__ for command in app.registered_commands if command.callback}
     known |= {group.name for group in app.registered_groups}
-    blocks = re.findall(r"```sh\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
+    blocks = re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines()]
     assert lines
     for line in lines:
-        program, name, *_ = line.split()
+        program, name, *_ = line.rpartition(" | ")[2].split()
         assert program in ("course", "python")
         if program == "course":
             assert name in known
         else:
-            assert (PAGE.parents[1] / name).is_file()
+            assert (BOOK.parent / name).is_file()
 
 
 def test_the_preset_is_the_paper_s() -> None:

@@ -19,6 +19,8 @@ REGION = re.compile(
 )
 MOVING_DATA = 300 * 1024
 """Bytes, compressed, that all moving figures of a page may take."""
+LIVE_PAGE = 400_000
+"""Bytes."""
 TEXT_FILES = {".html", ".js", ".mjs", ".json", ".txt", ".md", ".ipynb", ".css", ".xml"}
 
 
@@ -146,6 +148,11 @@ def test_links_within_the_site_lead_somewhere(pages: dict[str, Path]) -> None:
             ):
                 dangling.append((name, link["href"]))
     assert dangling == []
+
+
+def test_the_page_of_translators_is_small_before_a_model_is_loaded(pages: dict[str, Path]) -> None:
+    # Its figure, text, picture and worker lie in it; the theme is that of all pages.
+    assert pages["translator"].stat().st_size < LIVE_PAGE
 
 
 def test_the_data_of_moving_figures_are_small(pages: dict[str, Path]) -> None:

@@ -26,7 +26,7 @@ RESULT: dict[str, Any] = {
 }
 MEASURES = {
     "train": (training, "measure_training", {"corpus", "threads", "batch", "rounds"}),
-    "decode": (searches, "measure_decode", {"run", "corpus", "threads", "batch", "rounds"}),
+    "decode": (searches, "measure_decode", {"corpus", "threads", "batch", "rounds"}),
     "attention": (attention, "measure_attention", {"threads", "batch", "rounds"}),
     "grade": (grading, "measure_grading", {"rounds"}),
     "figures": (moving, "measure_moving", {"rounds"}),

@@ -158,3 +158,23 @@ def test_mistakes_are_one_line_with_the_remedy(
     assert err.startswith("course: ")
     assert err.count("\n") == 1
     assert remedy in err
+
+
+def test_check_lists_faults_and_writes_a_copy_without_them(
+    course: Terminal, tmp_path: Path
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "train.en").write_text("One dog.\n\nTwo dogs.\n")
+    (folder / "train.es").write_text("Un perro.\nNada.\nDos perros.\n")
+    status, out, _ = course("check", str(folder))
+    assert (status, out) == (1, "train line 2: a side is empty\n")
+    status, out, _ = course("check", str(folder), "--fix")
+    assert status == 1
+    assert "mine-clean" in out
+    status, out, _ = course("check", str(tmp_path / "mine-clean"))
+    assert status == 0
+    assert "nothing is wrong" in out
+    for arguments in (["nowhere"], ["--pair", "en-xx", str(folder)]):
+        status, out, err = course("check", *arguments)
+        assert (status, out, err.count("\n")) == (2, "", 1)

@@ -129,3 +129,30 @@ def test_a_model_without_attention_has_nothing_to_replace_by(
     capsys.readouterr()
     assert course(monkeypatch, "translate", tmp_path / "run", "--replace-unk", stdin=lines) == 2
     assert "Use a model with attention" in capsys.readouterr().err
+
+
+def test_the_best_come_with_their_scores_and_the_first_is_the_answer(
+    run, lines, monkeypatch, capsys
+) -> None:
+    plain = answers(monkeypatch, capsys, run, lines, "--beam", 4)
+    listed = answers(monkeypatch, capsys, run, lines, "--beam", 4, "--n-best", 3)
+    rows = [" ".join(words).split("|||") for words in listed]
+    assert [int(number) for number, _, _ in rows] == [0, 0, 0, 1, 1, 1, 3, 3, 3]  # 2 is empty
+    for sentence in (0, 1, 3):
+        found = [(text.split(), float(score)) for n, text, score in rows if int(n) == sentence]
+        assert found[0][0] == plain[sentence]
+        assert [score for _, score in found] == sorted((s for _, s in found), reverse=True)
+        assert len({tuple(text) for text, _ in found}) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [
+        (["--n-best", 3, "--sample"], "goes with --beam"),
+        (["--n-best", 13], "Add --beam 13"),
+        (["--n-best", 2, "--beam", 1], "Add --beam 2"),
+    ],
+)
+def test_what_does_not_go_with_a_list_is_refused(run, options, remedy, monkeypatch, capsys) -> None:
+    assert course(monkeypatch, "translate", run, *options, stdin="a") == 2
+    assert remedy in capsys.readouterr().err

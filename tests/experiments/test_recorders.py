@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from course_lib.corpora.vocabulary import Vocabulary
-from course_lib.evaluation.align import forced_weights
+from course_lib.evaluation.forced import forced_weights
 from course_lib.evaluation.score import score_split
 from course_lib.training import RunConfig, load_run, train
 from experiments import __main__ as command

@@ -80,7 +80,7 @@ def visit_moving(self: SphinxTranslator, node: moving) -> None:
 
 def write_models(site: Path) -> None:
     """The published models' scripts, which the live figure's page loads when it is asked to."""
-    for pack in published_packs():
+    for _, pack in published_packs():
         for number, script in enumerate(pack.scripts):
             write_atomically(site / FOLDER / f"{pack.name}-{number}.js", script)
 

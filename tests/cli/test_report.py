@@ -1,0 +1,120 @@
+"""`course report`: everything a comparison found, on one page that needs nothing else."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from course_lib.corpora import own
+from course_lib.figures import report
+from tests.cli.test_own_text import SETTINGS, course, write
+
+
+class Page(HTMLParser):
+    """Counts tags, and keeps what the page would load and its text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.loads: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.loads += [value or "" for name, value in attrs if name in ("src", "href")]
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data.strip())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A comparison on ninety made-up pairs in Hebrew script, with two seeds."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(own, "cache_folder", lambda: home / "cache")
+        text = write(home / "<mine> & co")
+        words = ["compare", "--corpus", text, "--pair", "en-he", *SETTINGS]
+        for seed in (1, 2):
+            assert course(monkeypatch, *words, "--seed", seed, "--out", home / f"seed{seed}") == 0
+        assert course(monkeypatch, "report", home / "seed1", home / "seed2") == 0
+        yield home / "seed1"
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path) -> Page:
+    return Page((folder / "report.html").read_text(encoding="utf-8"))
+
+
+def test_it_needs_nothing_else_and_names_are_text(page: Page, folder: Path) -> None:
+    assert page.loads
+    assert all(address.startswith("data:image/png") for address in page.loads)
+    assert "script" not in page.tags
+    assert any("<mine> & co en-he" in words for words in page.words)
+
+
+def test_it_has_ten_sentences_with_their_maps(page: Page, folder: Path) -> None:
+    assert page.tags.count("article") == 10
+    test = report.read_comparison(folder).test
+    assert set(test.reference) <= set(page.words)
+    found = report.examples(report.read_comparison(folder))
+    assert all(set(one.translations) == {"rnnencdec", "rnnsearch"} for one in found)
+    maps = [one.maps["rnnsearch"] for one in found if one.translations["rnnsearch"]]
+    assert maps
+    for one in maps:
+        rows = [
+            [float(w) for w in re.findall(r"--w:([\d.]+)", row)] for row in one.split("<tr>")[2:]
+        ]
+        assert all(sum(row) == pytest.approx(1, abs=0.02) for row in rows)
+
+
+def test_scores_are_those_of_the_results(page: Page, folder: Path) -> None:
+    found = report.read_comparison(folder)
+    half, p = report.intervals(found)
+    assert 0 <= p <= 1
+    for model, scores in found.scores.items():
+        assert f"{scores['bleu_tok']:.1f}" in page.words
+        assert f"{scores['chrf']:.1f}" in page.words
+        middle, width = half[model]
+        assert abs(middle - scores["bleu_tok"]) < max(5, width * 2)
+    rows = report.spread_rows([found, report.read_comparison(folder.parent / "seed2")])
+    for _, *values in rows:
+        one, other, mean, least, greatest = map(float, values)
+        assert (least, greatest) == (min(one, other), max(one, other))
+        assert mean == pytest.approx((one + other) / 2, abs=0.1)
+    assert {"seed 1", "seed 2"} <= set(page.words)
+
+
+def test_the_notebook_is_one_and_its_cells_run(folder: Path) -> None:
+    notebook = nbformat.read(folder / "report.ipynb", as_version=4)
+    nbformat.validate(notebook)
+    names: dict[str, object] = {}
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            exec(cell.source, names)
+    assert set(names["found"].scores) == {"rnnencdec", "rnnsearch"}
+
+
+@pytest.mark.parametrize("broken", ["nothing", "other text"])
+def test_what_cannot_be_reported_is_one_line(
+    broken: str,
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    if broken == "other text":
+        shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
+        result = json.loads((tmp_path / "rnnsearch" / "result.json").read_text())
+        result["corpus_sha256"]["test.he"] = "0"
+        (tmp_path / "rnnsearch" / "result.json").write_text(json.dumps(result))
+    assert course(monkeypatch, "report", tmp_path) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert ("Put the text back" if broken == "other text" else "course compare") in error
