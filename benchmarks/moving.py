@@ -101,11 +101,19 @@ def softmax() -> Workload:
     return Workload(f"{len(values['products'][0][0])} keys", values, steps)
 
 
+def read_write() -> Workload:
+    """From the last frame, on which it opens, to the first, and back."""
+    values = FIGURES["read_write"].values()
+    frames = list(range(values["frame"], 0, -1))
+    return Workload(f"{len(frames)} frames", values, there_and_back("frame", frames))
+
+
 WORKLOADS: dict[str, Callable[[], Workload]] = {
     "attention_stepper": stepper,
     "beam_tree": beam_tree,
     "attention_by_hand": by_hand,
     "bottleneck": bottleneck,
+    "read_write": read_write,
     "softmax_scaling": softmax,
 }
 

@@ -4,8 +4,7 @@ Both are what tutorials write, over the same model: `model.step` computes the ke
 for all three. Ties apart, all find the same translations, which is checked with every measurement.
 """
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -17,12 +16,10 @@ from benchmarks.rounds import Program, Step, Timing, take_turns
 from benchmarks.training import CLIP, MIB, products
 from benchmarks.workload import workload
 from course_lib.corpora.batches import batches_in_order, make_batch, make_source
-from course_lib.corpora.registry import load_corpus
 from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.models import EncoderDecoder, ModelConfig, build_model
 from course_lib.search import beam_search, length_limit
 from course_lib.search.beam import BeamStep
-from course_lib.training import load_run
 from course_lib.training.recipe import Recipe, make_optimiser
 
 WIDTHS = (5, 12)
@@ -135,7 +132,6 @@ def measure_decode(
     threads: int = 1,
     batch: int = 64,
     rounds: int = 3,
-    run: Path | str | None = None,
     batches: int = 4,
     updates: int = UPDATES,
     **sizes: Any,
@@ -143,14 +139,13 @@ def measure_decode(
     """Sentences a second of the three searches, in turn after every batch of sentences.
 
     Args:
-        corpus: multi30k or toy; a run brings its own.
+        corpus: multi30k or toy, a model of the course's sizes (or `sizes`) being trained on it for
+            so many `updates` and its training sentences decoded.
         threads: of each program.
         batch: sentences side by side in the library's search.
         rounds: how often all of it is timed; medians are reported.
-        run: a run directory, whose test set is decoded. Without one a model of the course's sizes
-            (or `sizes`) is trained for so many `updates` and its training sentences are decoded.
-        batches: how many of the batches that the test set is cut into, longest sentences first,
-            are decoded: evenly spaced, so that all lengths are among them.
+        batches: how many of the batches that the sentences are cut into, longest first, are
+            decoded: evenly spaced, so that all lengths are among them.
 
     Returns:
         the numbers of `course bench decode`. `ratio` is against the loop over hypotheses at k = 12;
@@ -160,10 +155,7 @@ def measure_decode(
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
-        if run is None:
-            work = briefly_trained(corpus, batch, batches, updates, **sizes)
-        else:
-            corpus, work = load_run(run, "cpu").config.corpus, from_run(run, batch, batches)
+        work = briefly_trained(corpus, batch, batches, updates, **sizes)
         model = work.model()
         different = {
             f"{search.__name__}, k = {k}": differences(model, work, search, k)
@@ -176,18 +168,7 @@ def measure_decode(
         flops = necessary_flops(model, work, WIDTHS[-1])
     finally:
         torch.set_num_threads(before)
-    programs = {
-        f"loop, k = {WIDTHS[-1]}": Program(
-            program, (work, threads, loop_over_hypotheses, WIDTHS[-1])
-        ),
-        "products": Program(products, (threads, torch.float32)),
-    }
-    for k in WIDTHS:
-        programs[f"ours, k = {k}"] = Program(program, (work, threads, library_search, k))
-        programs[f"per sentence, k = {k}"] = Program(
-            program, (work, threads, search_per_sentence, k)
-        )
-    timings = take_turns(programs, items=len(work.batches), rounds=rounds, warmup=1)
+    timings = take_turns(programs(work, threads), items=len(work.batches), rounds=rounds, warmup=1)
     return {
         "what": "decode",
         "corpus": corpus,
@@ -197,6 +178,20 @@ def measure_decode(
         "different": different,
         **about(),
     }
+
+
+def programs(work: Decoding, threads: int) -> dict[str, Program]:
+    """Every search that is timed, and the largest matrix products."""
+    timed = {
+        f"loop, k = {WIDTHS[-1]}": Program(
+            program, (work, threads, loop_over_hypotheses, WIDTHS[-1])
+        ),
+        "products": Program(products, (threads, torch.float32)),
+    }
+    for k in WIDTHS:
+        timed[f"ours, k = {k}"] = Program(program, (work, threads, library_search, k))
+        timed[f"per sentence, k = {k}"] = Program(program, (work, threads, search_per_sentence, k))
+    return timed
 
 
 def summary(
@@ -294,16 +289,6 @@ def necessary_flops(model: EncoderDecoder, work: Decoding, k: int) -> int:
     return 2 * (encoder + annotations + states + looks + vocabulary)
 
 
-def from_run(run: Path | str, batch: int, batches: int) -> Decoding:
-    """A trained model and the first test set of its corpus."""
-    loaded = load_run(run, "cpu")
-    config = loaded.config
-    data = load_corpus(config.corpus, config.pair, **config.corpus_options)
-    split = next(split for name, split in data.splits.items() if name.startswith("test"))
-    sentences = [loaded.source_vocabulary.encode(sentence) for sentence in split.source]
-    return decoding(loaded.model, sentences, batch, batches)
-
-
 def briefly_trained(corpus: str, batch: int, batches: int, updates: int, **sizes: Any) -> Decoding:
     """A model trained for so many updates on sentence pairs of a corpus, and their sources."""
     work = workload(corpus, batch, **sizes)
@@ -316,17 +301,12 @@ def briefly_trained(corpus: str, batch: int, batches: int, updates: int, **sizes
         nn.utils.clip_grad_norm_(model.parameters(), CLIP)
         optimiser.step()
         optimiser.zero_grad()
-    return decoding(model, [source for source, _ in work.pairs], batch, batches)
-
-
-def decoding(
-    model: EncoderDecoder, sentences: Sequence[Words], batch: int, batches: int
-) -> Decoding:
-    """Some of the batches that the library would cut the sentences into, evenly spaced."""
+    sentences = [source for source, _ in work.pairs]
+    # Some of the batches that the library would cut the sentences into, evenly spaced.
     cut = batches_in_order([len(sentence) for sentence in sentences], batch)
     chosen = [cut[len(cut) * (2 * i + 1) // (2 * batches)] for i in range(min(batches, len(cut)))]
     return Decoding(
         model.config,
         {name: weight.detach() for name, weight in model.state_dict().items()},
-        [[list(sentences[i]) for i in index] for index in chosen],
+        [[sentences[i] for i in index] for index in chosen],
     )

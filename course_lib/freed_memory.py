@@ -12,8 +12,9 @@ def keep_freed_memory() -> None:
 
     The logits of a minibatch, tens of megabytes, are made and freed at every update, and those of
     a search at every step. By default glibc maps such a block anew each time, and the system clears
-    it page by page, while the computation waits. The price is that the process stays as large as it
-    once was.
+    it page by page, while the computation waits. Afterwards a block is mapped anew only where it
+    fits into no gap that freed ones have left, so it helps less while sizes grow. The price is that
+    the process stays as large as it once was.
     """
     try:
         mallopt = ctypes.CDLL("libc.so.6").mallopt

@@ -1,5 +1,6 @@
 """What holds for the repository as a whole: its layout, its versions, its commands."""
 
+import ast
 import re
 import subprocess
 import tomllib
@@ -21,7 +22,7 @@ TOP_LEVEL = {
     *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "LICENSE-TEXT"),
     *(".binder", ".ci", ".github", ".gitignore"),
 }
-LONGEST_FILE = 600
+LONGEST_FILE, LONGEST_FUNCTION = 600, 60
 # Patterns with a letter in brackets do not find themselves here.
 FORBIDDEN = {
     "unfinished": r"\bT[O]DO\b|\bF[I]XME\b|\bX[X]X\b",
@@ -99,6 +100,19 @@ def test_files_fit_on_a_few_screens() -> None:
         and path.parts[0] != "solutions"
         and not (path.parts[0] == "book" and path.name[0].isdigit())
         and text.count("\n") > LONGEST_FILE
+    }
+    assert long == {}
+
+
+def test_functions_fit_on_a_screen() -> None:
+    long = {
+        f"{path}: {node.name}": lines
+        for path, text in texts()
+        if path.suffix == ".py"
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.end_lineno is not None
+        and (lines := node.end_lineno - node.lineno + 1) > LONGEST_FUNCTION
     }
     assert long == {}
 

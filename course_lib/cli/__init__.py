@@ -8,7 +8,18 @@ import sys
 
 import typer
 
-from course_lib.cli import alignment, bench, classes, corpus, cost, doctor, export, runs, translate
+from course_lib.cli import (
+    alignment,
+    bench,
+    classes,
+    corpus,
+    cost,
+    doctor,
+    export,
+    report,
+    runs,
+    translate,
+)
 from course_lib.errors import CourseError
 
 app = typer.Typer(
@@ -27,12 +38,19 @@ export.register(app)
 bench.register(app)
 cost.register(app)
 alignment.register(app)
+report.register(app)
 
 
 def main() -> None:
     """Run the command line; a user's mistake is one line on standard error, never a traceback."""
-    if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(encoding="utf-8", errors="strict")
+    # What the platform calls its encoding may lack the letters of the languages translated here.
+    for stream, errors in (
+        (sys.stdin, "strict"),
+        (sys.stdout, "surrogateescape"),
+        (sys.stderr, "replace"),
+    ):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors=errors)
     try:
         status = app(standalone_mode=False)
     except typer.TyperException as error:

@@ -41,9 +41,10 @@ def align(
     """Align a split with a run's attention weights, beside IBM Model 1, and diagnose the weights.
 
     The reference is given word by word (forced decoding). The alignment error rate needs gold
-    links: the corpus's own, or those of --gold. Weights that look wrong are reported, and the exit
-    status stays 0.
+    links: the corpus's own (`test.links` in a folder of yours), or those of --gold. Weights that
+    look wrong are reported, and the exit status stays 0.
     """
+    from course_lib.corpora.own import links_beside
     from course_lib.evaluation.align import align_split, saved_weights
     from course_lib.evaluation.links import check_links, read_links
 
@@ -56,21 +57,14 @@ def align(
         )
     part = corpus.splits[split]
     links = None
+    gold = gold or links_beside(loaded.config.corpus, split)
     if gold is not None:
         links = read_links(gold)
         check_links(links, part.source, part.target, str(gold))
     weights = _weights(loaded, corpus, split)
     other = None
     if reverse is not None:
-        back, mirrored = _run_and_corpus(reverse)
-        turned = mirrored.splits.get(split)
-        if turned is None or (turned.source, turned.target) != (part.target, part.source):
-            raise CourseError(
-                f"{reverse} does not translate the same sentences in the other direction. Give a "
-                f"run of {corpus.name} on {'-'.join(reversed(corpus.pair.split('-')))} with the "
-                "same corpus options."
-            )
-        other = _weights(back, mirrored, split)
+        other = _other_direction(reverse, corpus, split)
     record = {
         "run": str(run),
         "model": loaded.config.model,
@@ -93,21 +87,31 @@ def register(app: typer.Typer) -> None:
 def _run_and_corpus(path: Path) -> "tuple[Run, Corpus]":
     """A run and the data that it was trained on."""
     from course_lib.corpora.registry import load_corpus
-    from course_lib.training import load_run, read_result
-    from course_lib.training.run_directory import other_data
+    from course_lib.training import load_run
+    from course_lib.training.run_directory import check_same_data
 
     run = load_run(path)
     corpus = load_corpus(run.config.corpus, run.config.pair, **run.config.corpus_options)
-    if other_data(read_result(run.path)["corpus_sha256"], corpus):
-        raise CourseError(
-            f"{path} was trained on other data than {corpus.name} is here. "
-            f"Check it with `course corpus verify {corpus.name}`."
-        )
+    check_same_data(run, corpus)
     return run, corpus
 
 
+def _other_direction(reverse: Path, corpus: "Corpus", split: str) -> "list[Weights]":
+    """The weights of a run from target to source, over the same sentences."""
+    part = corpus.splits[split]
+    back, mirrored = _run_and_corpus(reverse)
+    turned = mirrored.splits.get(split)
+    if turned is None or (turned.source, turned.target) != (part.target, part.source):
+        raise CourseError(
+            f"{reverse} does not translate the same sentences in the other direction. Give a "
+            f"run of {corpus.name} on {'-'.join(reversed(corpus.pair.split('-')))} with the "
+            "same corpus options."
+        )
+    return _weights(back, mirrored, split)
+
+
 def _weights(run: "Run", corpus: "Corpus", split: str) -> "list[Weights]":
-    from course_lib.evaluation.align import forced_weights
+    from course_lib.evaluation.forced import forced_weights
 
     try:
         return forced_weights(

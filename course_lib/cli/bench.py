@@ -48,7 +48,6 @@ def train(
 
 def decode(
     corpus: CorpusName = "multi30k",
-    run: Annotated[Path | None, typer.Option(help="A run to take, with its test set.")] = None,
     threads: Threads = 1,
     batch: Batch = 64,
     rounds: Rounds = 3,
@@ -56,11 +55,10 @@ def decode(
 ) -> None:
     """Beam search: sentences a second, against a loop over hypotheses.
 
-    Without --run a model is trained for a moment and translates its training sentences.
+    A model is trained for a moment and translates its training sentences.
     """
     measure = _load("searches").measure_decode
-    result = measure(run=run, corpus=corpus, threads=threads, batch=batch, rounds=rounds)
-    _show(result, as_json)
+    _show(measure(corpus=corpus, threads=threads, batch=batch, rounds=rounds), as_json)
 
 
 def attention(

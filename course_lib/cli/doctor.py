@@ -141,7 +141,7 @@ def device() -> dict[str, Any]:
 def processor() -> str:
     """The processor's name as its maker writes it, or the kind of machine where no one says."""
     try:
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):
                 return line.split(":", 1)[1].strip()
     except OSError:
@@ -249,7 +249,7 @@ def allow_namespaces() -> str:
     """The command that lets bubblewrap make namespaces, where this system has a setting for it."""
     for setting, allowing in NAMESPACE_SETTINGS.items():
         path = Path("/proc/sys") / setting
-        if path.is_file() and path.read_text().strip() != allowing:
+        if path.is_file() and path.read_text(encoding="utf-8").strip() != allowing:
             return f"{administrator()}sysctl -w {setting.replace('/', '.')}={allowing}"
     return "this container forbids namespaces: start it with docker run --privileged"
 

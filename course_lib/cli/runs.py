@@ -2,13 +2,24 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from course_lib.corpora.registry import chosen, load_corpus
+
+if TYPE_CHECKING:
+    from course_lib.corpora.corpus import Corpus
+    from course_lib.training import RunConfig
+
 Out = Annotated[Path, typer.Option("--out", help="Directory to write.")]
-CorpusName = Annotated[str, typer.Option("--corpus", help="See `course corpus list`.")]
-Pair = Annotated[str, typer.Option(help="Language pair, source first.")]
+CorpusName = Annotated[
+    str,
+    typer.Option("--corpus", help="See `course corpus list`; or a folder or table of your own."),
+]
+Pair = Annotated[
+    str | None, typer.Option(help="Language pair, source first.", show_default="en-de")
+]
 Preset = Annotated[str, typer.Option(help="smoke, cpu, gpu, quick, laptop, best or paper.")]
 Seed = Annotated[int, typer.Option(help="Draws weights, dropout and the order of the batches.")]
 Set = Annotated[
@@ -28,7 +39,7 @@ def train(
     model: Annotated[str, typer.Option(help="rnnsearch, rnnencdec, sutskever or luong.")],
     corpus: CorpusName,
     out: Out,
-    pair: Pair = "en-de",
+    pair: Pair = None,
     preset: Preset = "cpu",
     seed: Seed = 0,
     settings: Set = None,
@@ -41,7 +52,6 @@ def train(
     With --processes 2 two processes share out every minibatch, to the same result. Several machines
     do the same where torchrun or `accelerate launch` starts `-m course_lib train ...` on each.
     """
-    from course_lib.corpora.registry import load_corpus
     from course_lib.training import (
         RunConfig,
         finish_run,
@@ -51,8 +61,9 @@ def train(
     )
     from course_lib.training.group import is_main_process
 
-    config = RunConfig(model, corpus, pair, preset, seed, parse_changes(settings or []))
-    data = load_corpus(corpus, pair, **config.corpus_options)
+    name, pair = chosen(corpus, pair)
+    config = RunConfig(model, name, pair, preset, seed, parse_changes(settings or []))
+    data = loaded_corpus(config)
     try:
         train_by(processes, config, data, out, resume)
         if not is_main_process():
@@ -69,7 +80,7 @@ def train(
 def compare(
     corpus: CorpusName,
     out: Out,
-    pair: Pair = "en-de",
+    pair: Pair = None,
     preset: Preset = "cpu",
     seed: Seed = 0,
     settings: Set = None,
@@ -82,14 +93,14 @@ def compare(
     A comparison that was stopped goes on where it was when the same command is given again. With
     --processes 2 two processes train each model, to the same result.
     """
-    from course_lib.corpora.registry import load_corpus
     from course_lib.training import compare as compare_runs
     from course_lib.training import compared_configs, parse_changes
 
+    name, pair = chosen(corpus, pair)
     configs = compared_configs(
-        corpus=corpus, pair=pair, preset=preset, seed=seed, changes=parse_changes(settings or [])
+        corpus=name, pair=pair, preset=preset, seed=seed, changes=parse_changes(settings or [])
     )
-    data = load_corpus(corpus, pair, **next(iter(configs.values())).corpus_options)
+    data = loaded_corpus(next(iter(configs.values())))
     try:
         results = compare_runs(configs, data, out, beam, processes)
     except KeyboardInterrupt:
@@ -105,7 +116,6 @@ def score(
     as_json: Json = False,
 ) -> None:
     """Score a run: BLEU in both protocols with signatures, BLEU by source length."""
-    from course_lib.corpora.registry import load_corpus
     from course_lib.training import load_run, score_run
 
     loaded = load_run(run)
@@ -123,6 +133,15 @@ def score(
         )
     typer.echo(f"  tokenised:   {scores['bleu_tok_signature']}")
     typer.echo(f"  detokenised: {scores['bleu_detok_signature']}")
+    typer.echo(f"  chrF:        {scores['chrf_signature']}")
+
+
+def loaded_corpus(config: "RunConfig") -> "Corpus":
+    """The corpus of a training, with what a person should know of it on standard error."""
+    corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
+    for note in corpus.notes:
+        typer.echo(f"{corpus.name}: {note}.", err=True)
+    return corpus
 
 
 def register(app: typer.Typer) -> None:
@@ -132,9 +151,10 @@ def register(app: typer.Typer) -> None:
 
 
 def _summary(split: str, scores: dict[str, Any]) -> str:
+    letters = f"and chrF {scores['chrf']:.1f} " if "chrf" in scores else ""  # early runs have none
     return (
         f"{split}: BLEU {scores['bleu_tok']:.1f} tokenised, {scores['bleu_detok']:.1f} detokenised "
-        f"(beam {scores['beam']}, {scores['sentences']} sentences)"
+        f"{letters}(beam {scores['beam']}, {scores['sentences']} sentences)"
     )
 
 

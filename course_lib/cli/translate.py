@@ -2,12 +2,16 @@
 
 import math
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from course_lib.cli.runs import RunPath
 from course_lib.errors import CourseError
+
+if TYPE_CHECKING:
+    from course_lib.search import Hypothesis
+    from course_lib.training import Run
 
 Beam = Annotated[
     int | None,
@@ -42,6 +46,9 @@ TopP = Annotated[
     float | None, typer.Option(help="With --sample: among the words that have this probability.")
 ]
 Seed = Annotated[int | None, typer.Option(help="With --sample: decides what is drawn (0).")]
+NBest = Annotated[
+    int | None, typer.Option(min=1, help="The so many best translations, with their scores.")
+]
 
 
 def translate(
@@ -57,11 +64,14 @@ def translate(
     top_k: TopK = None,
     top_p: TopP = None,
     seed: Seed = None,
+    n_best: NBest = None,
 ) -> None:
-    """Translate standard input, one sentence a line, to standard output."""
+    """Translate standard input, one sentence a line, to standard output.
+
+    With --n-best each line is `NUMBER ||| TRANSLATION ||| SCORE`, numbers from 0, as Moses has it.
+    """
     from course_lib import search
     from course_lib.corpora.subwords import Pieces
-    from course_lib.corpora.tokenization import detokenize, tokenize
     from course_lib.training import load_run
 
     drawing = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "seed": seed}
@@ -73,35 +83,71 @@ def translate(
         raise CourseError(
             "With --no-unk there is no unknown word for --replace-unk. Leave one of the two out."
         )
+    width = 12 if beam is None else beam
+    if n_best is not None:
+        _refuse_n_best(n_best, width, bool(sample or replace_unk or no_unk or min_length))
     loaded = load_run(run)
     if replace_unk and isinstance(loaded.target_vocabulary, Pieces):
         raise CourseError(
             f"{run} writes pieces of words, and knows no unknown word but for a character that it "
             "never saw. Leave --replace-unk out."
         )
-    source_language, _, target_language = loaded.config.pair.partition("-")
-    in_words = tokenized or not target_language  # token strings have no language
     lines = _lines()
-    sentences = [line.split() if in_words else tokenize(line, source_language) for line in lines]
+    sentences = [line.split() if tokenized else loaded.tokens(line) for line in lines]
     encoded = [loaded.source_vocabulary.encode(sentence) for sentence in sentences]
+    penalty = loaded.config.recipe.length_penalty if length_penalty is None else length_penalty
+    if n_best is not None:
+        _write_n_best(loaded, encoded, n_best, width, penalty, tokenized)
+        return
     rules: dict[str, Any] = {"min_length": min_length, "forbid_unk": no_unk}
     if sample:
         settings = {"seed": 0, "temperature": 1.0} | _given(drawing)
         hypotheses = search.sample(loaded.model, encoded, **settings, **rules)
     else:
-        penalty = loaded.config.recipe.length_penalty if length_penalty is None else length_penalty
-        width = 12 if beam is None else beam
         hypotheses = search.translate(
             loaded.model, encoded, k=width, length_penalty=penalty, **rules
         )
     for sentence, hypothesis in zip(sentences, hypotheses, strict=True):
-        if not sentence:
-            words = []
-        elif replace_unk:
-            words = search.replace_unknown(hypothesis, loaded.target_vocabulary, sentence)
-        else:
-            words = loaded.target_vocabulary.decode(hypothesis.tokens)
-        typer.echo(" ".join(words) if in_words else detokenize(words, target_language))
+        words = _words(loaded, hypothesis, sentence, replace_unk) if sentence else []
+        typer.echo(" ".join(words) if tokenized else loaded.text(words))
+
+
+def _words(
+    loaded: "Run", hypothesis: "Hypothesis", sentence: list[str], replace_unk: bool
+) -> list[str]:
+    from course_lib.search import replace_unknown
+
+    if replace_unk:
+        return replace_unknown(hypothesis, loaded.target_vocabulary, sentence)
+    return loaded.target_vocabulary.decode(hypothesis.tokens)
+
+
+def _refuse_n_best(n_best: int, width: int, others: bool) -> None:
+    if others:
+        raise CourseError(
+            "--n-best goes with --beam and --length-penalty alone. Leave the rest out."
+        )
+    if n_best > width:
+        raise CourseError(f"A beam has no {n_best} best. Add --beam {n_best}.")
+
+
+def _write_n_best(
+    loaded: "Run",
+    encoded: list[list[int]],
+    n_best: int,
+    width: int,
+    penalty: float,
+    tokenized: bool,
+) -> None:
+    """A line for each translation of each sentence that has words."""
+    from course_lib import search
+
+    for number, words_in in enumerate(encoded):
+        found = search.n_best(loaded.model, words_in, n_best, width, penalty)
+        for written, score in found if words_in else []:
+            best = loaded.target_vocabulary.decode(written)
+            text = " ".join(best) if tokenized else loaded.text(best)
+            typer.echo(f"{number} ||| {text} ||| {score:.4f}")
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:

@@ -106,8 +106,9 @@ class AttentionContext(nn.Module):
         self.window = window
 
     def prepare(self, annotations: Tensor, mask: Tensor, *matrices: Tensor) -> Memory:
-        """What is the same at every step: the keys, (B, T_x, n'), and the values, h_j or V h_j."""
-        return Memory(self.score.keys(annotations), multiplied(annotations, matrices), mask)
+        """The same at every step: keys, (B, T_x, n'), and values, h_j or V h_j."""
+        keys = self.score.keys(annotations)
+        return Memory(keys, multiplied(annotations, matrices), mask)
 
     def forward(
         self,

@@ -3,7 +3,7 @@
 from course_lib.search.beam import beam_search
 from course_lib.search.greedy import greedy_search
 from course_lib.search.hypothesis import Hypothesis, length_limit
-from course_lib.search.record import Node, SearchTree, record_beam_search
+from course_lib.search.record import Node, SearchTree, n_best, record_beam_search
 from course_lib.search.sampling import generators, narrowed, sample_search
 from course_lib.search.translate import sample, translate
 from course_lib.search.unknown import replace_unknown
@@ -16,6 +16,7 @@ __all__ = [
     "generators",
     "greedy_search",
     "length_limit",
+    "n_best",
     "narrowed",
     "record_beam_search",
     "replace_unknown",

@@ -124,6 +124,18 @@ class Recorder:
         return tree._replace(best=best)
 
 
+def n_best(
+    model: EncoderDecoder, sentence: Sequence[int], n: int, k: int, length_penalty: float = 1.0
+) -> list[tuple[list[int], float]]:
+    """The n best translations that a beam search of width k finishes, with their scores.
+
+    Best first, ranked as the search ranks them; fewer where fewer came to their end.
+    """
+    _, tree = record_beam_search(model, sentence, k, length_penalty)
+    ends = sorted((node for node in tree.nodes if node.fate == FINISHED), key=lambda x: -x.score)
+    return [([x.word for x in tree.path(end.number)[:-1]], end.score) for end in ends[:n]]
+
+
 def record_beam_search(
     model: EncoderDecoder,
     sentence: Sequence[int],

@@ -11,7 +11,6 @@ from typing import Any
 import torch
 
 from course_lib.corpora.corpus import Corpus
-from course_lib.errors import CourseError
 from course_lib.evaluation.score import score_split
 from course_lib.files import sha256_of, write_atomically
 from course_lib.models import count_parameters
@@ -21,9 +20,9 @@ from course_lib.training.run_directory import (
     BEST,
     RESULT,
     Run,
+    check_same_data,
     known_at_start,
     load_run,
-    other_data,
     read_metrics,
     read_result,
 )
@@ -84,11 +83,7 @@ def score_run(run: Run, corpus: Corpus, split: str, beam: int) -> dict[str, Any]
     split by another search: a record is not replaced by a trial. Nor is anything written beside a
     published model.
     """
-    if other_data(read_result(run.path)["corpus_sha256"], corpus):
-        raise CourseError(
-            f"{run.path} was trained on other data than {corpus.name} is here. "
-            f"Check it with `course corpus verify {corpus.name}`."
-        )
+    check_same_data(run, corpus)
     scores, hypotheses = score_split(
         run.model,
         run.source_vocabulary,

@@ -23,7 +23,9 @@ import yaml
 
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.counting import stream_vocabulary
+from course_lib.corpora.own import is_own
 from course_lib.corpora.subwords import Pieces
+from course_lib.corpora.tokenization import detokenize, tokenize
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
@@ -53,6 +55,24 @@ class Run:
     model: EncoderDecoder
     source_vocabulary: Vocabulary
     target_vocabulary: Vocabulary
+    lowercased: bool = True
+
+    def tokens(self, line: str) -> list[str]:
+        """A line of text as the source tokens that this run reads."""
+        language, _, other = self.config.pair.partition("-")
+        if self._in_tokens:
+            return (line.lower() if self.lowercased and other else line).split()
+        return tokenize(line, language, self.lowercased)
+
+    def text(self, tokens: list[str]) -> str:
+        """Target tokens as text for people."""
+        language = self.config.pair.partition("-")[2]
+        return " ".join(tokens) if self._in_tokens else detokenize(tokens, language)
+
+    @property
+    def _in_tokens(self) -> bool:
+        """Whether its text has tokens between spaces; token strings, without a language, do."""
+        return "-" not in self.config.pair or bool(self.config.corpus_options.get("tokenized"))
 
 
 def make_vocabularies(config: RunConfig, corpus: Corpus) -> tuple[Vocabulary, Vocabulary]:
@@ -138,7 +158,7 @@ def _read_config(path: Path) -> dict[str, Any]:
         CourseError: it is damaged.
     """
     try:
-        record: dict[str, Any] = yaml.safe_load((path / CONFIG).read_text())
+        record: dict[str, Any] = yaml.safe_load((path / CONFIG).read_text(encoding="utf-8"))
         whole = all(
             isinstance(record[n], dict)
             for n in ("recipe", "model_config", "changes", "corpus_sha256")
@@ -158,13 +178,23 @@ def known_at_start(path: Path | str) -> dict[str, Any]:
     All as it was started, whoever goes on with it or scores it later. Each is None where it is not
     known.
     """
-    record = yaml.safe_load((Path(path) / CONFIG).read_text())
+    record = yaml.safe_load((Path(path) / CONFIG).read_text(encoding="utf-8"))
     return {name: record.get(name) for name in ("git_commit", "processes", "forecast_seconds")}
 
 
 def other_data(recorded: Mapping[str, str], corpus: Corpus) -> bool:
     """Whether a file that both know has another checksum; more test sets are not other data."""
     return any(corpus.sha256.get(name, checksum) != checksum for name, checksum in recorded.items())
+
+
+def check_same_data(run: Run, corpus: Corpus) -> None:
+    """Refuse to judge a run on another text than it was trained on."""
+    if not other_data(read_result(run.path)["corpus_sha256"], corpus):
+        return
+    remedy = f"Check it with `course corpus verify {corpus.name}`"
+    if is_own(run.config.corpus):
+        remedy = "Put the text back as it was, or train again"
+    raise CourseError(f"{run.path} was trained on other data than {corpus.name} is here. {remedy}.")
 
 
 def run_folder(run: Path | str) -> Path:
@@ -192,7 +222,7 @@ def load_run(path: Path | str, device: str | None = None) -> Run:
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     path = run_folder(path)
     try:
-        record = renamed_record(yaml.safe_load((path / CONFIG).read_text()))
+        record = renamed_record(yaml.safe_load((path / CONFIG).read_text(encoding="utf-8")))
         model_config = ModelConfig(**record["model_config"])
         config = RunConfig(
             **{
@@ -208,7 +238,8 @@ def load_run(path: Path | str, device: str | None = None) -> Run:
         ) from error
     model = build_model(model_config)
     load_weights(path / BEST, model)
-    return Run(path, config, model.to(device).eval(), source, target)
+    lowercased = bool(record.get("lowercased", True))
+    return Run(path, config, model.to(device).eval(), source, target, lowercased)
 
 
 def vocabularies_of(sides: Mapping[str, Any]) -> tuple[Vocabulary, Vocabulary]:
@@ -230,7 +261,7 @@ def read_metrics(path: Path | str) -> list[dict[str, Any]]:
     file = Path(path) / METRICS
     if not file.exists():
         return []
-    return [_parsed(line, file) for line in file.read_text().splitlines()]
+    return [_parsed(line, file) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
 def write_metrics(path: Path, records: list[dict[str, Any]]) -> None:
@@ -246,7 +277,7 @@ def read_result(path: Path | str) -> dict[str, Any]:
         raise CourseError(
             f"{file} is missing. Train the run to its end with `course train --resume`."
         )
-    return _parsed(file.read_text(), file)
+    return _parsed(file.read_text(encoding="utf-8"), file)
 
 
 def _parsed(text: str, file: Path) -> dict[str, Any]:
