@@ -15,9 +15,8 @@ from course_lib.widgets.pack import Pack
 PAGE, ONE_FILE = "index.html", "translator.html"
 _TITLE = "Translators that live in the page"
 _TEXT = """
-<p>One sentence stands here translated. Type your own and press <i>translate</i>: that happens in
-this browser, and nothing is sent anywhere. {data} A wavy line marks a word that they never saw in
-training.</p>
+<p>Type a sentence and press <i>translate</i>: your browser does it, and nothing is sent anywhere.
+{data} A wavy line marks a word that was not in the training.</p>
 """
 _STYLE = """
 :root { color-scheme: light dark; }
@@ -67,7 +66,7 @@ def page(runs: Sequence[Run], packs: Sequence[Pack], inside: bool) -> str:
         picture = Picture(looked(first), f"Where the model looks: {values['text']}")
         still = f'<div class="moving-still">{picture._repr_html_()}</div>'
     scripts = "".join(f"<script>{one}</script>\n" for pack in packs for one in pack.scripts)
-    names = {"multi30k": "They learned from captions of photographs and know nothing else."}
+    names = {"multi30k": "The models learned from captions of photographs and know nothing else."}
     text = _TEXT.format(data=names.get(runs[0].config.corpus, ""))
     script = page_script("live").replace("</", "<\\/")
     return (

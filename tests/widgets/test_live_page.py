@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -43,7 +44,7 @@ def folder(runs: list[Run], tmp_path_factory: pytest.TempPathFactory) -> Path:
 def greeting(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of published models: they are sure of their words."""
     out = tmp_path_factory.mktemp("greeting")
-    names = "multi30k-en-de", "multi30k-en-de-rnnencdec"
+    names = "multi30k-en-de", "multi30k-en-de-rnnencdec", "multi30k-en-fr"
     export_web([load_run(name, "cpu") for name in names], out)
     return out
 
@@ -77,6 +78,14 @@ def opened(context: BrowserContext, folder: Path) -> Open:
         return page
 
     return open_page
+
+
+def ask(page: Page, text: str) -> None:
+    """As a reader does: type, and press Enter."""
+    page.get_by_label("Your sentence").fill("")
+    page.keyboard.type(text)
+    page.keyboard.press("Enter")
+    page.locator(".live-target .now").first.wait_for()
 
 
 def written(page: Page, model: str) -> list[str]:
@@ -123,6 +132,13 @@ def exact(found: Any) -> Any:
     return found
 
 
+WATCHED = """() => {
+  globalThis.shares = [];
+  const bar = document.querySelector(".live progress");
+  new MutationObserver(() => shares.push(bar.value)).observe(bar, { attributes: true });
+}"""
+
+
 def test_a_sentence_stands_there_translated_before_a_model_is_loaded(
     context: BrowserContext, greeting: Path
 ) -> None:
@@ -133,13 +149,50 @@ def test_a_sentence_stands_there_translated_before_a_model_is_loaded(
     page.locator(".live-target .now").first.wait_for()
     assert [url for url in asked if url.endswith(".js")] == []
     first = numbers(page)
-    assert page.locator(".live-answer.solved").count() == 0
+    page.evaluate(WATCHED)
     page.get_by_role("button", name="translate").click()
     page.locator(".live-target .now").first.wait_for()
     assert [url for url in asked if url.endswith(".js")] != []
+    shares = page.evaluate("shares")
+    assert len(set(shares)) > 5
+    assert shares == sorted(shares)
+    assert len(page.workers) == 2
     # The library reports what the page's own script does.
     assert numbers(page) == exact(first)
     assert page.locator(".live-answer.solved").count() == 0
+
+    page.get_by_label("languages").select_option("English → French")
+    page.locator(".live-target .now").first.wait_for()
+    run = load_run("multi30k-en-fr", "cpu")
+    words = run.source_vocabulary.encode(tokenize(first["text"], "en"))
+    (french,) = translate(run.model, [words], 5, run.config.recipe.length_penalty)
+    assert numbers(page)["models"]["RNNsearch"]["numbers"] == [*french.tokens, 2]
+
+
+def test_challenges_are_checked(context: BrowserContext, greeting: Path) -> None:
+    page = context.new_page()
+    page.goto((greeting / PAGE).as_uri())
+    forgets, crosses, careless = page.locator(".live-answer").all()
+    expect(forgets).to_have_text("Type a sentence of your own.")
+    ask(page, "A dog and a horse.")
+    for answer in (forgets, crosses, careless):
+        expect(answer).to_have_text("Not yet.")
+    ask(page, "A guitar on a green chair in the snow.")
+    expect(forgets).to_contain_text("RNNencdec forgot “snow” in a sentence of 10 words")
+    ask(page, "A black dog and a red dog.")
+    expect(forgets).to_contain_text("RNNencdec forgot “red” in a sentence of 8 words")
+    expect(crosses).to_have_text("Not yet.")
+    ask(page, "Two men in blue shirts are watching a black dog that is jumping over a fence.")
+    expect(crosses).to_contain_text("looks back at “jumping”")
+    expect(forgets).to_contain_text("8 words")
+    page.get_by_label("for", exact=True).select_option("every word")
+    page.get_by_role("button", name="all alike").click()
+    expect(careless).to_have_text("Now the translation is another one.")
+    page.get_by_role("button", name="undo all").click()
+    page.get_by_role("button", name="word 3", exact=False).first.click()
+    page.get_by_label("for", exact=True).select_option("this word")
+    page.get_by_role("button", name="all alike").click()
+    expect(careless).to_contain_text("not a word changed")
 
 
 def test_the_first_translation_can_be_taken_in_hand_at_once(
@@ -167,6 +220,8 @@ def test_steps_go_both_ways_and_show_their_row(opened: Open) -> None:
     shown = [float(text) for text in page.locator(".live-piece i").all_inner_texts()]
     assert shown == pytest.approx(rows[1], abs=0.0051)
     assert page.locator(".live-row:not(.later)").count() == 2
+    looked_at = sum(weight >= 0.02 for weight in rows[1])
+    assert page.locator(".stepper-arcs path").count() == looked_at
     page.keyboard.press("ArrowLeft")
     assert page.locator(".live-row:not(.later)").count() == 1
 
@@ -213,6 +268,10 @@ def test_weights_are_taken_in_hand(opened: Open) -> None:
     expect(page.locator(".live-piece i").first).to_have_text("0.90")
     held = numbers(page)["models"]["RNNsearch"]["alpha"][1]
     assert sum(held) == pytest.approx(1, abs=1e-3)
+    page.get_by_label("copy the row of").select_option(index=1)
+    expect(page.locator(".live-piece i").first).not_to_have_text("0.90")
+    copied = numbers(page)["models"]["RNNsearch"]["alpha"]
+    assert copied[1] == pytest.approx(copied[0], abs=1e-4)
     page.get_by_label("for", exact=True).select_option("every word")
     page.get_by_label("all on").select_option(index=1)
     expect(page.locator(".live-changes")).to_contain_text("every word")
@@ -224,15 +283,40 @@ def test_the_address_says_it_all(opened: Open, context: BrowserContext) -> None:
     page = opened()
     page.get_by_label("beam width").fill("3")
     page.get_by_role("button", name="translate").click()
+    page.get_by_role("button", name=re.compile("^strong")).click()
+    expect(page.locator(".live-changes")).to_contain_text("left out: strong")
+    page.get_by_role("button", name="word 2", exact=False).first.click()
+    page.locator(".stepper-next button").nth(1).click()
+    expect(page.locator(".live-changes")).to_contain_text("2 words that stay")
     page.get_by_role("button", name="all alike").click()
-    expect(page.locator(".live-changes")).to_contain_text("weights held")
+    expect(page.locator(".live-changes")).to_contain_text("weights held: word 2")
     before = numbers(page)
+    assert all(before["changes"].values())
     other = context.new_page()
     other.goto(page.url)
     expect(other.locator(".live-changes")).to_contain_text("weights held")
     assert numbers(other) == before
+
+
+FOREIGN: tuple[Any, ...] = (
+    {"without": "x", "weights": {"every": [1, 2]}},
+    {"prefix": {"RNNsearch": [99999]}, "weights": {"2": "a"}},
+    {"prefix": 5, "without": [99], "weights": []},
+    None,
+)
+
+
+def test_a_strange_address_changes_nothing(opened: Open, context: BrowserContext) -> None:
+    page = opened()
+    before = numbers(page)["models"]
+    address = page.url.split("#")[0] + "#live="
+    for changes in FOREIGN:
+        other = context.new_page()
+        other.goto(address + quote(json.dumps({"text": SENTENCE, "changes": changes})))
+        other.locator(".live-target .now").first.wait_for()
+        assert numbers(other)["models"] == before
     broken = context.new_page()
-    broken.goto(page.url.split("#")[0] + "#live=%7B%22k")
+    broken.goto(address + "%7B%22k")
     expect(broken.get_by_role("button", name="translate")).to_be_visible()
 
 
@@ -244,6 +328,9 @@ def test_map_and_tree_and_table(opened: Open) -> None:
         assert Path(download.value.path()).read_bytes().startswith(begins)
     page.get_by_text("The beam's tree").click()
     expect(page.locator(".live-tree .beam-card.wins").last).to_contain_text("</s>")
+    tree = numbers(page)["models"]["RNNsearch"]["tree"]
+    assert page.locator(".live-tree .beam-card").count() == len(tree["nodes"])
+    assert page.locator(".live-tree .beam-card.wins").count() == len(tree["best"])
     page.get_by_text("The same as a table").click()
     rows = numbers(page)["models"]["RNNsearch"]["alpha"]
     cells = page.locator(".live-numbers").first.locator("tbody tr").first.locator("td")

@@ -13,9 +13,10 @@ function render({ model, el }) {
     const values = [...new Set(searches.map((one) => one[key]))];
     const { select, line } = choice(label, () => put(key, values[select.selectedIndex]));
     select.append(...values.map((value) => make("option", {}, text(value))));
+    line.hidden = values.length < 2;
     return { key, select, values, line };
   };
-  const choices = [choose("sentence", "source"), choose("beam width k", "k"), choose("length normalisation λ", "length_penalty", (value) => shown(value, 1))];
+  const choices = [choose("sentence", "source"), choose("model", "model"), choose("beam width k", "k"), choose("length normalisation λ", "length_penalty", (value) => shown(value, 1))];
   const id = fresh("step");
   const slider = make("input", { type: "range", min: 0, id, oninput: () => put("step", Number(slider.value)) });
   const count = make("output", { for: id });

@@ -17,7 +17,7 @@ class Live {
     const said = this.shares && fromAddress();
     if (said) this.form.restore(said);
     this.form.show();
-    if (said) this.ask({ ...UNTOUCHED, ...said.changes });
+    if (said) this.ask(changesOf(said.changes));
     else this.greet();
   }
 
@@ -81,8 +81,10 @@ class Live {
     this.source.replaceChildren();
     this.pieces = [];
     this.arcs.replaceChildren();
-    this.challenges?.element.remove();
-    this.challenges = challengeList(pair);
+    if (this.challenges?.pair !== pair) {
+      this.challenges?.element.remove();
+      this.challenges = challengeList(pair);
+    }
     this.more.after(this.challenges.element, this.files.element);
     for (const part of [this.below, this.more, this.challenges.element, this.files.element]) part.hidden = true;
     this.stage.hidden = false;
@@ -245,12 +247,12 @@ class Live {
     if (!this.tree.open || !this.answered.length) return;
     const [k, length_penalty] = ["k", "length_penalty"].map((key) => this.model.get(key));
     const searches = this.answered.map(({ about, found: { tree } }) => ({
-      source: about.model, k, length_penalty, best: tree.best,
+      model: about.model, k, length_penalty, best: tree.best,
       nodes: tree.nodes.map(([parent, step, word, ...rest]) => [parent, step, word.replace(START, ""), ...rest]),
     }));
     const el = make("div");
     this.tree.replaceChildren(this.tree.firstChild, el);
-    beam_tree.render({ model: pageModel({ searches, source: searches[0].source, k, length_penalty, step: this.last }), el });
+    beam_tree.render({ model: pageModel({ searches, model: searches[0].model, k, length_penalty, step: Infinity }), el });
   }
 
   /** What is taken along: the map, and everything in numbers. */

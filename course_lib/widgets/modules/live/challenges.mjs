@@ -92,11 +92,11 @@ function challengeList(pair) {
     const solved = line.answer.classList.contains("solved");
     if (line.item.hidden || (solved && line.name !== "It forgets")) return;
     const found = line.check(state);
-    if (typeof found === "string" && !solved) line.answer.textContent = found;
+    if (!found?.said && !solved) line.answer.textContent = found ?? "Not yet.";
     if (!found?.said || (found.size ?? 0) >= shortest) return;
     if (found.size) shortest = found.size;
     line.answer.textContent = found.said + (found.size ? " Can you find a shorter one?" : "");
     line.answer.classList.add("solved");
   }
-  return { element, show: (state) => lines.forEach((line) => look(line, { ...state, lexicon })) };
+  return { pair, element, show: (state) => lines.forEach((line) => look(line, { ...state, lexicon })) };
 }

@@ -5,6 +5,16 @@
 
 const UNTOUCHED = { without: [], prefix: {}, weights: {} };
 
+/** Lists of numbers, whatever is there. */
+const numbersIn = (value) => (Array.isArray(value) ? value.map(Number).filter((one) => one >= 0) : []);
+const listsIn = (value) => Object.fromEntries(Object.entries(value ?? {}).map(([key, list]) => [key, numbersIn(list)]));
+
+/** The changes that an address holds: anybody may have written it. */
+function changesOf(said) {
+  const { without, prefix, weights } = said ?? {};
+  return { without: numbersIn(without), prefix: listsIn(prefix), weights: listsIn(weights) };
+}
+
 const someWeights = ({ weights }) => Object.keys(weights).length > 0;
 
 /** Whether anything is changed for a model; one without weights of its own has none to hold. */

@@ -17,7 +17,7 @@ class Column {
     this.reading = make("p", { class: "live-reading" });
     this.next = make("tbody");
     const caption = "The five most probable words here. Press another: it goes on from there.";
-    this.table = make("table", { class: "stepper-next" }, make("caption", {}, caption), this.next);
+    this.table = make("table", { class: "stepper-next", hidden: true }, make("caption", {}, caption), this.next);
     this.element = make("section", { class: "live-side", "aria-label": about.model },
       make("h3", { class: "moving-title" }, about.model, this.score),
       this.what, this.status, this.written, this.before, this.reading, this.table);

@@ -31,8 +31,10 @@ class Question {
 
   pairs() {
     const all = [...new Set(this.model.get("packs").map((one) => one.pair))];
+    const names = new Intl.DisplayNames(["en"], { type: "language" });
+    const named = (code) => (code.length === 2 ? names.of(code) : code);
     const { select, line } = choice("languages", () => { this.put("pair", select.value); this.ask(); });
-    select.append(...all.map((one) => make("option", { value: one }, one.replace("-", " → "))));
+    select.append(...all.map((one) => make("option", { value: one }, one.split("-").map(named).join(" → "))));
     line.hidden = all.length < 2;
     this.pair = select;
     return line;

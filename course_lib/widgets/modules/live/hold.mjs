@@ -18,7 +18,7 @@ class Hold {
     this.scope = choice("for", () => {}).line;
     this.scope.lastChild.append(make("option", {}, "this word"), make("option", {}, "every word"));
     this.only = this.chooser("all on", (j) => this.now.map((_, k) => Number(k === j)));
-    this.row = this.chooser("the row of", (i) => [...this.rows[i]]);
+    this.row = this.chooser("copy the row of", (i) => [...this.rows[i]]);
     this.sliders = make("div", { class: "live-sliders" });
     this.element = make("section", { class: "live-hold" }, this.title,
       make("p", { class: "live-hint" }, "Put other weights in their place and see what is written then."),

@@ -253,6 +253,7 @@ function* search(model, words, { k = 1, lengthPenalty = 1, prefix = [], weights 
     const chosen = continuations.toSorted((a, b) => b.logProb - a.logProb).slice(0, places);
     const ended = chosen.filter(({ word }) => word === EOS);
     for (const one of ended) {
+      // log p(y | x) / T_y^lambda
       one.score = one.logProb / i ** lengthPenalty;
       if (!best || one.score > best.score) best = one;
     }

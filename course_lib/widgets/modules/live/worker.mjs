@@ -58,11 +58,21 @@ function report({ words, numbers }, best, tree) {
   };
 }
 
+/** Words and rows that this model and sentence can have: an address may ask for others. */
+function fitting({ prefix = [], weights = {}, ...others }, width) {
+  const fits = (row) => row.length === width && row.every((weight) => weight <= 1);
+  return {
+    ...others,
+    prefix: prefix.filter((word) => word < model.config.target_vocabulary),
+    weights: Object.fromEntries(Object.entries(weights).filter(([, row]) => fits(row))),
+  };
+}
+
 async function answer(ask, { line, without = [], ...options }) {
   latest = ask;
   const sentence = readLine(line, without);
   if (!sentence.numbers.length) return postMessage({ ask, found: null });
-  const searching = search(model, sentence.numbers, options);
+  const searching = search(model, sentence.numbers, fitting(options, sentence.numbers.length + 1));
   const tree = new Tree();
   let since = performance.now();
   let step = searching.next();
