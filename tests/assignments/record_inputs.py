@@ -9,16 +9,18 @@ another. Run it after a change of what is stored:
 """
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from tests.reference.rnnsearch import Array, Step, decode, encode, random_parameters
+from tests.reference.cells import Array
+from tests.reference.translator import BOS, Choices, decode, encode, start
 
 FILE = Path(__file__).parents[2] / "solutions" / "build_rnnsearch" / "inputs.json"
 SEED = 1409
 WORDS = 8  # K, of the target
-PAD, BOS, EOS = 0, 1, 2
+PAD, EOS = 0, 2
 # word numbers; the end mark is among those of the sources, as in the library's batches
 LOOKED_UP = ([[4, 5, 6, 3, EOS], [6, 4, EOS]], [[4, 7, 5, 6, EOS], [5, 5, 3, 4, EOS]])
 WRITTEN = ([[5, 4, EOS], [3, 6, 6, EOS]], [[6, 4, 7, EOS], [3, EOS]])
@@ -28,17 +30,7 @@ Stored = dict[str, dict[str, list]]
 
 def stored_inputs() -> Stored:
     """What stands in the file: part -> argument -> numbers."""
-    drawn = random_parameters(
-        np.random.default_rng(SEED),
-        target_words=WORDS,
-        m=4,
-        n=3,
-        n_align=5,
-        maxout=2,
-        biases=False,
-        scale=0.8,
-    )
-    p = {name: value.round(2) for name, value in drawn.items()}
+    p = _parameters()
     annotations, mask, steps = _steps(p, *LOOKED_UP)
     attention = {"s_prev": _each(steps, 1, "s_prev"), "annotations": annotations, "mask": mask}
     alignment = {name: p[name] for name in ("W_a", "U_a", "v_a")}
@@ -67,11 +59,38 @@ def stored_inputs() -> Stored:
 GATES = ("", "_z", "_r")
 
 
+@dataclass(frozen=True)
+class Step:
+    """What one step of the decoder starts from, and its context and readout."""
+
+    s_prev: Array
+    y_prev: int
+    context: Array
+    t: Array
+
+
+def _parameters() -> dict[str, Array]:
+    """Weights from N(0, 0.8^2) with two decimals, and biases of zero."""
+    m, n, aligned, l2 = 4, 3, 5, 4
+    shapes: dict[str, tuple[int, ...]] = {"E_x": (7, m), "E_y": (WORDS, m)}
+    for of in ("fwd", "bwd", "dec"):
+        for gate in GATES:
+            shapes |= {f"{of}.W{gate}": (n, m), f"{of}.U{gate}": (n, n)}
+            if of == "dec":
+                shapes[f"{of}.C{gate}"] = (n, 2 * n)
+    shapes |= {"W_s": (n, n), "W_a": (aligned, n), "U_a": (aligned, 2 * n), "v_a": (aligned,)}
+    shapes |= {"U_o": (l2, n), "V_o": (l2, m), "C_o": (l2, 2 * n), "W_o": (WORDS, l2 // 2)}
+    rng = np.random.default_rng(SEED)
+    drawn = {name: rng.normal(0.0, 0.8, shape).round(2) for name, shape in shapes.items()}
+    return drawn | {"b_s": np.zeros(n), "b_o": np.zeros(l2), "b_y": np.zeros(WORDS)}
+
+
 def _steps(
     p: dict[str, Array], sources: list[list[int]], targets: list[list[int]]
 ) -> tuple[Array, list[list[bool]], list[list[Step]]]:
     """Padded annotations, their mask, and every step of every sentence; PAD follows the end."""
-    encoded = [encode(p, source) for source in sources]
+    model = Choices()
+    encoded = [encode(p, source, model) for source in sources]
     width = max(map(len, sources))
     annotations = np.stack(
         [
@@ -81,7 +100,16 @@ def _steps(
     )
     _, mask = _padded(sources)
     padded, _ = _padded(targets)
-    steps = [decode(p, sentence, words) for sentence, words in zip(encoded, padded, strict=True)]
+    steps = []
+    for source, sentence, words in zip(sources, encoded, padded, strict=True):
+        made = decode(p, source, words, model)
+        states = [start(p, sentence, model), *(step.states for step in made)]
+        steps.append(
+            [
+                Step(states[i][-1].h, y_prev, step.context, step.t)
+                for i, (y_prev, step) in enumerate(zip([BOS, *words[:-1]], made, strict=True))
+            ]
+        )
     return annotations, mask, steps
 
 

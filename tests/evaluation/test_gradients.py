@@ -19,7 +19,7 @@ from course_lib.evaluation.gradients import (
 )
 from course_lib.models import ModelConfig, build_model, model_config
 from course_lib.models.cells import UNITS, Unit
-from tests.reference.rnnsearch import unit_step
+from tests.reference.cells import State, cell_step, sigma
 
 
 def words(*shape: int, seed: int = 0) -> Tensor:
@@ -147,10 +147,15 @@ def test_gates_are_those_of_the_equations(name: str) -> None:
     h = np.zeros(4)
     update, reset = [], []
     for x in inputs.numpy():
-        step = unit_step(parameters, "dec", x, h, None, name)
-        update.append((step.z if name == "paper" else 1 - step.z).mean())
-        reset.append(step.r.mean())
-        h = step.h
+        z, r = (
+            sigma(
+                parameters[f"dec.W{g}"] @ x + parameters[f"dec.U{g}"] @ h + parameters[f"dec.b{g}"]
+            )
+            for g in ("_z", "_r")
+        )
+        update.append((z if name == "paper" else 1 - z).mean())
+        reset.append(r.mean())
+        h = cell_step(parameters, "dec", name, [("W", x)], State(h)).h
     measured = gates_along(unit, inputs)
     np.testing.assert_allclose(measured["update"], update)
     np.testing.assert_allclose(measured["reset"], reset)

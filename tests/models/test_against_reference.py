@@ -23,17 +23,10 @@ from tests.models.tiny import (
     with_end,
 )
 from tests.reference import translator
-from tests.reference.gradients import loss_and_gradients
-from tests.reference.rnnsearch import Setting
 from tests.reference.translator import SCORES, Choices, alpha_matrix, decode
 
-SETTINGS = [
-    Setting(context=context, encoder=encoder, unit=unit)
-    for context in ("additive", "fixed")
-    for encoder in ("bidirectional", "forward")
-    for unit in ("paper", "torch")
-]
 # As their papers describe them, but for the size.
+RNNENCDEC = Choices(context="fixed", encoder="forward")
 SUTSKEVER = decoder_of(
     "sutskever",
     context="initial",
@@ -52,23 +45,7 @@ LUONG = decoder_of(
     encoder="forward",
     reverse_source=True,
 )
-EVERYTHING = [*every_context(), *every_cell(), *every_decoder(), SUTSKEVER, LUONG]
-
-
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
-def test_the_papers_models_have_the_gradients_derived_by_hand(setting: Setting) -> None:
-    model = tiny_model(setting)
-    loss, words = model(batch_of(PAIRS))
-    loss.backward()
-    reference_loss, reference = loss_and_gradients(
-        paper_parameters(model), with_end(PAIRS), setting
-    )
-    assert int(words) == sum(len(target) + 1 for _, target in PAIRS)
-    assert loss.item() == pytest.approx(reference_loss, abs=1e-10)
-    found = paper_parameters(model, gradients=True)
-    assert found.keys() == reference.keys()
-    for name, expected in reference.items():
-        np.testing.assert_allclose(found[name], expected, atol=1e-10, err_msg=name)
+EVERYTHING = [*every_context(), *every_cell(), *every_decoder(), RNNENCDEC, SUTSKEVER, LUONG]
 
 
 def check_against_equations(choices: Choices, seed: int = 0) -> None:
@@ -120,7 +97,7 @@ any_choices = st.builds(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(choices=any_choices, seed=st.integers(0, 9))
 def test_whatever_can_be_combined_equals_the_equations(choices: Choices, seed: int) -> None:
     try:

@@ -1,4 +1,4 @@
-"""The reference itself: its gradients, its probabilities, and numbers worked out by hand.
+"""The reference itself: its derivatives, its probabilities, and numbers worked out by hand.
 
 Everything in the library is measured against `tests.reference`, so it has to be right on its own.
 """
@@ -6,139 +6,172 @@ Everything in the library is measured against `tests.reference`, so it has to be
 import numpy as np
 import pytest
 
+from tests.models.tiny import every_cell, every_context, every_decoder, label
+from tests.reference import translator
+from tests.reference.attention import look, predicted_position
+from tests.reference.cells import GATES, State, cell_step, run
 from tests.reference.enumeration import best, enumerate_targets
-from tests.reference.gradients import loss_and_gradients
-from tests.reference.rnnsearch import (
-    BOS,
-    RNNENCDEC,
-    RNNENCDEC_PAPER,
-    RNNSEARCH,
-    Setting,
-    align,
-    alpha_matrix,
-    decode,
-    encode,
-    log_prob,
-    next_log_probs,
-    random_parameters,
-)
+from tests.reference.translator import SCORES, Choices
 
 EOS = 2
-PAIRS = [([4, 5, 6, 4], [3, 5, 4, 3, EOS]), ([6], [4, EOS]), ([3, 3], [EOS])]
-SETTINGS = {
-    "rnnsearch": RNNSEARCH,
-    "rnnencdec": RNNENCDEC,
-    "paper's rnnencdec": RNNENCDEC_PAPER,
-    "rnnsearch, torch's unit": Setting(unit="torch"),
-    "rnnencdec, torch's unit": Setting(context="fixed", unit="torch"),
-    "rnnsearch, forward encoder": Setting(encoder="forward"),
-}
+PAIRS = [([4, 5, 6, 4, EOS], [3, 5, 4, 3, EOS]), ([6, EOS], [4, EOS]), ([3, 3, EOS], [EOS])]
+n, m, l2, words = 4, 3, 6, 7
 
 
-@pytest.mark.parametrize("biases", [True, False])
-@pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS.keys())
-def test_gradients_agree_with_the_complex_step(setting: Setting, biases: bool) -> None:
-    """f'(x) = Im f(x + ih) / h: a difference without cancellation, exact to rounding."""
-    p = random_parameters(np.random.default_rng(0), setting, biases=biases)
-    loss, grads = loss_and_gradients(p, PAIRS, setting)
-    assert loss == pytest.approx(-sum(log_prob(p, x, y, setting) for x, y in PAIRS), abs=1e-12)
-    assert grads.keys() == p.keys()
-    h = 1e-30
-    for name, value in p.items():
-        for position in np.ndindex(value.shape):
-            moved = value.astype(complex)
-            moved[position] += 1j * h
-            stepped = {**p, name: moved}
-            slope = -sum(log_prob(stepped, x, y, setting) for x, y in PAIRS).imag / h
-            assert grads[name][position] == pytest.approx(slope, rel=1e-11, abs=1e-13), name
+def random_parameters(choices: Choices, seed: int = 0) -> dict[str, np.ndarray]:
+    """Every weight that `choices` need, by the shapes of the equations."""
+    wide = n if choices.encoder == "forward" else 2 * n
+    c = {"fixed": n, "initial": 0}.get(choices.context, wide)
+    out = l2 if choices.output == "maxout" else l2 // 2
+    state = n * (2 if choices.unit == "lstm" else 1) * choices.layers
+    shapes: dict[str, tuple[int, ...]] = {
+        "E_x": (words, m),
+        "E_y": (words, m),
+        "W_s": (state, n),
+        "b_s": (state,),
+        "U_o": (out, n),
+        "V_o": (out, m),
+        "C_o": (out, c),
+        "b_o": (out,),
+        "W_o": (words, l2 // 2),
+        "b_y": (words,),
+        "W_p": (n, n),
+        "v_p": (n,),
+        "W_a": {"additive": (5, n), "concat": (5, n + wide)}.get(choices.context, (n, wide)),
+        "U_a": (5, wide),
+        "v_a": (5,),
+    }
+    for layer in range(1, choices.layers + 1):
+        for of in ("fwd", "bwd", "dec"):
+            name = translator.layer_name(of, layer)
+            size = m if layer == 1 else n if of == "dec" else wide
+            for gate in GATES[choices.unit]:
+                shapes[f"{name}.W{gate}"] = (n, size)
+                shapes[f"{name}.U{gate}"] = (n, n)
+                shapes[f"{name}.b{gate}"] = (n,)
+                if name == "dec":
+                    shapes |= {f"dec.C{gate}": (n, c), f"dec.F{gate}": (n, l2 // 2)}
+            if choices.unit == "torch":
+                shapes[f"{name}.b_U"] = (n,)
+    for gate in GATES[choices.unit]:
+        shapes |= {f"second.W{gate}": (n, c), f"second.U{gate}": (n, n), f"second.b{gate}": (n,)}
+    shapes["second.b_U"] = (n,)
+    rng = np.random.default_rng(seed)
+    return {name: rng.normal(0, 0.7, shape) for name, shape in shapes.items()}
 
 
-def test_gradients_agree_with_central_differences() -> None:
-    p = random_parameters(np.random.default_rng(1))
-    _, grads = loss_and_gradients(p, PAIRS)
-    h = 1e-5
-    for name in ["E_x", "W_a", "dec.U_r", "U_o", "fwd.b_z"]:
-        for position in np.ndindex(p[name].shape):
-            losses = []
-            for sign in (1, -1):
-                moved = {**p, name: p[name].copy()}
-                moved[name][position] += sign * h
-                losses.append(loss_and_gradients(moved, PAIRS)[0])
-            slope = (losses[0] - losses[1]) / (2 * h)
-            assert grads[name][position] == pytest.approx(slope, abs=1e-8), name
-
-
-@pytest.mark.parametrize("setting", SETTINGS.values(), ids=SETTINGS.keys())
-def test_probabilities_of_all_continuations_sum_to_one(setting: Setting) -> None:
-    p = random_parameters(np.random.default_rng(2), setting, target_words=4)
-    candidates = enumerate_targets(
-        lambda prefix: next_log_probs(p, [4, 5, 6], prefix, setting), eos=EOS, max_length=4
+@pytest.mark.parametrize(
+    "choices", [*every_context()[::3], *every_cell()[::3], *every_decoder()], ids=label
+)
+def test_the_complex_step_agrees_with_central_differences(choices: Choices) -> None:
+    p = random_parameters(choices)
+    rng = np.random.default_rng(1)
+    direction = {name: rng.normal(size=value.shape) for name, value in p.items()}
+    h = 1e-6
+    up, down = (
+        -sum(
+            translator.log_prob(
+                {name: p[name] + sign * h * direction[name] for name in p}, x, y, choices
+            )
+            for x, y in PAIRS
+        )
+        for sign in (1, -1)
     )
-    assert len(candidates) == 1 + 3 + 9 + 27 + 81
+    slope = translator.slope(p, PAIRS, choices, direction)
+    assert slope == pytest.approx((up - down) / (2 * h), rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("choices", every_context(), ids=label)
+def test_probabilities_sum_to_one_and_weights_to_one_or_less(choices: Choices) -> None:
+    p = random_parameters(choices)
+    for source, target in PAIRS:
+        for step in translator.decode(p, source, target, choices):
+            assert np.exp(step.log_probs).sum() == pytest.approx(1)
+            if step.alpha is not None:
+                assert step.alpha.shape == (len(source),)
+                assert step.alpha.sum() <= 1 + 1e-12
+
+
+def test_an_lstm_step_by_hand() -> None:
+    """All weights 1, x = 1, h = 0, cell = 2: gates sigma(1) = 0.7311, g = tanh(1) = 0.7616."""
+    gates = GATES["lstm"]
+    p = {f"u.W{g}": np.ones((1, 1)) for g in gates} | {f"u.U{g}": np.ones((1, 1)) for g in gates}
+    after = cell_step(p, "u", "lstm", [("W", np.ones(1))], State(np.zeros(1), np.full(1, 2.0)))
+    assert after.cell == pytest.approx(0.7311 * 2 + 0.7311 * 0.7616, abs=2e-4)
+    assert after.h == pytest.approx(0.7311 * np.tanh(2.0190), abs=1e-4)
+
+
+def test_a_tanh_unit_by_hand() -> None:
+    """h = tanh(x + h / 2) over 1, 0: 0.7616, then tanh(0.3808) = 0.3634."""
+    p = {"u.W": np.ones((1, 1)), "u.U": np.full((1, 1), 0.5)}
+    states = run(p, "u", "tanh", [np.ones(1), np.zeros(1)])
+    assert np.concatenate(states) == pytest.approx([0.7616, 0.3634], abs=1e-4)
+
+
+def test_scores_by_hand() -> None:
+    """s = (0.5, 0.5) against (1, 0), (0, 1), (1, 1): dot 0.5, 0.5, 1; scaled by sqrt(2)."""
+    s, h = np.array([0.5, 0.5]), np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    eye, ones = np.eye(2), np.ones(2)
+    side_by_side = np.concatenate([eye, eye], axis=1)
+    p = {name: {"W_a": eye, "U_a": eye, "v_a": ones} for name in SCORES}
+    p["concat"]["W_a"] = side_by_side
+    expected = {
+        "additive": [1.3673, 1.3673, 1.8103],
+        "concat": [1.3673, 1.3673, 1.8103],
+        "dot": [0.5, 0.5, 1.0],
+        "general": [0.5, 0.5, 1.0],
+        "scaled-dot": [0.3536, 0.3536, 0.7071],
+    }
+    for name in SCORES:
+        found = look(p[name], name, "global", 1, s, h, 0)
+        assert found.energies == pytest.approx(expected[name], abs=5e-5)
+    found = look(p["additive"], "additive", "global", 1, s, h, 0)
+    assert found.alpha == pytest.approx([0.2811, 0.2811, 0.4378], abs=5e-5)
+    assert found.context == pytest.approx([0.7189, 0.7189], abs=5e-5)
+    weights = look(p["dot"], "dot", "global", 1, s, h, 0).alpha
+    assert weights == pytest.approx([0.2741, 0.2741, 0.4519], abs=5e-5)
+
+
+def test_windows_by_hand() -> None:
+    """Six words, equal energies, D = 2. local-m at 4 sees 2 to 5; at 8 nothing. local-p with
+    p_i = 6 sigma(0) = 3 sees 1 to 5, times 1 at 3, 0.6065 beside it, 0.1353 two away."""
+    h = np.zeros((6, 2))
+    s = np.zeros(2)
+    assert look({}, "dot", "local-m", 2, s, h, 4).alpha == pytest.approx([0, 0, *[0.25] * 4])
+    nothing = look({}, "dot", "local-m", 2, s, h, 8)
+    assert not nothing.alpha.any()
+    assert nothing.context.tolist() == [0, 0]
+    p = {"W_p": np.eye(2), "v_p": np.ones(2)}
+    assert predicted_position(p, s, 6) == pytest.approx(3)
+    found = look(p, "dot", "local-p", 2, s, h, 0).alpha
+    assert 5 * found == pytest.approx([0, 0.1353, 0.6065, 1, 0.6065, 0.1353], abs=5e-5)
+
+
+def test_a_turned_source_is_read_from_its_last_word() -> None:
+    choices = Choices(encoder="forward", reverse_source=True)
+    p = random_parameters(choices)
+    turned = translator.encode(p, [3, 4, 5, EOS], choices)
+    plain = translator.encode(p, [5, 4, 3, EOS], Choices(encoder="forward"))
+    assert np.array_equal(turned.annotations, plain.annotations[[2, 1, 0, 3]])
+    assert np.array_equal(turned.summary, plain.summary)
+
+
+def test_all_sentences_that_can_be_written_have_probability_one() -> None:
+    choices = Choices()
+    p = random_parameters(choices)
+    source = [4, 5, 6, EOS]
+
+    def after(prefix: tuple[int, ...]) -> np.ndarray:
+        return translator.decode(p, source, [*prefix, EOS], choices)[-1].log_probs
+
+    candidates = enumerate_targets(after, eos=EOS, max_length=3)
+    assert len(candidates) == 1 + 6 + 36 + 216
     assert sum(np.exp(c.log_prob) for c in candidates) == pytest.approx(1.0, abs=1e-12)
     for candidate in candidates[:10]:
-        words = [*candidate.tokens, EOS] if candidate.finished else list(candidate.tokens)
-        assert candidate.log_prob == pytest.approx(log_prob(p, [4, 5, 6], words, setting))
+        target = [*candidate.tokens, EOS] if candidate.finished else list(candidate.tokens)
+        found = translator.log_prob(p, source, target, choices)
+        assert candidate.log_prob == pytest.approx(found)
     assert best(candidates).log_prob == max(c.log_prob for c in candidates if c.finished)
-
-
-def test_enumeration_may_leave_words_out() -> None:
-    p = random_parameters(np.random.default_rng(3), target_words=6)
-    candidates = enumerate_targets(
-        lambda prefix: next_log_probs(p, [4], prefix), eos=EOS, max_length=3, words=[3, 4, EOS]
-    )
-    assert {word for c in candidates for word in c.tokens} == {3, 4}
-    assert len(candidates) == 1 + 2 + 4 + 8
-
-
-def test_attention_by_hand() -> None:
-    """Three vectors, identity weights, s = (0.5, 0.5): tanh(1.5) + tanh(0.5) = 1.3673, ..."""
-    identity = {"W_a": np.eye(2), "U_a": np.eye(2), "v_a": np.ones(2)}
-    annotations = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    _, energies, alpha, context = align(identity, np.array([0.5, 0.5]), annotations)
-    assert energies == pytest.approx([1.3673, 1.3673, 1.8103], abs=5e-5)
-    assert alpha == pytest.approx([0.2811, 0.2811, 0.4378], abs=5e-5)
-    assert context == pytest.approx([0.7189, 0.7189], abs=5e-5)
-
-
-def test_shapes_and_order_of_the_encoder() -> None:
-    p = random_parameters(np.random.default_rng(4))
-    encoded = encode(p, [3, 4, 5])
-    n = len(encoded.s_0)
-    assert encoded.annotations.shape == (3, 2 * n)
-    # The first annotation's backward half has seen every word, its forward half only the first one.
-    other = encode(p, [3, 4, 6])
-    assert np.array_equal(encoded.annotations[0, :n], other.annotations[0, :n])
-    assert not np.allclose(encoded.annotations[0, n:], other.annotations[0, n:])
-    assert np.array_equal(encoded.summary, encoded.annotations[0, n:])
-    steps = decode(p, encoded, [3, 4, EOS])
-    assert steps[0].y_prev == BOS
-    assert alpha_matrix(steps).sum(axis=1) == pytest.approx(np.ones(3))
-
-
-def test_the_query_is_the_state_before_the_update() -> None:
-    """The weights and the prediction at i do not depend on how s_i is computed; later ones do."""
-    p = random_parameters(np.random.default_rng(5))
-    changed = {**p, "dec.W": p["dec.W"] + 1.0}
-    before = decode(p, encode(p, [3, 4, 5]), [3, 4, EOS])
-    after = decode(changed, encode(changed, [3, 4, 5]), [3, 4, EOS])
-    assert np.array_equal(before[0].alpha, after[0].alpha)
-    assert np.array_equal(before[0].log_probs, after[0].log_probs)
-    assert not np.allclose(before[1].alpha, after[1].alpha)
-
-
-def test_the_two_units_differ() -> None:
-    """With the reset gate open and z mirrored they agree; with random weights they do not."""
-    torch_unit = Setting(unit="torch")
-    p = random_parameters(np.random.default_rng(6), torch_unit)
-    assert log_prob(p, *PAIRS[0], torch_unit) != pytest.approx(log_prob(p, *PAIRS[0]), abs=1e-3)
-    mirrored = dict(p)
-    for of in ["fwd", "bwd", "dec"]:
-        mirrored[f"{of}.b_U"] = np.zeros_like(p[f"{of}.b_U"])
-        for letter in ["W", "U", "C"] if of == "dec" else ["W", "U"]:
-            mirrored[f"{of}.{letter}_r"] = np.zeros_like(p[f"{of}.{letter}_r"])
-        mirrored[f"{of}.b_r"] = np.full_like(p[f"{of}.b_r"], 1000.0)
-    flipped = {k: -v if k.endswith("_z") else v for k, v in mirrored.items()}
-    assert log_prob(mirrored, *PAIRS[0], torch_unit) == pytest.approx(
-        log_prob(flipped, *PAIRS[0]), abs=1e-12
-    )
+    some = enumerate_targets(after, eos=EOS, max_length=3, words=[3, 4, EOS])
+    assert {word for c in some for word in c.tokens} == {3, 4}
+    assert len(some) == 1 + 2 + 4 + 8

@@ -75,7 +75,7 @@ def test_company_order_and_padding_never_change_a_sentence(choices, pairs, more,
     check_company(choices, pairs, data.draw(st.permutations(range(len(pairs)))), more)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(choices=any_choices, pairs=sentence_pairs, data=st.data())
 def test_company_changes_nothing_whatever_is_combined(choices, pairs, data) -> None:
     try:

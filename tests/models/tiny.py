@@ -9,7 +9,6 @@ import torch
 from course_lib.corpora.batches import Batch, make_batch
 from course_lib.corpora.vocabulary import EOS
 from course_lib.models import EncoderDecoder, ModelConfig, build_model
-from tests.reference.rnnsearch import Setting
 from tests.reference.translator import SCORES, Choices
 
 Pairs = list[tuple[list[int], list[int]]]
@@ -19,7 +18,7 @@ Pairs = list[tuple[list[int], list[int]]]
 PAIRS: Pairs = [([4, 5, 6, 7, 3], [4, 5]), ([6], [6, 4, 5, 4]), ([3, 3, 8], [])]
 
 
-def tiny_model(choices: Choices | Setting, seed: int = 0, **changes: Any) -> EncoderDecoder:
+def tiny_model(choices: Choices, seed: int = 0, **changes: Any) -> EncoderDecoder:
     """A model of odd sizes in double precision; its weights come from N(0, 0.7^2)."""
     sizes = {"embedding": 3, "hidden": 4, "alignment": 5, "readout": 2, "heads": 2}
     config = ModelConfig(9, 7, **{**sizes, **settings_of(choices), **changes})
@@ -53,20 +52,19 @@ def decoder_of(name: str, **others: Any) -> Choices:
     return Choices(**DECODERS[name], **others)
 
 
-def settings_of(choices: Choices | Setting) -> dict[str, Any]:
+def settings_of(choices: Choices) -> dict[str, Any]:
     """The library's settings for the model of these equations."""
     settings = asdict(choices)
     plain = asdict(Choices())
     of_decoder = {
-        name: settings.pop(name, plain[name])
-        for name in ("order", "input_feeding", "output", "reads", "start")
+        name: settings.pop(name) for name in ("order", "input_feeding", "output", "reads", "start")
     }
     (settings["decoder"],) = (
         name
         for name, chosen in DECODERS.items()
         if of_decoder == {key: chosen.get(key, plain[key]) for key in of_decoder}
     )
-    scope = settings.pop("scope", "global")
+    scope = settings.pop("scope")
     if scope != "global":
         settings["context"] = f"{scope}-{settings['context']}"
     return settings

@@ -1,8 +1,15 @@
 """Every encoder-decoder of the course in float64 NumPy, one sentence and one position at a time.
 
-`tests.reference.rnnsearch` is the paper's model to the letter, with derivatives by hand. This is
-the wide one: each choice that the course offers, from the equations of the paper that introduced
-it. Where the two overlap they are compared. Names of weights are those of `rnnsearch`, and
+Each choice that the course offers is written from the equations of the paper that introduced it and
+from nothing else: no batches, no masks, no torch. It is slow on purpose; the library has to agree.
+Parameters are a dict with the names of Bahdanau et al. (2015), Appendix A:
+
+    E_x (K_x, m)  E_y (K_y, m)                embeddings, one row a word
+    fwd.W fwd.W_z fwd.W_r (n, m)   fwd.U fwd.U_z fwd.U_r (n, n)   and bwd. the same
+    W_a (n', n)  U_a (n', 2n)  v_a (n',)      alignment model
+    dec.W dec.W_z dec.W_r (n, m)   dec.U .. (n, n)   dec.C .. (n, 2n)
+    U_o (2l, n)  V_o (2l, m)  C_o (2l, 2n)  W_o (K_y, l)          readout
+    b_s b_o b_y fwd.b ..                      biases, which the paper leaves out
 
     fwd2. bwd2. dec2.    the second layers, and so on; an upper layer reads the one below
     dec.F                input feeding: what multiplies t_{i-1}, beside dec.W and dec.C
