@@ -1,13 +1,15 @@
-"""What holds for every test: CI leaves nothing out, the slow proofs leave a dated record, and there
-is one browser for all."""
+"""What holds for every test: CI leaves nothing out, the slow proofs leave a dated record, there is
+one browser for all, and one way to type a command."""
 
+import io
 import os
 import platform
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -95,6 +97,56 @@ def pytest_configure(config: pytest.Config) -> None:
     # With several processes the one that hands out the tests hears of every outcome.
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Outcomes(config.getoption("--proofs")), "course-outcomes")
+
+
+class Done(NamedTuple):
+    """What came of a command: its exit status, what it printed, and what it said of errors."""
+
+    status: int
+    out: str
+    err: str
+
+
+Course = Callable[..., Done]
+
+
+def typed(*words: object, stdin: str = "") -> int:
+    """The exit status of `course WORDS`, run in this process."""
+    from course_lib.cli import main
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["course", *map(str, words)])
+        patch.setattr(sys, "stdin", io.StringIO(stdin))
+        try:
+            main()
+        except SystemExit as done:
+            return int(done.code or 0)
+    return 0
+
+
+@pytest.fixture
+def course(capsys: pytest.CaptureFixture[str]) -> Course:
+    """Runs `course WORDS` in this process, as typed."""
+
+    def run(*words: object, stdin: str = "") -> Done:
+        capsys.readouterr()  # what was printed before is not its
+        status = typed(*words, stdin=stdin)
+        return Done(status, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def quick_gradebooks() -> Iterator[None]:
+    """For each new gradebook nbgrader starts a program that knows its scheme's number: seconds."""
+    import nbgrader
+    from alembic.script import ScriptDirectory
+    from nbgrader import api
+
+    head = ScriptDirectory(str(Path(nbgrader.__file__).parent / "alembic")).get_current_head()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(api, "get_alembic_version", lambda: head)
+        yield
 
 
 # Marks one text of each look: its colours and size, and everything that lies behind it.

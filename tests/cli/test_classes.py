@@ -3,33 +3,18 @@
 import re
 import shutil
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from course_lib.cli import main
 from course_lib.grading.sources.project import project_root
+from tests.conftest import Course
+
+pytestmark = pytest.mark.usefixtures("quick_gradebooks")
 
 NAME = "attention_by_hand"
 ROOT = project_root(Path(__file__).parent)
 EXERCISE = ROOT / "exercises" / NAME / f"{NAME}.ipynb"
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def course(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs `course ARGUMENTS` in this process: exit status, what was printed, what was said."""
-
-    def run(*arguments: str) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["course", *arguments])
-        with pytest.raises(SystemExit) as left:
-            main()
-        printed = capsys.readouterr()
-        return int(left.value.code or 0), printed.out, printed.err
-
-    return run
 
 
 @pytest.fixture
@@ -46,7 +31,9 @@ def one_line(error: str) -> bool:
     return error.startswith("course: ") and error.count("\n") == 1
 
 
-def test_release_check_tells_a_difference_and_release_removes_it(course: Run, copy: Path) -> None:
+def test_release_check_tells_a_difference_and_release_removes_it(
+    course: Course, copy: Path
+) -> None:
     assert course("release", "--check", NAME)[0] == 0
     notebook = copy / "exercises" / NAME / f"{NAME}.ipynb"
     notebook.write_text(notebook.read_text().replace("pencil", "abacus"))
@@ -59,7 +46,7 @@ def test_release_check_tells_a_difference_and_release_removes_it(course: Run, co
 
 
 def test_mistakes_are_one_line_and_status_2(
-    course: Run, copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    course: Course, copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for arguments in (
         ("release", "nope"),
@@ -80,7 +67,7 @@ def test_mistakes_are_one_line_and_status_2(
     assert "apt install bubblewrap" in err
 
 
-def test_collect_says_what_came_of_each_zip(course: Run, copy: Path) -> None:
+def test_collect_says_what_came_of_each_zip(course: Course, copy: Path) -> None:
     with zipfile.ZipFile("all.zip", "w") as archive:
         archive.writestr(f"lovelaceada_7_70_{NAME}.ipynb", EXERCISE.read_text())
         archive.writestr("noetheremmy_8_71_other.txt", "no notebook")
@@ -97,7 +84,7 @@ def test_collect_says_what_came_of_each_zip(course: Run, copy: Path) -> None:
 
 
 def test_what_a_platform_needs_is_asked_for_before_anything_is_graded(
-    course: Run, copy: Path
+    course: Course, copy: Path
 ) -> None:
     for arguments, said in (
         (("--export-canvas", "x.csv"), "--roster"),
@@ -114,7 +101,7 @@ def test_what_a_platform_needs_is_asked_for_before_anything_is_graded(
 
 
 def test_outside_of_a_course_it_says_where_to_go(
-    course: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     status, _, err = course("release")
@@ -122,13 +109,13 @@ def test_outside_of_a_course_it_says_where_to_go(
     assert "Change into the course's folder" in err
 
 
-def test_without_a_sandbox_it_says_what_that_means(course: Run, copy: Path) -> None:
+def test_without_a_sandbox_it_says_what_that_means(course: Course, copy: Path) -> None:
     _, _, err = course("grade", NAME, "--sandbox", "none")
     assert "change other students' marks" in err.replace("\n", " ")
 
 
 def test_an_unfinished_notebook_fails_its_tests_and_can_still_be_handed_in(
-    course: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     shutil.copy(EXERCISE, tmp_path)

@@ -8,43 +8,27 @@ from pathlib import Path
 import pytest
 
 from course_lib.cli import corpus as commands
-from course_lib.cli import main
 from course_lib.corpora import multi30k
 from course_lib.corpora.corpus import Corpus, Split
 from course_lib.corpora.registry import CORPORA, load_corpus
+from tests.conftest import Course
 
 GENERATED = [name for name, description in CORPORA.items() if description.generated]
 
 
-class Terminal:
-    """Runs `course ARGUMENTS` in this process and keeps what it printed."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-        self.monkeypatch, self.capsys = monkeypatch, capsys
-
-    def __call__(self, *arguments: str) -> tuple[int, str, str]:
-        self.monkeypatch.setattr("sys.argv", ["course", "corpus", *arguments])
-        with pytest.raises(SystemExit) as left:
-            main()
-        printed = self.capsys.readouterr()
-        return int(left.value.code or 0), printed.out, printed.err
-
-
-@pytest.fixture
-def course(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> Terminal:
-    """The command with an empty cache, no data folder and nothing reachable."""
+@pytest.fixture(autouse=True)
+def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """An empty cache, no data folder and nothing reachable."""
     monkeypatch.delenv("COURSE_DATA", raising=False)
     monkeypatch.setattr(multi30k, "cache_folder", lambda: tmp_path / "cache")
     monkeypatch.setattr("course_lib.corpora.download.time.sleep", lambda seconds: None)
     for variable in ("https_proxy", "HTTPS_PROXY"):
         monkeypatch.setenv(variable, "http://127.0.0.1:1")
-    return Terminal(monkeypatch, capsys)
+    return tmp_path / "cache"
 
 
 @pytest.fixture
-def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, course: Terminal) -> Path:
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cache: Path) -> Path:
     """A small multi30k in $COURSE_DATA whose checksums the commands are told."""
     folder = tmp_path / "data" / "multi30k"
     folder.mkdir(parents=True)
@@ -62,16 +46,18 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, course: Terminal) -> 
     return folder
 
 
-def test_list_names_every_corpus_with_its_terms(course: Terminal) -> None:
-    status, out, _ = course("list")
+def test_list_names_every_corpus_with_its_terms(course: Course) -> None:
+    status, out, _ = course("corpus", "list")
     assert status == 0
     for name, description in CORPORA.items():
         assert name in out
         assert description.terms in out
 
 
-def test_show_prints_as_many_pairs_as_asked(course: Terminal) -> None:
-    status, out, _ = course("show", "toy", "--n", "3", "--split", "val", "--pair", "de-en")
+def test_show_prints_as_many_pairs_as_asked(course: Course) -> None:
+    status, out, _ = course(
+        "corpus", "show", "toy", "--n", "3", "--split", "val", "--pair", "de-en"
+    )
     assert status == 0
     for field in ("source", "target", "reference", "links"):
         assert out.count(f"\n  {field} ") == 3
@@ -79,58 +65,58 @@ def test_show_prints_as_many_pairs_as_asked(course: Terminal) -> None:
     assert "val 4" not in out
 
 
-def test_verify_tells_good_files_from_bad(course: Terminal, files: Path) -> None:
-    status, out, err = course("verify", "multi30k")
+def test_verify_tells_good_files_from_bad(course: Course, files: Path) -> None:
+    status, out, err = course("corpus", "verify", "multi30k")
     assert (status, err) == (0, "")
     assert out.count("ok ") == 9
     assert "test_2017_flickr.en.gz (optional test set)" in out
     (files / "val.de.gz").write_bytes(b"cut")
-    status, out, err = course("verify", "multi30k")
+    status, out, err = course("corpus", "verify", "multi30k")
     assert status == 1
     assert f"damaged    {files / 'val.de.gz'}" in out
     assert err.count("\n") == 1
     assert f"Delete {files / 'val.de.gz'}, then run `course corpus fetch multi30k`." in err
 
 
-def test_fetch_is_content_with_files_at_hand(course: Terminal, files: Path) -> None:
-    status, out, err = course("fetch", "multi30k")
+def test_fetch_is_content_with_files_at_hand(course: Course, files: Path) -> None:
+    status, out, err = course("corpus", "fetch", "multi30k")
     assert (status, err) == (0, "")
     assert out == f"multi30k: 9 files, every SHA-256 as published, in {files}.\n"
 
 
-def test_fetch_offline_says_what_to_put_where(course: Terminal, tmp_path: Path) -> None:
-    status, out, err = course("fetch", "multi30k")
+def test_fetch_offline_says_what_to_put_where(course: Course, cache: Path) -> None:
+    status, out, err = course("corpus", "fetch", "multi30k")
     assert (status, out) == (2, "")
     assert err.count("\n") == 1
     assert "train.en.gz" in err
-    assert str(tmp_path / "cache") in err
+    assert str(cache) in err
 
 
-def test_missing_files_fail_verification_with_the_command_that_helps(course: Terminal) -> None:
-    status, _, err = course("verify", "multi30k")
+def test_missing_files_fail_verification_with_the_command_that_helps(course: Course) -> None:
+    status, _, err = course("corpus", "verify", "multi30k")
     assert status == 1
     assert "Run `course corpus fetch multi30k`." in err
 
 
 @pytest.mark.parametrize("name", GENERATED)
 def test_generated_corpora_need_no_fetching_and_verify(
-    course: Terminal, name: str, monkeypatch: pytest.MonkeyPatch
+    course: Course, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small = partial(load_corpus, train=30, val=5, test=5)
     monkeypatch.setattr(commands, "load_corpus", small)
-    assert course("fetch", name)[0] == 0
-    status, out, _ = course("verify", name)
+    assert course("corpus", "fetch", name)[0] == 0
+    status, out, _ = course("corpus", "verify", name)
     assert status == 0
     assert "no pair in two splits" in out
 
 
 def test_generated_corpus_that_does_not_fit_together_fails(
-    course: Terminal, monkeypatch: pytest.MonkeyPatch
+    course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     split = Split([["a"]], [["x"]], [frozenset({(0, 1)})], ["x"])
     broken = Corpus("toy", "en-de", {"train": split}, {}, True, " ".join)
     monkeypatch.setattr(commands, "load_corpus", lambda name: broken)
-    status, out, _ = course("verify", "toy")
+    status, out, _ = course("corpus", "verify", "toy")
     assert status == 1
     assert "points outside" in out
 
@@ -151,30 +137,28 @@ def test_generated_corpus_that_does_not_fit_together_fails(
     ],
 )
 def test_mistakes_are_one_line_with_the_remedy(
-    course: Terminal, arguments: list[str], remedy: str
+    course: Course, arguments: list[str], remedy: str
 ) -> None:
-    status, out, err = course(*arguments)
+    status, out, err = course("corpus", *arguments)
     assert (status, out) == (2, "")
     assert err.startswith("course: ")
     assert err.count("\n") == 1
     assert remedy in err
 
 
-def test_check_lists_faults_and_writes_a_copy_without_them(
-    course: Terminal, tmp_path: Path
-) -> None:
+def test_check_lists_faults_and_writes_a_copy_without_them(course: Course, tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "train.en").write_text("One dog.\n\nTwo dogs.\n")
     (folder / "train.es").write_text("Un perro.\nNada.\nDos perros.\n")
-    status, out, _ = course("check", str(folder))
+    status, out, _ = course("corpus", "check", str(folder))
     assert (status, out) == (1, "train line 2: a side is empty\n")
-    status, out, _ = course("check", str(folder), "--fix")
+    status, out, _ = course("corpus", "check", str(folder), "--fix")
     assert status == 1
     assert "mine-clean" in out
-    status, out, _ = course("check", str(tmp_path / "mine-clean"))
+    status, out, _ = course("corpus", "check", str(tmp_path / "mine-clean"))
     assert status == 0
     assert "nothing is wrong" in out
     for arguments in (["nowhere"], ["--pair", "en-xx", str(folder)]):
-        status, out, err = course("check", *arguments)
+        status, out, err = course("corpus", "check", *arguments)
         assert (status, out, err.count("\n")) == (2, "", 1)

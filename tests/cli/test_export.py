@@ -3,21 +3,17 @@
 import shutil
 from pathlib import Path
 
-import pytest
-
 from course_lib.pretrained import FOLDER
-from tests.cli.test_runs import course
+from tests.conftest import Course
 
 
-def test_a_run_becomes_a_folder_and_one_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_becomes_a_folder_and_one_file(tmp_path: Path, course: Course) -> None:
     shutil.copytree(FOLDER / "multi30k-en-de", tmp_path / "mine")
-    assert course(monkeypatch, "export", tmp_path / "mine", "--web", tmp_path / "web") == 0
-    said = capsys.readouterr().out
+    done = course("export", tmp_path / "mine", "--web", tmp_path / "web")
+    assert done.status == 0
     pages = [tmp_path / "web" / name for name in ("index.html", "translator.html")]
     for page in pages:
-        assert str(page) in said
+        assert str(page) in done.out
         assert 'data-moving="live"' in page.read_text(encoding="utf-8")
     scripts = sorted((tmp_path / "web").glob("mine-*.js"))
     assert 7 <= len(scripts) <= 9
@@ -25,9 +21,8 @@ def test_a_run_becomes_a_folder_and_one_file(
     assert all(script.read_text() in whole for script in scripts)
 
 
-def test_what_is_no_run_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert course(monkeypatch, "export", tmp_path / "none", "--web", tmp_path / "web") == 2
-    assert "is not a run directory" in capsys.readouterr().err
+def test_what_is_no_run_is_one_line(tmp_path: Path, course: Course) -> None:
+    done = course("export", tmp_path / "none", "--web", tmp_path / "web")
+    assert done.status == 2
+    assert "is not a run directory" in done.err
     assert not (tmp_path / "web").exists()

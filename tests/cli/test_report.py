@@ -12,7 +12,8 @@ import pytest
 
 from course_lib.corpora import own
 from course_lib.figures import report
-from tests.cli.test_own_text import SETTINGS, course, write
+from tests.cli.conftest import SHORT, write_text
+from tests.conftest import Course, typed
 
 
 class Page(HTMLParser):
@@ -39,11 +40,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(own, "cache_folder", lambda: home / "cache")
-        text = write(home / "<mine> & co")
-        words = ["compare", "--corpus", text, "--pair", "en-he", *SETTINGS]
+        text = write_text(home / "<mine> & co")
+        words = ["compare", "--corpus", text, "--pair", "en-he", *SHORT]
         for seed in (1, 2):
-            assert course(monkeypatch, *words, "--seed", seed, "--out", home / f"seed{seed}") == 0
-        assert course(monkeypatch, "report", home / "seed1", home / "seed2") == 0
+            assert typed(*words, "--seed", seed, "--out", home / f"seed{seed}") == 0
+        assert typed("report", home / "seed1", home / "seed2") == 0
         yield home / "seed1"
 
 
@@ -103,18 +104,14 @@ def test_the_notebook_is_one_and_its_cells_run(folder: Path) -> None:
 
 @pytest.mark.parametrize("broken", ["nothing", "other text"])
 def test_what_cannot_be_reported_is_one_line(
-    broken: str,
-    folder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    broken: str, folder: Path, tmp_path: Path, course: Course
 ) -> None:
     if broken == "other text":
         shutil.copytree(folder, tmp_path, dirs_exist_ok=True)
         result = json.loads((tmp_path / "rnnsearch" / "result.json").read_text())
         result["corpus_sha256"]["test.he"] = "0"
         (tmp_path / "rnnsearch" / "result.json").write_text(json.dumps(result))
-    assert course(monkeypatch, "report", tmp_path) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert ("Put the text back" if broken == "other text" else "course compare") in error
+    done = course("report", tmp_path)
+    assert done.status == 2
+    assert done.err.count("\n") == 1
+    assert ("Put the text back" if broken == "other text" else "course compare") in done.err

@@ -23,7 +23,7 @@ from course_lib.pretrained import FOLDER, published, published_path
 from course_lib.search import translate
 from course_lib.training import Run, load_run
 from course_lib.widgets.stepper import AttentionStepper, recorded_steps
-from tests.cli.test_runs import course
+from tests.conftest import Course
 
 ROOT = Path(__file__).parents[2]
 NAMES = (
@@ -123,12 +123,12 @@ def test_it_translates_the_cards_sentences_as_the_card_says(
 
 @pytest.mark.parametrize("name", NAMES)
 def test_it_answers_by_its_name_from_anywhere(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, course: Course
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert course(monkeypatch, "translate", name, stdin="a man is riding a bicycle .\n") == 0
+    done = course("translate", name, stdin="a man is riding a bicycle .\n")
     [first, *_] = json.loads((FOLDER / name / "result.json").read_text())["examples"]
-    assert capsys.readouterr().out == first["translation"] + "\n"
+    assert done == (0, first["translation"] + "\n", "")
     words = first["translation"].split()
     if "-de" in name:
         assert {"ein", "fahrrad.", "fährt"} <= set(words)
@@ -136,11 +136,10 @@ def test_it_answers_by_its_name_from_anywhere(
         assert {"un", "homme", "vélo."} <= set(words)
 
 
-def test_a_name_that_nobody_published_lists_those_that_are(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert course(monkeypatch, "translate", "multi30k-de-en", stdin="ein hund\n") == 2
-    [line] = capsys.readouterr().err.splitlines()
+def test_a_name_that_nobody_published_lists_those_that_are(course: Course) -> None:
+    done = course("translate", "multi30k-de-en", stdin="ein hund\n")
+    assert done.status == 2
+    [line] = done.err.splitlines()
     assert "multi30k-de-en is not a run directory" in line
     assert all(name in line for name in NAMES)
 

@@ -2,7 +2,6 @@
 
 import json
 import random
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from torch.autograd.graph import saved_tensors_hooks
 from torch.utils.flop_counter import FlopCounterMode
 
-from course_lib.cli import main
 from course_lib.corpora.batches import Batch, make_batch
 from course_lib.errors import CourseError
 from course_lib.models import (
@@ -24,6 +22,7 @@ from course_lib.models import (
     model_config,
 )
 from course_lib.training import RECIPES, cost
+from tests.conftest import Course
 
 MODELS = [
     (model, preset)
@@ -153,46 +152,34 @@ def test_hours_are_operations_or_words_over_their_rate() -> None:
             cost.seconds(config, work, **wrong)
 
 
-def course(*words: str) -> int:
-    sys.argv = ["course", "cost", *words]
-    with pytest.raises(SystemExit) as done:
-        main()
-    return int(done.value.code or 0)
+def test_the_command_gives_hours_and_money(course: Course) -> None:
+    def asked(*words: str) -> dict[str, Any]:
+        return json.loads(course("cost", *words, "--json").out)
 
-
-def test_the_command_gives_hours_and_money(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", [])
-    assert course("--words-per-second", "2000", "--price", "1.5", "--json") == 0
-    found = json.loads(capsys.readouterr().out)
+    found = asked("--words-per-second", "2000", "--price", "1.5")
     assert found["hours"] == pytest.approx(96)
     assert found["price"] == pytest.approx(144)
     assert found["memory_bytes"] == sum(found["memory"].values())
     assert found["parameters"] == cost.parameters(
         model_config("rnnsearch", "paper", 30_004, 30_004)
     )
-    assert course("--preset", "best", "--json") == 0  # pieces, and one table for all of them
     pieces = RECIPES["best"].subwords
     tied = model_config("rnnsearch", "best", pieces, pieces)
-    found = json.loads(capsys.readouterr().out)
+    found = asked("--preset", "best")  # pieces, and one table for all of them
     assert found["parameters"] == count_parameters(build_model(tied))
-    assert course("--preset", "best", "--vocabulary", "100", "--json") == 0
-    assert json.loads(capsys.readouterr().out)["parameters"] < found["parameters"]
-    assert course("--preset", "best", "--tflops", "3", "--json") == 0
-    once = json.loads(capsys.readouterr().out)
-    assert course("--preset", "best", "--tflops", "3", "--json", "--set", "r_drop=3") == 0
-    twice = json.loads(capsys.readouterr().out)  # every pair is read two times
+    few = asked("--preset", "best", "--vocabulary", "100")
+    assert few["parameters"] < found["parameters"]
+    once = asked("--preset", "best", "--tflops", "3")
+    # every pair is read two times
+    twice = asked("--preset", "best", "--tflops", "3", "--set", "r_drop=3")
     assert twice["hours"] == pytest.approx(2 * once["hours"])
     assert twice["target_words"] == once["target_words"]
     for part in ("activations", "passing"):
         assert twice["memory"][part] == 2 * once["memory"][part]
-    assert course("--tflops", "3", "--set", "batch_size=40") == 0
-    text = capsys.readouterr().out
+    text = course("cost", "--tflops", "3", "--set", "batch_size=40").out
     assert "288,000 updates of 40 pairs" in text
     assert "hours" in text
-    assert course() == 0
-    assert "time" not in capsys.readouterr().out
+    assert "time" not in course("cost").out
 
 
 @pytest.mark.parametrize(
@@ -204,13 +191,8 @@ def test_the_command_gives_hours_and_money(
         ("--source-words", "0"),
     ],
 )
-def test_what_cannot_be_computed_is_one_line(
-    words: tuple[str, ...],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr(sys, "argv", [])
-    assert course(*words) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("course: ")
-    assert said.count("\n") == 1
+def test_what_cannot_be_computed_is_one_line(words: tuple[str, ...], course: Course) -> None:
+    done = course("cost", *words)
+    assert done.status == 2
+    assert done.err.startswith("course: ")
+    assert done.err.count("\n") == 1
