@@ -36,6 +36,9 @@ explorer = BottleneckExplorer.recorded({str(EXPLORED)!r})
 explorer""",
     "print('explored:', explorer.length, explorer.size,\n"
     "      *(f'{share:.0f}%' for share in explorer.selected['tokens'].values()))",
+    f"from course_lib.widgets import live\n\ntranslator = live({str(GIVEN)!r})\ntranslator",
+    "found = translator.found['RNNsearch']\n"
+    "print('translated:', found['text'], *(f'{weight:.2f}' for weight in found['alpha'][0]))",
 )
 
 
@@ -128,3 +131,21 @@ def test_figures_moved_in_jupyterlab_are_read_in_the_kernel(notebook: Page) -> N
     shares = notebook.locator(".explorer-card b").all_inner_texts()
     at = notebook.locator(".explorer output").all_inner_texts()
     expect(answer).to_contain_text(f"explored: {' '.join([*at, *shares])}", timeout=PATIENCE * 1000)
+
+    run_cell(notebook, 6)
+    page = notebook.locator(".live")
+    text = page.get_by_label("Your sentence")
+    text.wait_for(timeout=PATIENCE * 1000)
+    text.fill("")
+    notebook.keyboard.type("the strong dog is coming back now .")
+    notebook.keyboard.press("Enter")
+    page.get_by_role("button", name="pause").wait_for(timeout=PATIENCE * 1000)
+    page.get_by_role("button", name="to the beginning").click()
+    page.get_by_role("button", name="next word").click()
+    weights = page.locator(".live-piece i").all_inner_texts()
+    page.get_by_text("The same as a table").click()
+    written = page.locator(".live-table .moving-title").inner_text().split(": ")[1]
+    run_cell(notebook, 7)
+    answer = notebook.locator(".jp-OutputArea-output", has_text="translated:")
+    told = f"translated: {' '.join([written, *weights])}"
+    expect(answer).to_contain_text(told, timeout=PATIENCE * 1000)
