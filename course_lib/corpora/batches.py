@@ -1,7 +1,7 @@
 """Sentence pairs of similar length side by side, padded, with masks that say what is padding."""
 
 import random
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -67,56 +67,26 @@ def make_batch(pairs: Sequence[EncodedPair], index: Sequence[int]) -> Batch:
 
 
 def bucketed_batches(
-    pairs: Sequence[EncodedPair],
-    batch_size: int,
-    seed: int,
-    epoch: int,
-    batch_tokens: int | None = None,
+    pairs: Sequence[EncodedPair], batch_size: int, seed: int, epoch: int
 ) -> list[list[int]]:
     """One epoch's minibatches, as positions in `pairs`: every pair exactly once, in a seeded order.
 
     All pairs are shuffled, cut into pools of `POOL_BATCHES` minibatches, sorted by length inside
     each pool and split, so that little of a batch is padding while its company still changes from
     epoch to epoch (the paper, Appendix B.2). The batches are then shuffled, or lengths would come
-    in waves. A minibatch has `batch_size` pairs or, where that is given, at most `batch_tokens`
-    positions (see `cuts_by_tokens`).
+    in waves.
     """
     draw = random.Random(f"{seed}-{epoch}")
     order = list(range(len(pairs)))
     draw.shuffle(order)
     pool_size = batch_size * POOL_BATCHES
-    if batch_tokens is not None:
-        positions = sum(len(source) + len(target) + 2 for source, target in pairs)
-        pool_size = max(1, batch_tokens * POOL_BATCHES * len(pairs) // max(1, positions))
     batches = []
     for start in range(0, len(order), pool_size):
         pool = order[start : start + pool_size]
         pool.sort(key=lambda i: (len(pairs[i][1]), len(pairs[i][0])))
-        cuts = list(range(0, len(pool), batch_size))
-        if batch_tokens is not None:
-            source, target = ([len(pairs[i][side]) for i in pool] for side in (0, 1))
-            cuts = cuts_by_tokens(source, target, batch_tokens)
-        ends = [*cuts[1:], len(pool)]
-        batches += [pool[i:end] for i, end in zip(cuts, ends, strict=True)]
+        batches += [pool[i : i + batch_size] for i in range(0, len(pool), batch_size)]
     draw.shuffle(batches)
     return batches
-
-
-def cuts_by_tokens(source: Iterable[int], target: Iterable[int], budget: int) -> list[int]:
-    """Where minibatches begin so that each has at most `budget` positions, or a single pair.
-
-    Positions are pairs times the longest source and the longest target, each with its end mark:
-    what is computed and kept, padding included.
-    """
-    cuts = [0]
-    longest_source = longest_target = 0
-    for i, (t_x, t_y) in enumerate(zip(source, target, strict=True)):
-        longest_source, longest_target = max(longest_source, t_x), max(longest_target, t_y)
-        positions = (i + 1 - cuts[-1]) * (longest_source + longest_target + 2)
-        if positions > budget and i > cuts[-1]:
-            cuts.append(i)
-            longest_source, longest_target = t_x, t_y
-    return cuts
 
 
 def batches_in_order(lengths: Sequence[int], batch_size: int) -> list[list[int]]:

@@ -1,4 +1,4 @@
-"""Minibatches of a corpus on disk: shuffled with a buffer, sorted in pools, cut by size or tokens.
+"""Minibatches of a corpus on disk: shuffled with a buffer, sorted in pools, cut by size.
 
 Only the buffer is in memory, as numbers without padding. What an epoch yields depends on the seed,
 the epoch and the files alone, so a position in it is the number of a minibatch.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from course_lib.corpora.batches import POOL_BATCHES, EncodedPair, cuts_by_tokens
+from course_lib.corpora.batches import POOL_BATCHES, EncodedPair
 from course_lib.corpora.token_files import TokenFiles
 from course_lib.corpora.vocabulary import UNK, Vocabulary
 
@@ -47,8 +47,6 @@ class StreamedBatches:
         seed: draws the order.
         max_length: longer pairs are left out.
         batch_size: pairs in a minibatch.
-        batch_tokens: instead, positions in a minibatch, source and target, padding and end marks
-            included; None to count pairs.
     """
 
     files: TokenFiles
@@ -57,16 +55,11 @@ class StreamedBatches:
     seed: int
     max_length: int
     batch_size: int
-    batch_tokens: int | None = None
 
     @property
     def per_epoch(self) -> int:
-        """Minibatches of an epoch: exact for a number of pairs, about right for tokens."""
-        pairs = self.files.pairs(self.max_length)
-        if self.batch_tokens is None:
-            return -(-pairs // self.batch_size)
-        positions = sum(self.files.words(side, self.max_length) + pairs for side in self.pair)
-        return -(-positions // self.batch_tokens)
+        """Minibatches of an epoch."""
+        return -(-self.files.pairs(self.max_length) // self.batch_size)
 
     def epoch(self, epoch: int, start: int = 0) -> Iterator[list[EncodedPair]]:
         """The minibatches of an epoch from number `start` on; those before it are only counted."""
@@ -76,19 +69,13 @@ class StreamedBatches:
                 yield pairs_at(sides, index)
             seen += len(batches)
 
-    def _pool(self) -> int:
-        """Pairs of a pool: 20 minibatches, or about so many where they are cut by tokens."""
-        if self.batch_tokens is None:
-            return POOL_BATCHES * self.batch_size
-        return max(1, POOL_BATCHES * self.files.pairs(self.max_length) // self.per_epoch)
-
     def _buffers(
         self, draw: random.Random
     ) -> Iterator[tuple[tuple[Side, Side], list[NDArray[np.int64]]]]:
         """Buffers of an epoch, each with the minibatches it is cut into."""
         order = list(range(len(self.files.paths())))
         draw.shuffle(order)
-        pool = self._pool()
+        pool = POOL_BATCHES * self.batch_size
         wanted, held = BUFFER_POOLS * pool, 0
         waiting: list[tuple[Side, Side]] = []
         for sides in self._encoded(order):
@@ -128,12 +115,9 @@ class StreamedBatches:
         for start in range(0, len(order), pool):
             chosen = order[start : start + pool]
             chosen = chosen[np.lexsort((source[chosen], target[chosen]))]
-            if self.batch_tokens is None:
-                cuts = list(range(0, len(chosen), self.batch_size))
-            else:
-                cuts = cuts_by_tokens(source[chosen], target[chosen], self.batch_tokens)
-            ends = [*cuts[1:], len(chosen)]
-            batches += [chosen[a:b] for a, b in zip(cuts, ends, strict=True)]
+            batches += [
+                chosen[i : i + self.batch_size] for i in range(0, len(chosen), self.batch_size)
+            ]
         draw.shuffle(batches)
         return sides, batches
 

@@ -1,11 +1,10 @@
 """Words cut into pieces that source and target share: joint byte-pair encoding."""
 
 import json
-import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 from tokenizers import Tokenizer
 from tokenizers.models import BPE
@@ -105,49 +104,3 @@ class Pieces(Vocabulary):
         """For each piece the number of its word, from 0: what `merge_pieces` wants to know."""
         begins = (i > 0 and self.tokens[n].startswith(START) for i, n in enumerate(numbers))
         return list(accumulate(begins))
-
-
-@dataclass(frozen=True)
-class BPEDropout:
-    """Cuts words as `pieces` does, with merges left out at random (Provilkov et al., 2020).
-
-    Before each merge, every place where one could be made is passed over with probability `rate`
-    (Algorithm 1 there): a word is cut in another way now and then, and pieces that are always
-    merged away otherwise are trained too. `tokenizers` has this as well, but nothing to seed it
-    with.
-    """
-
-    pieces: Pieces
-    rate: float
-    draw: random.Random
-
-    def encode(self, tokens: Iterable[str]) -> list[int]:
-        """Numbers of the words' pieces; with rate 0 those of `Pieces.encode`, but for U+2581."""
-        numbers: list[int] = []
-        for token in tokens:
-            for part in self._cut(list(START + token)):
-                number = self._numbers.get(part, UNK)
-                if number != UNK or numbers[-1:] != [UNK]:
-                    numbers.append(number)
-        return numbers
-
-    def _cut(self, parts: list[str]) -> list[str]:
-        """The parts of one word, at first its characters, after all merges."""
-        while places := [
-            (self._ranks[pair], place)
-            for place, pair in enumerate(pairwise(parts))
-            if pair in self._ranks and self.draw.random() >= self.rate
-        ]:
-            _, place = min(places)
-            parts[place : place + 2] = ["".join(parts[place : place + 2])]
-        return parts
-
-    @cached_property
-    def _ranks(self) -> dict[tuple[str, str], int]:
-        """Each merge's place in the list: the earlier one is made first."""
-        merges = json.loads(self.pieces.tokenizer)["model"]["merges"]
-        return {(left, right): rank for rank, (left, right) in enumerate(merges)}
-
-    @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {token: number for number, token in enumerate(self.pieces.tokens)}

@@ -41,9 +41,6 @@ class ModelConfig:
     tying: str = "none"
     # The share of numbers zeroed in training: in embeddings, annotations, t_i and between layers.
     dropout: float = 0.0
-    dropout_words: float = 0.0  # of source and of given target words, zeroed as a whole
-    # In s_{i-1} where the unit and the score read it, the same numbers at all steps of a sentence.
-    dropout_states: float = 0.0
 
     def __post_init__(self) -> None:
         check_types(self)
@@ -56,8 +53,8 @@ class ModelConfig:
             value = getattr(self, field.name)
             if field.type is int and value < 1:
                 raise CourseError(f"{field.name}={value} must be at least 1.")
-            if field.name.startswith("dropout") and not 0 <= (value or 0) < 1:
-                raise CourseError(f"{field.name}={value} must be at least 0 and below 1.")
+        if not 0 <= self.dropout < 1:
+            raise CourseError(f"dropout={self.dropout} must be at least 0 and below 1.")
         self._check_combination()
 
     def _check_combination(self) -> None:

@@ -9,7 +9,6 @@ from course_lib.corpora.vocabulary import PAD
 from course_lib.models.cells import UNITS, Unit
 from course_lib.models.config import ModelConfig
 from course_lib.models.contexts import Memory, build_context
-from course_lib.models.dropout import WordDropout
 from course_lib.models.layers import WideLinear, matrix
 
 
@@ -73,7 +72,6 @@ class Decoder(nn.Module):
         self.add_word_to_readout(m, wide)
         self.C_o = matrix(self.context.size, wide)
         self.W_o = WideLinear(config.readout, config.target_vocabulary)
-        self.dropout_words = WordDropout(config.dropout, config.dropout_words)
         self.dropout = nn.Dropout(config.dropout)
 
     def add_inputs(self) -> None:

@@ -7,7 +7,6 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from course_lib.corpora.vocabulary import PAD
 from course_lib.models.cells import PaperUnit
 from course_lib.models.config import ModelConfig
-from course_lib.models.dropout import WordDropout
 from course_lib.models.self_attention import SelfAttention
 
 
@@ -24,7 +23,6 @@ class Encoder(nn.Module):
         super().__init__()
         self.config = config
         self.E = nn.Embedding(config.source_vocabulary, config.embedding, padding_idx=PAD)
-        self.dropout_words = WordDropout(config.dropout, config.dropout_words)
         self.dropout = nn.Dropout(config.dropout)
         if config.self_attentive:
             self.rnn: nn.Module = SelfAttention(
@@ -67,7 +65,7 @@ class Encoder(nn.Module):
 
     def read(self, source: Tensor, lengths: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """Annotations and summary, in the order in which the words are given."""
-        embedded = self.dropout_words(self.E(source))
+        embedded = self.dropout(self.E(source))
         if isinstance(self.rnn, SelfAttention):
             annotations = self.rnn(embedded, mask)
             words = mask.sum(dim=1, keepdim=True).clamp(min=1)

@@ -1,7 +1,9 @@
 """Settings as runs and results wrote them until 2026, in the words of today.
 
 Five settings that could contradict each other are one, `decoder`; the scope of attention is part of
-`context`, and whether a self-attentive encoder knows positions is part of `encoder`.
+`context`, and whether a self-attentive encoder knows positions is part of `encoder`. Settings of
+training that nobody recommends are gone: a model that was trained with one still translates, but
+its training cannot be continued.
 """
 
 from collections.abc import Mapping
@@ -33,8 +35,11 @@ DECODERS = {
 }
 OF_DECODERS = {name: dict(zip(OF_THE_DECODER, key, strict=True)) for key, name in DECODERS.items()}
 
-GONE = ("dropout_embeddings", "dropout_annotations", "dropout_readout")
-"""Dropout of single parts, which nobody recommends."""
+GONE = {
+    **dict.fromkeys(("dropout_embeddings", "dropout_annotations", "dropout_readout")),
+    **{"dropout_words": 0, "dropout_states": 0, "batch_tokens": None, "bpe_dropout": 0},
+}
+"""Settings of training that there were, each with the value at which it did nothing."""
 
 OLD = {*OF_THE_DECODER, *GONE, "scope", "positions"}
 
@@ -64,14 +69,27 @@ def renamed(settings: Mapping[str, Any], model: str = "", preset: str = "") -> d
         new["context"] = f"{settings['scope']}-{context}"
     if settings.get("positions") is False:
         new["encoder"] = "self-attention-without-positions"
-    if any(settings.get(name) is not None for name in GONE):
-        raise CourseError(f"The library no longer has {' or '.join(GONE)}. Use dropout.")
     return new
 
 
+def check_nothing_gone(record: Mapping[str, Any]) -> None:
+    """Refuse a run whose training asked for what the library can no longer do.
+
+    Raises:
+        CourseError: it names the setting.
+    """
+    for table in ("model_config", "recipe", "changes"):
+        settings = record.get(table)
+        for name, nothing in GONE.items() if isinstance(settings, Mapping) else ():
+            if settings.get(name, nothing) != nothing:
+                raise CourseError(f"The library no longer has {name}. Train another run without.")
+
+
 def renamed_record(record: Mapping[str, Any]) -> dict[str, Any]:
-    """A run's config.yaml or result.json with its `changes` and `model_config` in today's words."""
+    """A run's config.yaml or result.json with all its settings in today's words."""
     new = dict(record)
+    if isinstance(record.get("recipe"), Mapping):
+        new["recipe"] = {n: value for n, value in record["recipe"].items() if n not in GONE}
     if isinstance(record.get("changes"), Mapping):
         new["changes"] = renamed(
             record["changes"], str(record.get("model")), str(record.get("preset"))

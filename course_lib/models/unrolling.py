@@ -2,7 +2,6 @@
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from course_lib.models.decoder import Decoder, DecoderState, ReadoutInputs
 
@@ -23,14 +22,13 @@ def unroll(
     Returns:
         what the readout needs, stacked (B, T_y, ...), and the weights, (B, T_y, T_x) or None.
     """
-    words = decoder.dropout_words(decoder.E(target_in))
+    words = decoder.dropout(decoder.E(target_in))
     products = decoder.unit.project(words)
-    kept = kept_states(decoder, state)
     steps: list[ReadoutInputs] = []
     alphas: list[Tensor | None] = []
     # unbind, not [:, i]: its gradient is one tensor, not one the size of all for each step.
     for word, product in zip(words.unbind(1), products.unbind(1), strict=True):
-        inputs, alpha, state = decoder.advance(word, product, masked(state, kept))
+        inputs, alpha, state = decoder.advance(word, product, state)
         steps.append(inputs)
         alphas.append(alpha)
     return stacked(steps), stack_weights(alphas)
@@ -46,7 +44,6 @@ def unroll_sampled(
     which this equals for `given=1`.
     """
     y = target_in[:, 0]
-    kept = kept_states(decoder, state)
     steps: list[ReadoutInputs] = []
     alphas: list[Tensor | None] = []
     for i in range(target_in.shape[1]):
@@ -56,30 +53,11 @@ def unroll_sampled(
                 drawn = torch.multinomial(probabilities, 1).squeeze(1)
             true = torch.rand(len(y), device=y.device) < given
             y = torch.where(true, target_in[:, i], drawn)
-        word = decoder.dropout_words(decoder.E(y))
-        inputs, alpha, state = decoder.advance(
-            word, decoder.unit.project(word), masked(state, kept)
-        )
+        word = decoder.dropout(decoder.E(y))
+        inputs, alpha, state = decoder.advance(word, decoder.unit.project(word), state)
         steps.append(inputs)
         alphas.append(alpha)
     return stacked(steps), stack_weights(alphas)
-
-
-def kept_states(decoder: Decoder, state: DecoderState) -> Tensor | None:
-    """What s_{i-1} is multiplied by at every step of a sentence, (B, S); None for 1.
-
-    One draw a sentence and not one a step: a number that came and went would be noise in what the
-    unit remembers (Gal and Ghahramani, 2016, Section 4).
-    """
-    rate = decoder.config.dropout_states
-    if not decoder.training or not rate:
-        return None
-    return functional.dropout(torch.ones_like(state.s), rate)
-
-
-def masked(state: DecoderState, kept: Tensor | None) -> DecoderState:
-    """The state with its numbers dropped."""
-    return state if kept is None else state._replace(s=state.s * kept)
 
 
 def stacked(steps: list[ReadoutInputs]) -> ReadoutInputs:

@@ -1,15 +1,12 @@
 """What a training reads: every epoch's minibatches, from any of them on."""
 
-import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
 from typing import Protocol
 
 from course_lib.corpora.batches import EncodedPair, bucketed_batches
 from course_lib.corpora.corpus import Corpus, Split
 from course_lib.corpora.streaming import StreamedBatches
-from course_lib.corpora.subwords import BPEDropout, Pieces
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.training.run_config import RunConfig
@@ -40,27 +37,21 @@ class Minibatches(Protocol):
 
 @dataclass(frozen=True)
 class BucketedMinibatches:
-    """All pairs in memory, `batch_size` of similar length at a time, in a seeded order.
+    """All pairs in memory, `batch_size` of similar length at a time, in a seeded order."""
 
-    `pairs` gives them as they are in an epoch, by its number.
-    """
-
-    pairs: Callable[[int], list[EncodedPair]]
+    pairs: list[EncodedPair]
     seed: int
     batch_size: int
-    batch_tokens: int | None = None
 
-    @cached_property
+    @property
     def per_epoch(self) -> int:
-        """See `Minibatches.per_epoch`; where tokens are counted, as many as epoch 0 has."""
-        return sum(1 for _ in self.epoch(0))
+        """See `Minibatches.per_epoch`."""
+        return -(-len(self.pairs) // self.batch_size)
 
     def epoch(self, epoch: int, start: int = 0) -> Iterator[Minibatch]:
         """See `Minibatches.epoch`."""
-        pairs = self.pairs(epoch)
-        size = self.batch_size, self.seed, epoch, self.batch_tokens
-        for index in bucketed_batches(pairs, *size)[start:]:
-            yield [pairs[i] for i in index]
+        for index in bucketed_batches(self.pairs, self.batch_size, self.seed, epoch)[start:]:
+            yield [self.pairs[i] for i in index]
 
 
 def make_minibatches(
@@ -72,15 +63,20 @@ def make_minibatches(
         CourseError: there is nothing to train on, or nothing to validate with.
     """
     recipe = config.recipe
-    size = recipe.batch_size, recipe.batch_tokens
     minibatches: Minibatches
     if corpus.stream is not None:
         source, target = corpus.pair.split("-")
         minibatches = StreamedBatches(
-            corpus.stream, (source, target), words, config.seed, recipe.max_length, *size
+            corpus.stream,
+            (source, target),
+            words,
+            config.seed,
+            recipe.max_length,
+            recipe.batch_size,
         )
     else:
-        minibatches = BucketedMinibatches(pairs_by_epoch(config, corpus, words), config.seed, *size)
+        pairs = encode_pairs(corpus.splits["train"], words, recipe.max_length)
+        minibatches = BucketedMinibatches(pairs, config.seed, recipe.batch_size)
     if not minibatches.per_epoch or not len(corpus.splits["val"]):
         raise CourseError(
             f"{corpus.name} has no sentence to train on or none to validate with. "
@@ -89,30 +85,8 @@ def make_minibatches(
     return minibatches
 
 
-def pairs_by_epoch(
-    config: RunConfig, corpus: Corpus, words: tuple[Vocabulary, Vocabulary]
-) -> Callable[[int], list[EncodedPair]]:
-    """The training split in an epoch: always the same, or with BPE-dropout cut anew each time."""
-    train, recipe = corpus.splits["train"], config.recipe
-    pieces, _ = words
-    if not recipe.bpe_dropout:
-        pairs = encode_pairs(train, words, recipe.max_length)
-        return lambda epoch: pairs
-    assert isinstance(pieces, Pieces)
-
-    @lru_cache(maxsize=1)  # epoch 0 is also asked for its length and by the forecast
-    def cut_anew(epoch: int) -> list[EncodedPair]:
-        draw = random.Random(f"{config.seed}-{epoch}-pieces")
-        sides = BPEDropout(pieces, recipe.bpe_dropout, draw)
-        return encode_pairs(train, (sides, sides), recipe.max_length)
-
-    return cut_anew
-
-
 def encode_pairs(
-    split: Split,
-    words: tuple[Vocabulary | BPEDropout, Vocabulary | BPEDropout],
-    max_length: int | None = None,
+    split: Split, words: tuple[Vocabulary, Vocabulary], max_length: int | None = None
 ) -> list[EncodedPair]:
     """A split as word numbers, without pairs longer than `max_length` words on either side."""
     source, target = words

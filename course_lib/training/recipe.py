@@ -15,7 +15,7 @@ OPTIMISERS = ("adam", "adadelta")
 SCHEDULES = ("linear", "constant")
 POSITIVE = (
     *("epochs", "batch_size", "min_frequency", "max_words", "max_length", "subwords"),
-    *("patience", "checkpoint_steps", "batch_tokens", "accumulation"),
+    *("patience", "checkpoint_steps", "accumulation"),
 )
 PRECISIONS = ("auto", "fp32", "bf16", "fp16")
 
@@ -26,14 +26,10 @@ class Recipe:
 
     epochs: int = 10
     batch_size: int = 64
-    # Positions of a minibatch, source and target with padding, instead of its number of pairs.
-    batch_tokens: int | None = None
     accumulation: int = 1  # parts that a minibatch is computed in: less memory, the same result
     min_frequency: int = 2  # rarer words become the unknown word
     max_words: int | None = None  # a side's vocabulary is cut to this many words
     subwords: int | None = None  # pieces of words, so many for both sides together; null: words
-    # The share of merges left out where pieces are made, anew every epoch: BPE-dropout.
-    bpe_dropout: float = 0.0
     max_length: int = 100  # longer training pairs are left out
     optimiser: str = "adam"
     learning_rate: float = 2e-3
@@ -76,14 +72,8 @@ class Recipe:
             raise CourseError("label_smoothing must be at least 0 and below 1.")
         if self.r_drop < 0:
             raise CourseError("r_drop must be 0 or more.")
-        for name in ("averaging", "bpe_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise CourseError(f"{name} must be at least 0 and below 1.")
-        if self.bpe_dropout and self.subwords is None:
-            raise CourseError(
-                "bpe_dropout leaves out merges of pieces of words, and subwords is not set. "
-                "Set subwords=... with it."
-            )
+        if not 0 <= self.averaging < 1:
+            raise CourseError("averaging must be at least 0 and below 1.")
         if self.subwords is not None and self.max_words is not None:
             raise CourseError(
                 "subwords and max_words both say how large the vocabulary is. Set one."

@@ -30,7 +30,7 @@ from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 from course_lib.models import EncoderDecoder, ModelConfig, build_model
-from course_lib.models.old_settings import renamed_record
+from course_lib.models.old_settings import check_nothing_gone, renamed_record
 from course_lib.pretrained import published, published_path
 from course_lib.training.checkpoint import load_weights
 from course_lib.training.provenance import git_commit
@@ -132,7 +132,9 @@ def check_same_run(path: Path, config: RunConfig, model: ModelConfig, corpus: Co
 
     In how many parts a minibatch is computed may change, as it changes no result.
     """
-    before, now = renamed_record(_read_config(path)), yaml.safe_load(config.to_yaml(model, corpus))
+    written = _read_config(path)
+    check_nothing_gone(written)
+    before, now = renamed_record(written), yaml.safe_load(config.to_yaml(model, corpus))
     # What the library has learned to set since then was at its default.
     for name, defaults in (
         ("recipe", asdict(Recipe())),

@@ -26,17 +26,6 @@ def test_an_epoch_has_every_pair_exactly_once(pairs, size, seed, epoch) -> None:
     assert batches == bucketed_batches(pairs, size, seed, epoch)
 
 
-@given(pairs=pairs, tokens=st.integers(1, 200), seed=st.integers(0, 3))
-def test_minibatches_by_tokens_have_every_pair_once_and_keep_to_the_budget(
-    pairs, tokens, seed
-) -> None:
-    batches = bucketed_batches(pairs, 8, seed, 0, tokens)
-    assert sorted(i for batch in batches for i in batch) == list(range(len(pairs)))
-    for batch in batches:
-        padded = make_batch(pairs, batch)
-        assert len(batch) == 1 or padded.source.numel() + padded.target_in.numel() <= tokens
-
-
 def test_epochs_differ_and_buckets_waste_less_than_chance() -> None:
     pairs = [([4] * (i % 37), [4] * (i % 37)) for i in range(2000)]
     assert bucketed_batches(pairs, 16, 0, 0) != bucketed_batches(pairs, 16, 0, 1)

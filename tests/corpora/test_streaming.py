@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.corpora import streaming
-from course_lib.corpora.batches import EncodedPair, cuts_by_tokens
+from course_lib.corpora.batches import EncodedPair
 from course_lib.corpora.counting import (
     BoundedCounts,
     count_words,
@@ -47,16 +47,15 @@ def words(files: TokenFiles) -> tuple[Vocabulary, Vocabulary]:
     return stream_vocabulary(files, "en"), stream_vocabulary(files, "fr", max_words=20)
 
 
-@pytest.fixture(params=[None, 80])
+@pytest.fixture
 def batches(
-    request: pytest.FixtureRequest,
     files: TokenFiles,
     words: tuple[Vocabulary, Vocabulary],
     monkeypatch: pytest.MonkeyPatch,
 ) -> StreamedBatches:
-    """Minibatches of seven pairs, and of 80 positions; several buffers to an epoch."""
+    """Minibatches of seven pairs; several buffers to an epoch."""
     monkeypatch.setattr(streaming, "BUFFER_POOLS", 1)
-    return StreamedBatches(files, ("en", "fr"), words, 0, LONGEST, 7, request.param)
+    return StreamedBatches(files, ("en", "fr"), words, 0, LONGEST, 7)
 
 
 def frozen(batch: list[EncodedPair]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -91,20 +90,11 @@ def test_the_order_depends_on_seed_and_epoch_alone(batches: StreamedBatches) -> 
 
 
 def test_the_number_of_minibatches_is_known_beforehand(batches: StreamedBatches) -> None:
-    found = len(list(batches.epoch(0)))
-    if batches.batch_tokens is None:
-        assert batches.per_epoch == found
-    else:
-        assert batches.per_epoch <= found <= 1.3 * batches.per_epoch
+    assert batches.per_epoch == len(list(batches.epoch(0)))
 
 
 def test_a_minibatch_keeps_to_its_size(batches: StreamedBatches) -> None:
-    for batch in batches.epoch(0):
-        if batches.batch_tokens is None:
-            assert len(batch) <= 7
-        else:
-            longest = sum(max(len(pair[side]) + 1 for pair in batch) for side in (0, 1))
-            assert len(batch) * longest <= 80
+    assert all(len(batch) <= 7 for batch in batches.epoch(0))
 
 
 def test_pairs_of_a_minibatch_are_of_similar_length(batches: StreamedBatches) -> None:
@@ -113,24 +103,6 @@ def test_pairs_of_a_minibatch_are_of_similar_length(batches: StreamedBatches) ->
         real += sum(len(target) for _, target in batch)
         padded += len(batch) * max(len(target) for _, target in batch)
     assert real / padded > 0.85  # batches drawn at random have 0.6
-
-
-@given(
-    st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40)), min_size=1, max_size=40),
-    st.integers(1, 200),
-)
-def test_cuts_are_the_fewest_that_keep_the_order_and_the_budget(
-    lengths: list[tuple[int, int]], budget: int
-) -> None:
-    cuts = cuts_by_tokens(*zip(*lengths, strict=True), budget)
-
-    def positions(part: list[tuple[int, int]]) -> int:
-        return len(part) * (max(x for x, _ in part) + max(y for _, y in part) + 2)
-
-    for a, b in zip(cuts, [*cuts[1:], len(lengths)], strict=True):
-        assert b - a == 1 or positions(lengths[a:b]) <= budget
-        if b < len(lengths):
-            assert positions(lengths[a : b + 1]) > budget
 
 
 def test_the_vocabulary_is_the_one_that_is_counted_in_memory(

@@ -132,13 +132,13 @@ def test_what_was_tried_is_written_beside_what_was_tried_before(
         run.mkdir(parents=True)
         settings = {"model_config": {"hidden": 4, "dropout": dropout}, "recipe": {"epochs": 2}}
         if seed:  # the older run's recipe does not know it
-            settings["recipe"]["bpe_dropout"] = 0.1
+            settings["recipe"]["r_drop"] = 0.1
         (run / "config.yaml").write_text(json.dumps({**head, "seed": seed, **settings}))
         (run / "metrics.jsonl").write_text(json.dumps({"epoch": 1, "val_bleu": 9.5}) + "\n")
         kept.update(strength.tried())
         shutil.rmtree(run)
     runs = kept["multi30k-en-de-tried"]["runs"]
-    found = [(run["settings"]["dropout"], run["settings"]["bpe_dropout"]) for run in runs]
+    found = [(run["settings"]["dropout"], run["settings"]["r_drop"]) for run in runs]
     assert found == [(0.2, 0.0), (0.3, 0.1)]
     assert all(run["settings"]["unit"] == "torch" for run in runs)
     assert [run["run"] for run in runs] == ["run-0", "run-1"]

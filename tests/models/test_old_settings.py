@@ -5,7 +5,14 @@ import pytest
 from course_lib.errors import CourseError
 from course_lib.models import ModelConfig, model_config
 from course_lib.models.config import CHOICES
-from course_lib.models.old_settings import DECODERS, OF_THE_DECODER, renamed, renamed_record
+from course_lib.models.old_settings import (
+    DECODERS,
+    GONE,
+    OF_THE_DECODER,
+    check_nothing_gone,
+    renamed,
+    renamed_record,
+)
 from tests.models import tiny
 
 
@@ -45,10 +52,18 @@ def test_scope_and_positions_are_part_of_context_and_encoder() -> None:
     assert renamed({"scope": "global", "positions": True, "dropout_readout": None}) == {}
 
 
-@pytest.mark.parametrize("old", [{"order": "after", "output": "tanh"}, {"dropout_readout": 0.1}])
-def test_what_is_gone_is_said(old: dict) -> None:
+def test_a_decoder_that_is_gone_is_said() -> None:
     with pytest.raises(CourseError, match="no longer"):
-        renamed(old)
+        renamed({"order": "after", "output": "tanh"})
+
+
+@pytest.mark.parametrize("table", ["model_config", "recipe", "changes"])
+def test_a_training_that_asked_for_what_is_gone_is_not_gone_on_with(table: str) -> None:
+    for name, nothing in GONE.items():
+        check_nothing_gone({table: {name: nothing, "hidden": 9}})
+        assert renamed_record({table: {name: nothing, "hidden": 9}}) == {table: {"hidden": 9}}
+        with pytest.raises(CourseError, match=f"no longer has {name}"):
+            check_nothing_gone({table: {name: 0.1}})
 
 
 def test_a_record_is_renamed_where_it_has_settings() -> None:

@@ -43,7 +43,6 @@ def registry() -> dict[str, dict[str, Any]]:
     ]
     settings += [{"initialisation": "paper"}, *MODELS.values()]
     settings += [{"tying": "output"}, {"tying": "all"}]
-    settings += [{"dropout_words": 0.02, "dropout_states": 0.05}]
     return {
         "-".join(value if isinstance(value, str) else name for name, value in one.items()): one
         for one in settings

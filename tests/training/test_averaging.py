@@ -18,8 +18,7 @@ from course_lib.training.checkpoint import load_weights
 TINY = {
     **dict.fromkeys(("hidden", "embedding", "alignment", "readout", "batch_size"), 16),
     **{"checkpoint_steps": 3, "epochs": 2, "precision": "fp32", "averaging": 0.9},
-    **{"tying": "all", "subwords": 150, "bpe_dropout": 0.2},
-    **{"dropout_words": 0.1, "dropout_states": 0.1},
+    **{"tying": "all", "subwords": 150, "dropout": 0.1},
     **{"corpus.train": 48, "corpus.val": 10, "corpus.test": 10},
     **{"corpus.clauses": [1, 1], "corpus.max_words": 7},
 }

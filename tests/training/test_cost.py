@@ -107,7 +107,6 @@ def test_activations_are_those_that_autograd_keeps(
     [
         {},
         {"dropout": 0.0},
-        {"dropout_words": 0.1, "dropout_states": 0.1},
         {"tying": "output"},
         {"decoder": "conditional"},
     ],

@@ -19,7 +19,7 @@ from course_lib.corpora.vocabulary import MARKS, Vocabulary
 from course_lib.errors import CourseError
 from course_lib.grading.wording import visible
 from course_lib.models import EncoderDecoder, ModelConfig, build_model
-from course_lib.models.old_settings import renamed_record
+from course_lib.models.old_settings import check_nothing_gone, renamed_record
 from course_lib.training.run_config import RunConfig
 from course_lib.training.run_directory import (
     BEST,
@@ -88,6 +88,7 @@ def read_record(path: Path, name: str) -> Record:
     if wrong := [key for key in wanted if type(raw[key]) is not kinds.get(key, str)]:
         raise Fault(f"{name}/{CONFIG} has a {wrong[0]} of the wrong kind.")
     try:
+        check_nothing_gone(raw)
         raw = renamed_record(raw)
         config = RunConfig(**{key: raw[key] for key in wanted})
     except (CourseError, TypeError, ValueError) as error:
