@@ -249,7 +249,7 @@ def _is_position(part: Any) -> bool:
     return value >= 0 and float(value).is_integer()
 
 
-def whose(student_id: Any, name: str = "STUDENT_ID") -> str:
+def whose(student_id: Any) -> str:
     """The id that a student's own numbers are drawn from, if it is theirs.
 
     In the grader it is compared with the name the submission came under; while a student works,
@@ -259,26 +259,21 @@ def whose(student_id: Any, name: str = "STUDENT_ID") -> str:
         Refused: no id is given, or somebody else's.
     """
     known = owner()  # first: nothing of the student's has run since the test began
-    that(student_id is not None, f"{name} is still None: type your id, in quotation marks.")
+    that(student_id is not None, "STUDENT_ID is still None: type your id, in quotation marks.")
     typed = str.strip(student_id) if isinstance(student_id, str) else student_id
     that(
         type(typed) in (str, int) and typed != "",
-        f"{name} is no id: type yours, in quotation marks.",
+        "STUDENT_ID is no id: type yours, in quotation marks.",
     )
     that(
         known is None or same(typed, known),
-        f"{name} is {str(typed)[:40]!r}, but {known!r} handed this notebook in. Numbers drawn for"
-        " somebody else earn nothing: type your own id, and work with the numbers it gives.",
+        f"STUDENT_ID is {str(typed)[:40]!r}, but {known!r} handed this notebook in. Numbers drawn"
+        " for somebody else earn nothing: type your own id, and work with the numbers it gives.",
     )
     return known or str(typed)
 
 
-def results(
-    function: Callable[..., Any],
-    names: tuple[str, ...],
-    *arguments: Any,
-    allow: tuple[str, ...] = (),
-) -> tuple:
+def results(function: Callable[..., Any], names: tuple[str, ...], *arguments: Any) -> tuple:
     """Call a student's function and take its results apart, in the order of `names`.
 
     With one name, what it returns is the result; with several, a tuple or list of so many.
@@ -288,7 +283,6 @@ def results(
         function: the student's.
         names: what its results are called.
         arguments: what to call it with.
-        allow: nothing any more; notebooks given out earlier name parts of the library here.
 
     Raises:
         Refused: it is not a function, it raised, it harmed an argument, or it returned something

@@ -6,8 +6,8 @@ the same words.
 
 CLOSED = "is not there while a notebook is checked"
 
-ALWAYS = ("assignments", "errors", "grading.__init__")
-"""For every notebook. The last is where notebooks given out long ago look for the first."""
+ALWAYS = ("assignments", "errors")
+"""For every notebook."""
 
 PARTS: dict[str, tuple[str, ...]] = {
     "decoding": ("corpora", "files"),

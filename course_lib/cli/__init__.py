@@ -15,8 +15,6 @@ from course_lib.cli import (
     corpus,
     cost,
     doctor,
-    export,
-    report,
     runs,
     translate,
 )
@@ -29,16 +27,14 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-corpus.register(app)
-classes.register(app)
-doctor.register(app)
-runs.register(app)
-translate.register(app)
-export.register(app)
-bench.register(app)
-cost.register(app)
-alignment.register(app)
-report.register(app)
+app.add_typer(corpus.commands, name="corpus")
+for command in (
+    *(classes.release, classes.validate, classes.submit, classes.collect, classes.grade),
+    *(doctor.doctor, runs.train, runs.compare, runs.score, translate.translate, runs.export),
+    *(cost.cost, alignment.align, runs.report),
+):
+    app.command()(command)
+app.add_typer(bench.commands, name="bench")
 
 
 def main() -> None:

@@ -79,11 +79,6 @@ def align(
     typer.echo(json.dumps(record, indent=1) if as_json else _as_text(record))
 
 
-def register(app: typer.Typer) -> None:
-    """Put the command on the command line."""
-    app.command()(align)
-
-
 def _run_and_corpus(path: Path) -> "tuple[Run, Corpus]":
     """A run and the data that it was trained on."""
     from course_lib.corpora.registry import load_corpus

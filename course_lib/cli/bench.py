@@ -23,17 +23,13 @@ CorpusName = Annotated[str, typer.Option("--corpus", help="multi30k, or toy to t
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the `bench` commands to `app`."""
-    commands = typer.Typer(
-        help="Speed against the textbook implementation and the hardware's limit.",
-        no_args_is_help=True,
-    )
-    for command in (train, decode, attention, grade, pipeline, figures):
-        commands.command()(command)
-    app.add_typer(commands, name="bench")
+commands = typer.Typer(
+    help="Speed against the textbook implementation and the hardware's limit.",
+    no_args_is_help=True,
+)
 
 
+@commands.command()
 def train(
     corpus: CorpusName = "multi30k",
     threads: Threads = 1,
@@ -46,6 +42,7 @@ def train(
     _show(measure(corpus=corpus, threads=threads, batch=batch, rounds=rounds), as_json)
 
 
+@commands.command()
 def decode(
     corpus: CorpusName = "multi30k",
     threads: Threads = 1,
@@ -61,6 +58,7 @@ def decode(
     _show(measure(corpus=corpus, threads=threads, batch=batch, rounds=rounds), as_json)
 
 
+@commands.command()
 def attention(
     threads: Threads = 1, batch: Batch = 64, rounds: Rounds = 5, as_json: Json = False
 ) -> None:
@@ -69,11 +67,13 @@ def attention(
     _show(measure(threads=threads, batch=batch, rounds=rounds), as_json)
 
 
+@commands.command()
 def grade(rounds: Rounds = 1, as_json: Json = False) -> None:
     """Grading a class of 24 in sandboxes, against nbgrader's own command. Takes minutes."""
     _show(_load("grading").measure_grading(rounds=rounds), as_json)
 
 
+@commands.command()
 def pipeline(
     pairs: Annotated[int, typer.Option(min=1000, help="Sentence pairs of the corpus.")] = 50_000,
     as_json: Json = False,
@@ -82,6 +82,7 @@ def pipeline(
     _show(_load("pipeline").measure_pipeline(sizes=(pairs,)), as_json)
 
 
+@commands.command()
 def figures(rounds: Rounds = 5, as_json: Json = False) -> None:
     """The moving figures in headless Chromium: the time to draw each, and to step it."""
     _show(_load("moving").measure_moving(rounds=rounds), as_json)

@@ -322,12 +322,6 @@ def _say_where(result: "ClassReport", page: Path, tables: list[Path | None]) -> 
             typer.echo(f"{'Points, for a spreadsheet':26} {table}")
 
 
-def register(app: typer.Typer) -> None:
-    """Add these commands to the `course` command."""
-    for command in (release, validate, submit, collect, grade):
-        app.command()(command)
-
-
 def _validate(notebook: Path) -> bool:
     _need("nbgrader")
     from course_lib.grading.handing_in.validation import validate as run

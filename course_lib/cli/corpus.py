@@ -21,17 +21,10 @@ Text = Annotated[
 Pair = Annotated[str | None, typer.Option(help="Source and target language.", show_default="en-de")]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the `corpus` commands to `app`."""
-    commands = typer.Typer(help="List, fetch, verify and show corpora.", no_args_is_help=True)
-    commands.command("list")(list_corpora)
-    commands.command()(fetch)
-    commands.command()(verify)
-    commands.command()(show)
-    commands.command()(check)
-    app.add_typer(commands, name="corpus")
+commands = typer.Typer(help="List, fetch, verify and show corpora.", no_args_is_help=True)
 
 
+@commands.command("list")
 def list_corpora() -> None:
     """List the corpora: what they are, their pairs, their size and the terms of their use."""
     for description in CORPORA.values():
@@ -41,6 +34,7 @@ def list_corpora() -> None:
         typer.echo(f"{'':9} terms: {description.terms}")
 
 
+@commands.command()
 def fetch(name: Name) -> None:
     """Have a corpus's files on this machine: download what is missing, check every SHA-256.
 
@@ -58,6 +52,7 @@ def fetch(name: Name) -> None:
     typer.echo(f"{name}: {len(paths)} files, every SHA-256 as published, in {', '.join(folders)}.")
 
 
+@commands.command()
 def verify(name: Name) -> None:
     """Check a corpus; exit status 1 if a file is missing or not as published."""
     if describe(name).generated:
@@ -90,6 +85,7 @@ def verify(name: Name) -> None:
         raise typer.Exit(1)
 
 
+@commands.command()
 def show(
     name: Text,
     pair: Pair = None,
@@ -118,6 +114,7 @@ def show(
         typer.echo(_pair_as_text(corpus, split, position))
 
 
+@commands.command()
 def check(
     text: Annotated[
         Path, typer.Argument(help="A folder with train.en, train.es and so on, or a table (TSV).")

@@ -126,8 +126,3 @@ def as_text(found: dict[str, Any]) -> str:
     if found["price"] is not None:
         lines.append(f"price    {found['price']:,.2f}")
     return "\n".join(lines)
-
-
-def register(app: typer.Typer) -> None:
-    """Put the command on the command line."""
-    app.command()(cost)

@@ -50,11 +50,6 @@ class Missing:
     remedy: str
 
 
-def register(app: typer.Typer) -> None:
-    """Add `doctor` to `app`."""
-    app.command()(doctor)
-
-
 def doctor(
     as_json: Annotated[
         bool, typer.Option("--json", help="One JSON object instead of text.")

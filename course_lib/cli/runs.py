@@ -1,4 +1,4 @@
-"""`course train`, `compare` and `score`: everything that makes or judges a run."""
+"""`course train`, `compare`, `score`, `report` and `export`: runs made, judged and given away."""
 
 import json
 from pathlib import Path
@@ -136,18 +136,43 @@ def score(
     typer.echo(f"  chrF:        {scores['chrf_signature']}")
 
 
+def report(
+    folders: Annotated[
+        list[Path],
+        typer.Argument(metavar="DIR...", help="What `course compare` wrote; more: other seeds."),
+    ],
+) -> None:
+    """Write report.html, which needs nothing else, and report.ipynb into the first DIR."""
+    from course_lib.figures.report import write_report
+
+    for path in write_report(folders):
+        typer.echo(path)
+
+
+def export(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="A run, or several to set side by side.")
+    ],
+    web: Annotated[Path, typer.Option("--web", help="Folder to write.")],
+) -> None:
+    """Write a page that translates with RUN in any browser, without a server.
+
+    The folder holds index.html with the models in scripts beside it, and translator.html, which is
+    all in one file.
+    """
+    from course_lib.training import load_run
+    from course_lib.widgets.standalone import export_web
+
+    for path in export_web([load_run(run, "cpu") for run in runs], web):
+        typer.echo(f"{path}  {path.stat().st_size / 1e6:.1f} MB")
+
+
 def loaded_corpus(config: "RunConfig") -> "Corpus":
     """The corpus of a training, with what a person should know of it on standard error."""
     corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
     for note in corpus.notes:
         typer.echo(f"{corpus.name}: {note}.", err=True)
     return corpus
-
-
-def register(app: typer.Typer) -> None:
-    """Put the three commands on the command line."""
-    for command in (train, compare, score):
-        app.command()(command)
 
 
 def _summary(split: str, scores: dict[str, Any]) -> str:

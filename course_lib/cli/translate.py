@@ -172,8 +172,3 @@ def _lines() -> list[str]:
         return [line.rstrip("\n") for line in sys.stdin]
     except UnicodeDecodeError as error:
         raise CourseError("The input is not UTF-8. Convert it first, as with iconv.") from error
-
-
-def register(app: typer.Typer) -> None:
-    """Put the command on the command line."""
-    app.command()(translate)

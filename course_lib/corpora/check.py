@@ -10,7 +10,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course_lib.corpora.counting import BoundedCounts
 from course_lib.corpora.own import Line, OwnText, links_beside
 from course_lib.corpora.tokenization import tokenize
 from course_lib.errors import CourseError
@@ -19,8 +18,6 @@ LIMIT = 100
 """Words of a side; longer pairs are left out of training by default."""
 PROPORTION, LETTERS = 4, 20
 """How many times as long as usual, and by how many characters at least, a side is too long."""
-MOST_WORDS = 200_000
-"""Words of a side by which its language is known again."""
 SHOWN = 8
 """Line numbers that a message names."""
 
@@ -41,20 +38,20 @@ MESSAGES = {
 class Side:
     """What one side of the training text is like: how often each word is there, its characters."""
 
-    words: BoundedCounts = field(default_factory=lambda: BoundedCounts(MOST_WORDS))
+    words: Counter[str] = field(default_factory=Counter)
     total: int = 0
     characters: int = 0
 
     def add(self, line: str) -> None:
         """Count a line."""
         words = letters_of(line)
-        self.words.update(Counter(words))
+        self.words.update(words)
         self.total += len(words)
         self.characters += len(line)
 
     def share(self, word: str, without: int = 0) -> float:
         """How frequent a word is, where it is not counted `without` times; never quite 0."""
-        return (max(0, self.words.counts.get(word, 0) - without) + 0.1) / (self.total + 1)
+        return (max(0, self.words[word] - without) + 0.1) / (self.total + 1)
 
 
 def letters_of(line: str) -> list[str]:
@@ -66,7 +63,7 @@ class Judge:
     """Knows what is usual in a text, and says of each line what is wrong with it."""
 
     def __init__(self, text: OwnText) -> None:
-        """Read the text once. What stays are hashes of held-out pairs, and frequent words."""
+        """Read the text once. What stays are hashes of held-out pairs, and counts of words."""
         self.text = text
         self.sides = Side(), Side()
         self.held_out: dict[str, set[int]] = {}
@@ -126,7 +123,7 @@ class Judge:
     def same_language(self) -> bool:
         """Whether over half of the words of one side are as frequent on the other."""
         source, target = self.sides
-        common = source.words.counts.keys() & target.words.counts.keys()
+        common = source.words.keys() & target.words.keys()
         return sum(min(source.share(word), target.share(word)) for word in common) > 0.5
 
 

@@ -18,7 +18,6 @@ from course_lib.corpora.wmt14 import wmt14
 from course_lib.errors import CourseError
 
 TOKENS = ("tokens",)
-OWN_TERMS = "made for this course, under its own licence"
 
 
 @dataclass(frozen=True)
@@ -28,10 +27,10 @@ class Description:
     name: str
     what: str
     pairs: tuple[str, ...]
-    size: str
-    terms: str
-    generated: bool
     load: Callable[..., Corpus]
+    size: str = "endless, of any length; nothing to download"
+    terms: str = "made for this course, under its own licence"
+    generated: bool = True
 
     @property
     def options(self) -> tuple[str, ...]:
@@ -47,36 +46,24 @@ CORPORA = {
             name="toy",
             what="a synchronous English-German grammar with gold word alignments",
             pairs=("en-de", "de-en"),
-            size="endless, of any length; nothing to download",
-            terms=OWN_TERMS,
-            generated=True,
             load=toy_corpus,
         ),
         Description(
             name="copy",
             what="token strings to be written down again",
             pairs=TOKENS,
-            size="endless, of any length; nothing to download",
-            terms=OWN_TERMS,
-            generated=True,
             load=copy_corpus,
         ),
         Description(
             name="reverse",
             what="token strings to be written down backwards",
             pairs=TOKENS,
-            size="endless, of any length; nothing to download",
-            terms=OWN_TERMS,
-            generated=True,
             load=reverse_corpus,
         ),
         Description(
             name="verbs",
             what="token strings whose verbs move to the end of the clause",
             pairs=TOKENS,
-            size="endless, of any length; nothing to download",
-            terms=OWN_TERMS,
-            generated=True,
             load=verb_final_corpus,
         ),
         Description(

@@ -5,6 +5,7 @@ length and the order of a string decide how hard it is.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from random import Random
 
 from course_lib.corpora.corpus import Corpus, Link
@@ -101,57 +102,36 @@ def _stream(make: Maker, rng: Random, shortest: int, longest: int) -> Iterator[S
         yield make(rng, shortest + int(rng.random() * (longest - shortest + 1)))
 
 
-def _corpus(
-    name: str, seed: int, min_length: int, max_length: int, sizes: tuple[int, int, int]
+def string_corpus(
+    name: str,
+    *,
+    seed: int = 0,
+    min_length: int = 4,
+    max_length: int = 20,
+    train: int = 20_000,
+    val: int = 500,
+    test: int = 1_000,
 ) -> Corpus:
+    """Token strings of a task as a corpus. Lengths in tokens, every one equally likely."""
     return generated_corpus(
         name,
         "tokens",
         token_strings(name, seed, min_length=min_length, max_length=max_length),
-        dict(zip(("train", "val", "test"), sizes, strict=True)),
+        {"train": train, "val": val, "test": test},
         {"seed": seed, "min_length": min_length, "max_length": max_length},
         join,
     )
 
 
-def copy_corpus(
-    *,
-    seed: int = 0,
-    min_length: int = 4,
-    max_length: int = 20,
-    train: int = 20_000,
-    val: int = 500,
-    test: int = 1_000,
-) -> Corpus:
-    """The target is the source. Lengths in tokens, every one equally likely."""
-    return _corpus("copy", seed, min_length, max_length, (train, val, test))
+copy_corpus = partial(string_corpus, "copy")
+"""The target is the source."""
 
+reverse_corpus = partial(string_corpus, "reverse")
+"""The target is the source backwards."""
 
-def reverse_corpus(
-    *,
-    seed: int = 0,
-    min_length: int = 4,
-    max_length: int = 20,
-    train: int = 20_000,
-    val: int = 500,
-    test: int = 1_000,
-) -> Corpus:
-    """The target is the source backwards. Lengths in tokens, every one equally likely."""
-    return _corpus("reverse", seed, min_length, max_length, (train, val, test))
+verb_final_corpus = partial(string_corpus, "verbs")
+"""Clauses of 3 to 8 tokens between commas; one or two verbs of each move to its end, in order.
 
-
-def verb_final_corpus(
-    *,
-    seed: int = 0,
-    min_length: int = 4,
-    max_length: int = 20,
-    train: int = 20_000,
-    val: int = 500,
-    test: int = 1_000,
-) -> Corpus:
-    """Clauses of 3 to 8 tokens between commas; one or two verbs of each move to its end, in order.
-
-    A model in miniature of German subordinate clauses: 44 words that stay, 15 verbs, and the comma.
-    Lengths in tokens, commas counted, every one equally likely.
-    """
-    return _corpus("verbs", seed, min_length, max_length, (train, val, test))
+A model in miniature of German subordinate clauses: 44 words that stay, 15 verbs, and the comma,
+which counts as a token.
+"""

@@ -1,7 +1,7 @@
 """Words to numbers and back."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -25,12 +25,19 @@ class Vocabulary:
         min_frequency: int = 1,
         max_words: int | None = None,
     ) -> "Vocabulary":
+        """Collect the words of sentences; see `from_counts`."""
+        counts = Counter(token for sentence in sentences for token in sentence)
+        return cls.from_counts(counts, min_frequency, max_words)
+
+    @classmethod
+    def from_counts(
+        cls, counts: Mapping[str, int], min_frequency: int = 1, max_words: int | None = None
+    ) -> "Vocabulary":
         """Collect every word seen at least `min_frequency` times, at most `max_words` of them.
 
         Words of equal frequency stand in alphabetical order, so the numbering depends on the corpus
         alone and not on the order of its sentences.
         """
-        counts = Counter(token for sentence in sentences for token in sentence)
         frequent = [token for token, count in counts.items() if count >= min_frequency]
         frequent.sort(key=lambda token: (-counts[token], token))
         words = [token for token in frequent if token not in MARKS][:max_words]

@@ -80,7 +80,9 @@ def check_nothing_gone(record: Mapping[str, Any]) -> None:
     """
     for table in ("model_config", "recipe", "changes"):
         settings = record.get(table)
-        for name, nothing in GONE.items() if isinstance(settings, Mapping) else ():
+        if not isinstance(settings, Mapping):
+            continue
+        for name, nothing in GONE.items():
             if settings.get(name, nothing) != nothing:
                 raise CourseError(f"The library no longer has {name}. Train another run without.")
 
@@ -88,8 +90,9 @@ def check_nothing_gone(record: Mapping[str, Any]) -> None:
 def renamed_record(record: Mapping[str, Any]) -> dict[str, Any]:
     """A run's config.yaml or result.json with all its settings in today's words."""
     new = dict(record)
-    if isinstance(record.get("recipe"), Mapping):
-        new["recipe"] = {n: value for n, value in record["recipe"].items() if n not in GONE}
+    recipe = record.get("recipe")
+    if isinstance(recipe, Mapping):
+        new["recipe"] = {name: value for name, value in recipe.items() if name not in GONE}
     if isinstance(record.get("changes"), Mapping):
         new["changes"] = renamed(
             record["changes"], str(record.get("model")), str(record.get("preset"))

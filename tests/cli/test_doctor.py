@@ -8,15 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from course_lib.cli import doctor
+from course_lib.cli import app, doctor
 from course_lib.corpora import multi30k
-
-app = typer.Typer()
-app.command("corpus")(lambda: None)
-doctor.register(app)
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ class Server(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.plan: list[str] = []
-        self.ranges: list[str | None] = []
+        self.asked = 0
 
     @property
     def url(self) -> str:
@@ -33,21 +33,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         step = self.server.plan.pop(0) if self.server.plan else "good"
-        asked = self.headers.get("Range")
-        self.server.ranges.append(asked)
+        self.server.asked += 1
         if step.isdigit():
             self.send_error(int(step))
             return
-        start = int(asked.removeprefix("bytes=").rstrip("-")) if asked else 0
-        if step == "ignores range":
-            start = 0
-        if start >= len(PAYLOAD):
-            self.send_error(416)
-            return
-        body = PAYLOAD[start:]
-        self.send_response(206 if start else 200)
-        if start:
-            self.send_header("Content-Range", f"bytes {start}-{len(PAYLOAD) - 1}/{len(PAYLOAD)}")
+        body = PAYLOAD
+        self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         if step == "breaks":
@@ -63,6 +54,7 @@ class Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setattr("course_lib.corpora.download.PAUSE_SECONDS", 0.0)
     with Server() as running:
         thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
@@ -71,8 +63,8 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
         thread.join()
 
 
-def fetch(server: Server, path: Path, attempts: int = 3) -> None:
-    download(server.url, path, SHA256, attempts=attempts, pause_seconds=0.0)
+def fetch(server: Server, path: Path) -> None:
+    download(server.url, path, SHA256)
 
 
 def visible(folder: Path) -> list[str]:
@@ -85,49 +77,16 @@ def test_file_arrives_whole_and_leaves_nothing_beside_it(server: Server, tmp_pat
     assert visible(tmp_path / "new") == ["file.gz"]
 
 
-def test_broken_transfers_are_resumed_where_they_broke(server: Server, tmp_path: Path) -> None:
+def test_a_broken_transfer_begins_anew_and_nothing_is_kept_of_it(
+    server: Server, tmp_path: Path
+) -> None:
     server.plan = ["breaks", "breaks"]
     fetch(server, tmp_path / "file.gz")
     assert (tmp_path / "file.gz").read_bytes() == PAYLOAD
-    half = len(PAYLOAD) // 2
-    assert server.ranges == [None, f"bytes={half}-", f"bytes={half + half // 2}-"]
-
-
-def test_a_later_call_resumes_what_an_earlier_one_left(server: Server, tmp_path: Path) -> None:
-    server.plan = ["breaks"]
-    with pytest.raises(CourseError, match=r"broke after 128,000 of 256,000 bytes\.$"):
-        fetch(server, tmp_path / "file.gz", attempts=1)
-    assert not (tmp_path / "file.gz").exists()
-    fetch(server, tmp_path / "file.gz")
-    assert (tmp_path / "file.gz").read_bytes() == PAYLOAD
-    assert server.ranges[-1] == "bytes=128000-"
-
-
-def test_server_that_ignores_range_sends_the_whole_file_again(
-    server: Server, tmp_path: Path
-) -> None:
-    server.plan = ["breaks", "ignores range"]
-    fetch(server, tmp_path / "file.gz")
-    assert (tmp_path / "file.gz").read_bytes() == PAYLOAD
-
-
-@pytest.mark.parametrize("beginning", [b"other bytes", PAYLOAD, PAYLOAD + b"more", b"x" * 300_000])
-def test_whatever_an_earlier_call_left_the_result_is_right(
-    server: Server, tmp_path: Path, beginning: bytes
-) -> None:
-    (tmp_path / "file.gz.part").write_bytes(beginning)
-    fetch(server, tmp_path / "file.gz")
-    assert (tmp_path / "file.gz").read_bytes() == PAYLOAD
-    assert not (tmp_path / "file.gz.part").exists()
-
-
-def test_longer_leftover_is_cut_when_the_whole_file_comes_again(
-    server: Server, tmp_path: Path
-) -> None:
-    (tmp_path / "file.gz.part").write_bytes(b"x" * 300_000)
-    server.plan = ["ignores range"]
-    fetch(server, tmp_path / "file.gz", attempts=1)
-    assert (tmp_path / "file.gz").read_bytes() == PAYLOAD
+    server.plan = ["breaks"] * 3
+    with pytest.raises(CourseError, match="128000 bytes read"):
+        fetch(server, tmp_path / "other.gz")
+    assert visible(tmp_path) == ["file.gz"]
 
 
 def test_wrong_bytes_are_refused_and_not_kept(server: Server, tmp_path: Path) -> None:
@@ -135,14 +94,14 @@ def test_wrong_bytes_are_refused_and_not_kept(server: Server, tmp_path: Path) ->
     with pytest.raises(CourseError, match=r"other bytes than those published"):
         fetch(server, tmp_path / "file.gz")
     assert visible(tmp_path) == []
-    assert len(server.ranges) == 1
+    assert server.asked == 1
 
 
 def test_a_refusal_is_final_and_trouble_is_not(server: Server, tmp_path: Path) -> None:
     server.plan = ["404"]
     with pytest.raises(CourseError, match="answered 404"):
         fetch(server, tmp_path / "file.gz")
-    assert len(server.ranges) == 1
+    assert server.asked == 1
     server.plan = ["503", "500"]
     fetch(server, tmp_path / "file.gz")
     assert (tmp_path / "file.gz").read_bytes() == PAYLOAD
@@ -154,9 +113,7 @@ def test_no_connection_and_no_room_are_one_line_each(
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as closed:
         port = closed.server_address[1]
     with pytest.raises(CourseError, match="refused") as refused:
-        download(
-            f"http://127.0.0.1:{port}/file.gz", tmp_path / "file.gz", SHA256, pause_seconds=0.0
-        )
+        download(f"http://127.0.0.1:{port}/file.gz", tmp_path / "file.gz", SHA256)
     (tmp_path / "taken").write_text("a file where the folder should be")
     with pytest.raises(CourseError, match="Cannot write") as unwritable:
         fetch(server, tmp_path / "taken" / "file.gz")
@@ -171,4 +128,4 @@ def test_fetches_at_once_take_turns_and_transfer_it_once(server: Server, tmp_pat
         thread.join()
     assert (tmp_path / "file.gz").read_bytes() == PAYLOAD
     assert visible(tmp_path) == ["file.gz"]
-    assert len(server.ranges) == 1
+    assert server.asked == 1

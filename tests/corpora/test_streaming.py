@@ -4,18 +4,10 @@ from dataclasses import replace
 from itertools import islice
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from course_lib.corpora import streaming
 from course_lib.corpora.batches import EncodedPair
-from course_lib.corpora.counting import (
-    BoundedCounts,
-    count_words,
-    counted_blocks,
-    most_frequent,
-    stream_vocabulary,
-)
+from course_lib.corpora.counting import counted_blocks, stream_vocabulary
 from course_lib.corpora.streaming import StreamedBatches
 from course_lib.corpora.token_files import TokenFiles, prepare
 from course_lib.corpora.vocabulary import UNK, Vocabulary
@@ -116,28 +108,12 @@ def test_the_vocabulary_is_the_one_that_is_counted_in_memory(
 
 def test_blocks_are_counted_one_at_a_time(files: TokenFiles) -> None:
     first = next(counted_blocks(files, "en"))
-    everything = count_words(counted_blocks(files, "en")).counts
-    assert 0 < sum(first.values()) < sum(everything.values())
-
-
-@given(st.lists(st.dictionaries(st.integers(0, 30), st.integers(1, 9)), max_size=30))
-def test_bounded_counts_never_exceed_the_truth_and_miss_no_more_than_they_say(
-    blocks: list[dict[int, int]],
-) -> None:
-    counts, truth = BoundedCounts(most=8), {}
-    for block in blocks:
-        named = {str(word): count for word, count in block.items()}
-        counts.update(named)
-        for word, count in named.items():
-            truth[word] = truth.get(word, 0) + count
-        assert len(counts.counts) <= 8
-    for word, count in truth.items():
-        assert count - counts.missed <= counts.counts.get(word, 0) <= count
+    assert 0 < sum(first.values()) < files.words("en")
 
 
 def test_ties_and_marks_are_ordered_as_in_memory() -> None:
-    counts = count_words([{"b": 2, "a": 2, "<s>": 9}, {"c": 3}])
-    assert most_frequent(counts).tokens[4:] == ("c", "a", "b")
+    counts = {"b": 2, "a": 2, "<s>": 9, "c": 3}
+    assert Vocabulary.from_counts(counts).tokens[4:] == ("c", "a", "b")
 
 
 def test_an_epoch_is_not_read_before_it_is_asked_for(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from course_lib.models import EncoderDecoder, ModelConfig, count_parameters
-from course_lib.models.old_settings import renamed
+from course_lib.models.old_settings import renamed_record
 from course_lib.records import read_record, record_paths
 from course_lib.training import Recipe
 from experiments.__main__ import HERE, load, recorders
@@ -40,10 +40,11 @@ def test_a_recorded_run_is_complete_and_bears_its_name() -> None:
         assert path.stem.endswith(f"-seed{end}")
         assert result["train_seconds"] > 0
         assert result["corpus_sha256"]
-        model = EncoderDecoder(ModelConfig(**renamed(result["model_config"])))
+        today = renamed_record(result)
+        model = EncoderDecoder(ModelConfig(**today["model_config"]))
         assert count_parameters(model) == result["parameters"], path.stem
         if "-dirty" not in result["git_commit"]:  # two early runs, whose recipe no commit holds
-            recipe = Recipe(**result["recipe"])
+            recipe = Recipe(**today["recipe"])
             assert recipe.epochs >= result["epochs"]
             assert recipe.precision in ("auto", result["precision"])
         assert [row["epoch"] for row in result["metrics"]] == list(range(1, result["epochs"] + 1))
