@@ -49,23 +49,25 @@ def export_web(runs: Sequence[Run], out: Path) -> list[Path]:
     if not runs:
         raise CourseError("There is no run to export. Name a run directory.")
     packs = packs_of(runs)
+    inside = ""
     for pack in packs:
         for number, script in enumerate(pack.scripts):
             write_atomically(out / f"{pack.name}-{number}.js", script)
-    write_atomically(out / PAGE, page(runs, packs, inside=False))
-    write_atomically(out / ONE_FILE, page(runs, packs, inside=True))
+            inside += f"<script>{script}</script>\n"
+    before, after = page(runs, packs)
+    write_atomically(out / PAGE, before + after)
+    write_atomically(out / ONE_FILE, before + inside + after)
     return [out / PAGE, out / ONE_FILE]
 
 
-def page(runs: Sequence[Run], packs: Sequence[Pack], inside: bool) -> str:
-    """The page's HTML, with the models' scripts `inside` it or beside it."""
+def page(runs: Sequence[Run], packs: Sequence[Pack]) -> tuple[str, str]:
+    """The page's HTML before and after the place where scripts of models may stand."""
     values = values_of(runs, packs, ".")
     data = json.dumps(values, ensure_ascii=False).replace("</", "<\\/")
     still, first = "", greeting(runs, packs)
     if any(one["alpha"] for one in first.values()):
         picture = Picture(looked(first), f"Where the model looks: {values['text']}")
         still = f'<div class="moving-still">{picture._repr_html_()}</div>'
-    scripts = "".join(f"<script>{one}</script>\n" for pack in packs for one in pack.scripts)
     names = {"multi30k": "The models learned from captions of photographs and know nothing else."}
     text = _TEXT.format(data=names.get(runs[0].config.corpus, ""))
     script = page_script("live").replace("</", "<\\/")
@@ -76,6 +78,6 @@ def page(runs: Sequence[Run], packs: Sequence[Pack], inside: bool) -> str:
         f"<body><main><h1>{_TITLE}</h1>{text}"
         f'<div class="moving-figure" data-moving="live">{still}'
         f'<script type="application/json">{data}</script></div>'
-        "<noscript><p>Without JavaScript there is only the picture.</p></noscript></main>\n"
-        f'{scripts if inside else ""}<script type="module">{script}</script></body></html>\n'
+        "<noscript><p>Without JavaScript there is only the picture.</p></noscript></main>\n",
+        f'<script type="module">{script}</script></body></html>\n',
     )

@@ -153,6 +153,9 @@ def test_links_within_the_site_lead_somewhere(pages: dict[str, Path]) -> None:
 def test_the_page_of_translators_is_small_before_a_model_is_loaded(pages: dict[str, Path]) -> None:
     # Its figure, text, picture and worker lie in it; the theme is that of all pages.
     assert pages["translator"].stat().st_size < LIVE_PAGE
+    for name in pages:
+        if name == "index" or name.startswith(("01-", "05-", "08-", "09-")):
+            assert parsed(pages[name]).select("article a[href='translator.html']"), name
 
 
 def test_the_data_of_moving_figures_are_small(pages: dict[str, Path]) -> None:

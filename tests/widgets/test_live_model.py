@@ -1,5 +1,7 @@
 """The forward pass and the search in the browser against the library, with the same weights."""
 
+import re
+
 import pytest
 import torch
 from playwright.sync_api import Browser, Page
@@ -35,9 +37,15 @@ def encoded(run: Run, count: int) -> list[list[int]]:
     return [run.source_vocabulary.encode(line.split()) for line in sentences()[:count]]
 
 
-def test_the_studied_module_is_short() -> None:
+def test_the_studied_module_is_short_and_has_an_equation_above_what_computes() -> None:
     (path,) = sources("live")[0].parent.glob("live/rnnsearch.mjs")
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
+    lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    assert len(lines) <= 300
+    computes = re.compile(r"= .*\b(product|advance|tanh|sigma|softmaxOf|mean)\(")
+    found = [k for k, line in enumerate(lines) if computes.search(line) and "function" not in line]
+    assert len(found) > 15
+    bare = [lines[k] for k in found if not lines[k - 1].startswith(("//", "/**"))]
+    assert [line for line in bare if not line.startswith(("/", "*"))] == []
 
 
 def compare_logits(page: Page, run: Run, sources: list[list[int]]) -> None:

@@ -37,6 +37,8 @@ function sum(first, ...others) {
 
 const row = ({ weight, columns }, number) => weight.subarray(number * columns, (number + 1) * columns);
 const tanh = (vectors) => vectors.map((vector) => vector.map(Math.tanh));
+
+/** 1 / (1 + exp(-x)). */
 const sigma = (x) => 1 / (1 + Math.exp(-x));
 
 /** max(x_2k-1, x_2k). */
@@ -70,7 +72,8 @@ function largest(values, count) {
 
 /** One step of the unit of torch.nn.GRU: the reset gate acts after the product with the state. */
 function torchUnit({ U }, projected, states) {
-  const recurrent = product(U, states); // U h + b_U
+  // U h + b_U
+  const recurrent = product(U, states);
   return states.map((h, k) => {
     const [Wx, Uh, n] = [projected[k], recurrent[k], h.length];
     return h.map((old, i) => {
@@ -89,9 +92,11 @@ function torchUnit({ U }, projected, states) {
 /** One step of the paper's unit (Appendix A.1.1): the reset gate acts before the product. */
 function paperUnit({ U, gates }, projected, states) {
   const n = states[0].length;
+  // U_z h and U_r h
   const Ugates = product(gates, states);
-  // r = sigma(W_r x + U_r h)
+  // r o h, where r = sigma(W_r x + U_r h)
   const reset = states.map((h, k) => h.map((old, i) => sigma(projected[k][n + i] + Ugates[k][n + i]) * old));
+  // U [r o h]
   const Urh = product(U, reset);
   return states.map((h, k) => h.map((old, i) => {
     // z = sigma(W_z x + U_z h)
