@@ -24,11 +24,6 @@ SEARCHED = """([line, options]) => {
   for (; !step.done; steps += 1) step = searching.next();
   return [(performance.now() - started) / steps, steps];
 }"""
-LOADED = """async (parts) => {
-  const { tensors, about } = readTensors(await unpacked(bytesOf(parts)));
-  model = modelOf(tensors, about.config);
-  text = textOf(about);
-}"""
 
 
 class Promise(NamedTuple):
@@ -74,7 +69,8 @@ def _words(browser: Browser, out: Path, rounds: int) -> list[dict[str, Any]]:
     page = browser.new_page()
     page.set_content(f"<!doctype html><meta charset=utf-8><script>{worker_script()}</script>")
     scripts = sorted(out.glob(f"{MODELS[0]}-[0-9].js"))
-    page.evaluate(LOADED, [script.read_text().split('"')[3] for script in scripts])
+    parts = [script.read_text().split('"')[3] for script in scripts]
+    page.evaluate("(parts) => take({ parts })", parts)
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
     rows = []

@@ -76,16 +76,11 @@ def small_run(path: Path = Path("small"), pieces: bool = True, **changes: Any) -
 
 
 def open_worker(browser: Browser, run: Run) -> Page:
-    """A page that has the run's model as `model`, `text` and `about`."""
+    """A page that has the run's model as `model` and its text as `text`."""
     page = browser.new_page()
     page.set_content(f"<!doctype html><meta charset=utf-8><script>{worker_script()}</script>")
     data = base64.b64encode(pack(run).data).decode()
-    page.evaluate(
-        "async (data) => { const { tensors, about } ="
-        " readTensors(await unpacked(bytesOf([data])));"
-        " model = modelOf(tensors, about.config); text = textOf(about); }",
-        data,
-    )
+    page.evaluate("(data) => take({ parts: [data] })", data)
     return page
 
 

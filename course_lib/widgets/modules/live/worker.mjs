@@ -90,11 +90,16 @@ async function answer(ask, { line, without = [], ...options }) {
   return postMessage({ ask, found: report(sentence, step.value, tree) });
 }
 
-async function load({ parts, bytes }) {
+/** A model's file becomes the model and its text. */
+async function take({ parts, bytes }) {
+  const { tensors, about } = readTensors(await unpacked(bytes ?? bytesOf(parts)));
+  model = modelOf(tensors, about.config);
+  text = textOf(about);
+}
+
+async function load(file) {
   try {
-    const { tensors, about } = readTensors(await unpacked(bytes ?? bytesOf(parts)));
-    model = modelOf(tensors, about.config);
-    text = textOf(about);
+    await take(file);
     postMessage({ loaded: true });
   } catch {
     postMessage({ failed: "damaged" });
