@@ -196,21 +196,6 @@ def test_offline_the_error_says_which_files_go_where(checksums: dict[str, str]) 
     assert not list(module.cache_folder().glob("*.gz"))
 
 
-def test_publisher_without_the_file_is_named(
-    url: str, published: Path, checksums: dict[str, str]
-) -> None:
-    (published / "val.de.gz").unlink()
-    text = refusal(checksums=checksums, url=url)
-    assert "404" in text
-    assert "val.de.gz" in text
-
-
-def test_wrong_bytes_from_the_publisher_are_not_kept(url: str, checksums: dict[str, str]) -> None:
-    text = refusal(checksums=checksums | {"train.en.gz": "0" * 64}, url=url)
-    assert "other bytes than those published" in text
-    assert locate("train.en.gz") is None
-
-
 @pytest.mark.parametrize("keep", [slice(0, -4), slice(0, 0), slice(1, None)])
 def test_truncated_or_altered_file_is_refused_and_the_users_copy_is_left_alone(
     keep: slice, url: str, data: Path, checksums: dict[str, str]

@@ -234,7 +234,7 @@ def killed_at(config: RunConfig, out: Path, moments: Sequence[int], seed: int) -
 def test_killed_at_random_moments_it_ends_with_the_same_numbers(
     tmp_path: Path, undisturbed: Path
 ) -> None:
-    cut = killed_at(CONFIG, tmp_path / "run", (4, 15, 27), seed=0)
+    cut = killed_at(CONFIG, tmp_path / "run", (4, 27), seed=0)
     assert len(set(cut)) > 1
     assert outcome(tmp_path / "run") == outcome(undisturbed)
 

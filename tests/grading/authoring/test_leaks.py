@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from html import escape
 from pathlib import Path
 
@@ -12,6 +10,7 @@ import yaml
 
 from course_lib.grading.authoring.leaks import Leak, leaks
 from course_lib.grading.sources.project import assignment_names, project_root
+from tests.conftest import Course
 
 ROOT = project_root(Path(__file__).parent)
 NAME = "small"
@@ -50,7 +49,7 @@ One point for the scale, one for the reason it is needed.
 
 
 @pytest.fixture
-def course(tmp_path: Path) -> Path:
+def made(tmp_path: Path) -> Path:
     """A course with one assignment, nothing of which has leaked."""
     solutions = tmp_path / "solutions" / NAME
     solutions.mkdir(parents=True)
@@ -81,9 +80,9 @@ def as_html(code: str) -> str:
     return f"<p>Look:</p>\n<div><pre>{words}</pre></div>"
 
 
-def test_a_course_that_keeps_its_secrets_is_left_alone(course: Path) -> None:
-    (course / "course_lib" / "own.py").write_text(SHOWN + "\n" + SOLUTION.split("\n")[0])
-    assert found(course) == []
+def test_a_course_that_keeps_its_secrets_is_left_alone(made: Path) -> None:
+    (made / "course_lib" / "own.py").write_text(SHOWN + "\n" + SOLUTION.split("\n")[0])
+    assert found(made) == []
 
 
 @pytest.mark.parametrize("secret", [SOLUTION, HIDDEN, MADE_UP])
@@ -98,40 +97,40 @@ def test_a_course_that_keeps_its_secrets_is_left_alone(course: Path) -> None:
         "course_lib/models/new.py",
     ],
 )
-def test_every_leak_is_found_with_its_place(course: Path, place: str, secret: str) -> None:
-    path = course / place
+def test_every_leak_is_found_with_its_place(made: Path, place: str, secret: str) -> None:
+    path = made / place
     path.parent.mkdir(parents=True, exist_ok=True)
     indented = "\n".join(f"    {line}" for line in secret.splitlines())
-    made = {
+    dressed = {
         ".ipynb": lambda: notebook(f"x = 1\n\n{indented}"),
         ".html": lambda: as_html(indented),
         ".json": lambda: json.dumps({"code": secret}),
         ".py": lambda: f"def f():\n{indented}\n",
     }
-    path.write_text(made[path.suffix]())
-    leak = found(course)[0]
+    path.write_text(dressed[path.suffix]())
+    leak = found(made)[0]
     assert leak.public.startswith(f"{place}:")
     if secret == MADE_UP:
         assert leak.secret == "solutions/small/variants.yaml, backwards"
         return
     where, _, number = leak.secret.rpartition(":")
     assert where == "solutions/small/small.md"
-    lines = (course / where).read_text().splitlines()
+    lines = (made / where).read_text().splitlines()
     assert lines[int(number) - 1] in secret
 
 
-def test_one_line_of_a_region_is_too_many_in_a_release_but_not_in_a_page(course: Path) -> None:
-    page = course / "book" / "_build" / "html" / "page.html"
-    released = course / "exercises" / NAME / f"{NAME}.ipynb"
+def test_one_line_of_a_region_is_too_many_in_a_release_but_not_in_a_page(made: Path) -> None:
+    page = made / "book" / "_build" / "html" / "page.html"
+    released = made / "exercises" / NAME / f"{NAME}.ipynb"
     for line in (
         SOLUTION.split("\n")[1],
         "One point for the scale, one for the reason it is needed.",
     ):
         page.write_text(as_html(line))
         released.write_text(notebook(SHOWN))
-        assert found(course) == []
+        assert found(made) == []
         released.write_text(notebook(f"{SHOWN}\n{line}"))
-        assert len(found(course)) == 1
+        assert len(found(made)) == 1
 
 
 def test_this_course_keeps_its_secrets() -> None:
@@ -139,23 +138,22 @@ def test_this_course_keeps_its_secrets() -> None:
     assert leaks(ROOT, []) == []
 
 
-def test_the_command_says_where_and_fails(course: Path) -> None:
-    shutil.copy(ROOT / "nbgrader_config.py", course)
+def test_the_command_says_where_and_fails(
+    made: Path, course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(ROOT / "nbgrader_config.py", made)
     name = assignment_names(ROOT)[0]
-    shutil.rmtree(course / "solutions")
-    shutil.rmtree(course / "exercises")
     for folder in ("solutions", "exercises"):
-        shutil.copytree(ROOT / folder / name, course / folder / name)
-    command = [str(Path(sys.executable).with_name("course")), "release", "--check"]
-    done = subprocess.run(command, cwd=course, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "the built site" in done.stdout
-    secret = (course / "solutions" / name / f"{name}.md").read_text()
+        shutil.rmtree(made / folder)
+        shutil.copytree(ROOT / folder / name, made / folder / name)
+    monkeypatch.chdir(made)
+    done = course("release", "--check")
+    assert (done.status, done.err) == (0, "")
+    assert "the built site" in done.out
+    secret = (made / "solutions" / name / f"{name}.md").read_text()
     hidden = secret.split("### BEGIN HIDDEN TESTS\n")[-1].split("### END")[0]
-    (course / "book" / "_build" / "html" / "page.html").write_text(as_html(hidden))
-    done = subprocess.run(command, cwd=course, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert (
-        f"book/_build/html/page.html:3 has what stands in solutions/{name}/{name}.md:"
-        in done.stdout
-    )
+    (made / "book" / "_build" / "html" / "page.html").write_text(as_html(hidden))
+    done = course("release", "--check")
+    assert done.status == 1
+    where = f"book/_build/html/page.html:3 has what stands in solutions/{name}/{name}.md:"
+    assert where in done.out
