@@ -11,7 +11,6 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
@@ -25,6 +24,7 @@ from course_lib.figures.curves import learning_curves
 from course_lib.figures.lengths import score_by_length
 from course_lib.figures.picture import Picture
 from course_lib.figures.style import styles_for
+from course_lib.figures.templates import render
 from course_lib.files import write_atomically
 from course_lib.training import Run, load_run, read_result
 from course_lib.training.run_directory import check_same_data
@@ -214,14 +214,8 @@ def write_report(folders: Sequence[Path]) -> list[Path]:
         raise CourseError("These comparisons are of other models or texts. Give those of one text.")
     _, p = intervals(first)
     result = next(iter(first.results.values()))
-    environment = Environment(
-        loader=PackageLoader("course_lib.figures", "."),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    page = environment.get_template("report.html.j2").render(
+    page = render(
+        *("course_lib.figures", ".", "report.html.j2"),
         found=first,
         scores=score_rows(first),
         p=p,

@@ -27,7 +27,6 @@ from course_lib.corpora import load_corpus
 from course_lib.corpora.batches import make_batch
 from course_lib.corpora.multi30k import locate
 from course_lib.corpora.tokenization import LANGUAGES, detokenize, tokenize
-from course_lib.evaluation.in_hand import EVERY, translate_in_hand
 from course_lib.evaluation.score import score_split
 from course_lib.models import build_model
 from course_lib.models.config import model_config
@@ -39,6 +38,7 @@ from course_lib.training import Run, load_run
 from course_lib.training.recipe import recipe_for
 from course_lib.widgets.modules import worker_script
 from course_lib.widgets.pack import pack, rules
+from experiments.in_hand import EVERY, translate_in_hand
 from experiments.recording import Part, Read, Records
 
 SPLITS = ("train", "val", "test_2016_flickr")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from course_lib.assignments import owner
 from course_lib.corpora import load_corpus
-from course_lib.grading.runs.comparison import examine
+from course_lib.grading.runs.comparison import inspect
 from course_lib.training import compare, compared_configs
 
 STUDENT = "reference"
@@ -46,7 +46,7 @@ def main() -> None:
     compare(configs, corpus, PLACE / "comparison", beam=3)
     for state in PLACE.glob("comparison/*/last.safetensors"):
         state.unlink()
-    report = examine(PLACE, STUDENT)
+    report = inspect(PLACE, STUDENT)
     assert not any(report["facts"]["problems"].values()), report["remarks"]
 
 

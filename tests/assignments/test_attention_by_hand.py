@@ -7,10 +7,10 @@ import pytest
 import torch
 
 from course_lib.assignments import checks, owner
-from course_lib.grading.authoring.cells import failed_parts
 from course_lib.grading.authoring.demonstration import Student, answered, read_class
 from course_lib.grading.sources.project import project_root, source_of
 from course_lib.grading.sources.release import source_notebook
+from tests.assignments.cells import failed_parts
 
 NAME = "attention_by_hand"
 ROOT = project_root(Path(__file__).parent)

@@ -9,7 +9,6 @@ import pytest
 import torch
 from nbformat import NotebookNode
 
-from course_lib.grading.authoring.cells import failed_parts
 from course_lib.grading.authoring.demonstration import (
     Student,
     answered,
@@ -17,6 +16,7 @@ from course_lib.grading.authoring.demonstration import (
 )
 from course_lib.grading.sources.project import project_root, source_of
 from course_lib.grading.sources.release import source_notebook
+from tests.assignments.cells import failed_parts
 from tests.assignments.record_inputs import FILE, stored_inputs
 
 NAME = "build_rnnsearch"

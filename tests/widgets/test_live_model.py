@@ -6,11 +6,11 @@ import pytest
 import torch
 from playwright.sync_api import Browser, Page
 
-from course_lib.evaluation.in_hand import translate_in_hand
 from course_lib.models.config import ATTENDING, CHOICES, SCORES, ModelConfig
 from course_lib.search import translate
 from course_lib.training import Run
 from course_lib.widgets.modules import sources
+from experiments.in_hand import translate_in_hand
 from tests.widgets.live_models import (
     SIZES,
     STUDIED,

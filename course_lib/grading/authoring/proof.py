@@ -27,7 +27,6 @@ import torch
 from nbformat import NotebookNode
 
 from course_lib.assignments import agent, owner
-from course_lib.grading.authoring.cells import execute, new_namespace
 from course_lib.grading.authoring.demonstration import (
     Student,
     Variants,
@@ -37,6 +36,7 @@ from course_lib.grading.authoring.demonstration import (
     read_variants,
     write_files,
 )
+from course_lib.grading.running.execution import visible_names
 from course_lib.grading.runs import boxed_inspection
 from course_lib.grading.sources.project import project_root, source_of
 from course_lib.grading.sources.release import data_files, handed_in, source_notebook
@@ -48,6 +48,32 @@ REFERENCE = Student("reference", {}, False, frozenset())
 
 Lost = dict[str, str]
 """Graded parts that were lost, each with the message."""
+
+
+def new_namespace() -> dict[str, Any]:
+    """What a notebook's first cell finds."""
+    return {"__name__": "__main__", "display": lambda *_, **__: None}
+
+
+def execute(cell: NotebookNode, namespace: dict[str, Any]) -> str | None:
+    """Run one cell, if it is code; the exception it ends with, in a line, or None.
+
+    As in the grader, a test runs beside the student's names, and only what its visible part names
+    is there for the cells that follow.
+    """
+    if cell.cell_type != "code":
+        return None
+    metadata = cell.metadata.get("nbgrader", {})
+    test = metadata.get("grade") and not metadata.get("solution")
+    names = dict(namespace) if test else namespace
+    try:
+        exec(compile(cell.source, f"<{metadata.get('grade_id', 'cell')}>", "exec"), names)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    if test:
+        shared = visible_names(cell.source)
+        namespace.update({name: names[name] for name in shared if name in names})
+    return None
 
 
 def belonging(notebook: NotebookNode) -> dict[str, list[str]]:
@@ -135,7 +161,7 @@ class _Runner:
         torch.set_num_threads(1)  # a process with several threads must not be forked
         os.chdir(self.work)
         (self.work / owner.FILE).write_text(REFERENCE.id)
-        boxed_inspection.look_again(self.name, self.work, REFERENCE.id)
+        boxed_inspection.inspect_here(self.name, self.work, REFERENCE.id)
         cells = answered(REFERENCE, self.source, self.source).cells
         namespace = new_namespace()
         blank = _filled(cells, self.stubs)
@@ -223,7 +249,7 @@ class _Runner:
             os.chdir(folder)
             (folder / owner.FILE).write_text(student.id)
             write_files(student, folder)
-            boxed_inspection.look_again(self.name, folder, student.id)
+            boxed_inspection.inspect_here(self.name, folder, student.id)
         agent.close(self.name)
         for cell in cells:
             before = _size(errors)

@@ -107,7 +107,7 @@ class ContainedExecute(Execute):
             if not self._closed:
                 self._run(f"{AGENT}.close({self._assignment!r})", index, history=False)
                 self._closed = True
-            cell.outputs = self._examined(cell, index) if _is_test(cell) else self._ran(cell, index)
+            cell.outputs = self._tested(cell, index) if _is_test(cell) else self._ran(cell, index)
         except CourseError:
             raise
         except DeadKernelError:
@@ -142,7 +142,7 @@ class ContainedExecute(Execute):
             self._look_whether_it_answers(index)
         return outputs
 
-    def _examined(self, cell: NotebookNode, index: int) -> list[NotebookNode]:
+    def _tested(self, cell: NotebookNode, index: int) -> list[NotebookNode]:
         """The outputs of a test: what was printed, and an error unless it is passed."""
         if needed_later(self.nb.cells, index):
             self._run(visible_part(cell.source), index, history=False)

@@ -75,11 +75,11 @@ def inspect(assignment: str, folder: Path, student: str, *, boxed: bool) -> dict
     return found
 
 
-def look_again(assignment: str, folder: Path, student: str) -> None:
+def inspect_here(assignment: str, folder: Path, student: str) -> None:
     """Inspect files of our own in this process, for the proof of an assignment's tests."""
     if assignment in INSPECTORS:
         module = importlib.import_module(INSPECTORS[assignment].module)
-        report = module.examine(folder, student)
+        report = module.inspect(folder, student)
         (folder / FILE).write_text(json.dumps(report), encoding="utf-8")
 
 

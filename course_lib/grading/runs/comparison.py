@@ -108,7 +108,7 @@ class Findings:
             self.problems[part].append(f"This could not be checked: {why}.")
 
 
-def examine(folder: Path, student: str) -> dict[str, Any]:
+def inspect(folder: Path, student: str) -> dict[str, Any]:
     """Everything that can be found out about the two runs below `folder`/comparison.
 
     Args:
@@ -131,7 +131,7 @@ def examine(folder: Path, student: str) -> dict[str, Any]:
     for model, run in runs.items():
         corpus = found.attempt("recipe", _corpus, run.record)
         if corpus is not None:
-            facts["runs"][model] = _examine_run(run, corpus, student, found)
+            facts["runs"][model] = _inspect_run(run, corpus, student, found)
             if run.model is not None and run.words is not None:
                 made = (run, run.model, run.words, corpus)
                 facts["evidence"][model] = found.attempt("curves", evidence_of, *made)
@@ -266,7 +266,7 @@ def _loaded(name: str, key: str, options: dict[str, Any]) -> Corpus:
     return _made[name, key]
 
 
-def _examine_run(run: Submitted, corpus: Corpus, student: str, found: Findings) -> dict[str, Any]:
+def _inspect_run(run: Submitted, corpus: Corpus, student: str, found: Findings) -> dict[str, Any]:
     """Check one run part by part; its scores as computed here, as far as they could be."""
     split = TESTS[run.record.config.corpus]
     test = corpus.splits[split]
@@ -344,7 +344,7 @@ def main() -> None:
     folder, student = sys.argv[1:]
     torch.set_num_threads(1)
     try:
-        report = examine(Path(folder), student)
+        report = inspect(Path(folder), student)
     except Unavailable as error:
         report = {"unavailable": str(error)}
     print(json.dumps(report))

@@ -30,9 +30,6 @@ from course_lib.training.run_directory import (
     vocabularies_of,
 )
 
-FILES = (CONFIG, VOCABULARY, METRICS, BEST, RESULT)
-"""What every run hands in beside its `hypotheses.SPLIT.txt`."""
-
 LARGEST = {CONFIG: 64 * 1024, RESULT: 1024**2, METRICS: 1024**2, VOCABULARY: 4 * 1024**2}
 LARGEST_TRANSLATIONS = 4 * 1024**2
 LARGEST_MODEL = 100 * 1024**2

@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from course_lib.corpora import load_corpus
 from course_lib.corpora.corpus import Corpus
-from course_lib.grading.runs.comparison import examine
+from course_lib.grading.runs.comparison import inspect
 from course_lib.grading.runs.scores import scores_of
 from course_lib.training.run_config import RunConfig
 
@@ -27,7 +27,7 @@ Change = Callable[[Path], None]
 
 def problems(folder: Path, student: str = STUDENT) -> dict[str, list[str]]:
     """What is wrong, for the parts where something is."""
-    found = examine(folder, student)
+    found = inspect(folder, student)
     json.dumps(found, allow_nan=False)
     everything = found["facts"]["problems"]
     for part, said in everything.items():

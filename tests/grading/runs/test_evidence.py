@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 from course_lib.assignments import owner
 from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.grading.runs import boxed_inspection
-from course_lib.grading.runs.comparison import examine
+from course_lib.grading.runs.comparison import inspect
 from course_lib.models import build_model
 from course_lib.training import load_run
 from tests.grading.runs.handed_in import (
@@ -28,7 +28,7 @@ from tests.grading.runs.handed_in import (
 def in_class(place: Path, **folders: Path) -> dict[str, list[str]]:
     """What is said of a class, once each of its submissions has been examined."""
     for student, folder in folders.items():
-        boxed_inspection.keep(examine(folder, student), place, NAME, student)
+        boxed_inspection.keep(inspect(folder, student), place, NAME, student)
     return boxed_inspection.same_weights(place, NAME)
 
 
@@ -105,7 +105,7 @@ def test_a_neighbours_runs_are_named_with_a_figure(name: str, folder: Path, tmp_
     for model in BOTH:
         for edit in (edit_config, edit_result):
             edit(folder / "comparison" / model, seed=owner.seed("bela"))
-    found = examine(folder, "bela")
+    found = inspect(folder, "bela")
     assert re.search(
         r"the weights did not begin as the seed .* hold -?0\.[0-4]\d of that draw",
         " ".join(found["facts"]["problems"]["recipe"]),

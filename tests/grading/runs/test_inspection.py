@@ -14,7 +14,7 @@ import yaml
 
 from course_lib.assignments import inspection, owner
 from course_lib.grading.runs import boxed_inspection
-from course_lib.grading.runs.comparison import Unavailable, examine
+from course_lib.grading.runs.comparison import Unavailable, inspect
 from course_lib.search import translate
 from course_lib.training import load_run
 from tests.grading.runs.handed_in import (
@@ -37,7 +37,7 @@ from tests.grading.runs.handed_in import (
 
 
 def test_an_honest_pair_has_no_problem_and_its_scores_are_those_it_reports(folder: Path) -> None:
-    found = examine(folder, " Reference ")
+    found = inspect(folder, " Reference ")
     assert not any(found["facts"]["problems"].values()), found["remarks"]
     for model in BOTH:
         result = json.loads((folder / "comparison" / model / "result.json").read_text())
@@ -370,7 +370,7 @@ def test_a_changed_middle_of_a_curve_is_not_claimed_to_be_checked(folder: Path) 
     run = folder / "comparison/rnnsearch"
     row = json.loads((run / "metrics.jsonl").read_text().splitlines()[1])
     edit_metrics(run, 1, val_loss=row["val_loss"] + 0.01, val_bleu=0.0)
-    found = examine(folder, STUDENT)
+    found = inspect(folder, STUDENT)
     assert not any(found["facts"]["problems"].values())
     assert "others are not verifiable" in " ".join(found["remarks"])
 
@@ -393,7 +393,7 @@ def test_another_students_runs_under_an_edited_seed_are_noticed_by_their_weights
     # torch may draw otherwise in another version: then it is a remark, and costs nothing
     for model in BOTH:
         edit_result(folder / "comparison" / model, versions={"torch": "2.3.0"})
-    found = examine(folder, "bela")
+    found = inspect(folder, "bela")
     assert not any(found["facts"]["problems"].values())
     assert any("did not begin" in remark for remark in found["remarks"])
 
@@ -477,4 +477,4 @@ def test_a_machine_without_the_corpus_says_so_and_accuses_nobody(
         edit_config(folder / "comparison" / model, corpus="multi30k", changes={})
     monkeypatch.setattr("course_lib.grading.runs.comparison.locate", lambda name: None)
     with pytest.raises(Unavailable, match="course corpus fetch multi30k"):
-        examine(folder, STUDENT)
+        inspect(folder, STUDENT)

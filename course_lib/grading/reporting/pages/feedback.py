@@ -12,9 +12,9 @@ from nbconvert.exporters import Exporter
 from nbformat import NotebookNode
 from nbgrader.preprocessors import GetGrades
 
+from course_lib.figures.templates import render
 from course_lib.grading.reporting import graded_notebook
 from course_lib.grading.reporting.pages import markup
-from course_lib.grading.reporting.pages.templates import render
 from course_lib.grading.running.execution import remarks_of
 
 LONGEST_NOTEBOOK = 300_000
@@ -88,7 +88,7 @@ def page(notebook: NotebookNode, record: dict[str, Any]) -> str:
     """
     rows = _rows(notebook)
     return render(
-        "feedback.html.j2",
+        *("course_lib.grading.reporting", "pages", "feedback.html.j2"),
         title=graded_notebook.notebook_title(notebook) or record["notebook"],
         student=record["student"],
         score=record["score"],

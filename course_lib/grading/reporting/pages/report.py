@@ -5,12 +5,13 @@ from datetime import datetime
 from pathlib import Path
 from statistics import mean, median
 
+import numpy as np
+
+from course_lib.figures.templates import render
 from course_lib.files import write_atomically
 from course_lib.grading.intake.late import delay
 from course_lib.grading.reporting import similarity
 from course_lib.grading.reporting.overview import Overview
-from course_lib.grading.reporting.pages.figures import histogram, success
-from course_lib.grading.reporting.pages.templates import render
 
 PAGE = "index.html"
 MOST_PAIRS = 100
@@ -24,20 +25,26 @@ def write_report(shown: Overview, folder: Path) -> Path:
     return page
 
 
+def ranges(scores: list[float], points: float) -> list[tuple[float, float, int]]:
+    """How many students reached how many points: at most 12 ranges, as (from, to, students)."""
+    bins = min(max(round(points), 1), 12)
+    counts, edges = np.histogram(scores, bins=bins, range=(0.0, max(points, 1.0)))
+    return list(zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True))
+
+
 def report(shown: Overview, folder: Path, when: datetime) -> str:
     """The page; links to feedback are relative to `folder`."""
     reports = shown.result.reports
     scores = [report.score for report in reports]
     points = max((report.points for report in reports), default=0.0)
     return render(
-        "report.html.j2",
+        *("course_lib.grading.reporting", "pages", "report.html.j2"),
         shown=shown,
         when=f"{when:%Y-%m-%d %H:%M}",
         points=points,
         mean=mean(scores) if scores else 0.0,
         median=median(scores) if scores else 0.0,
-        histogram=histogram(scores, points) if scores and points else "",
-        success=success(shown.parts) if shown.parts else "",
+        ranges=ranges(scores, points),
         waiting=[part for part in shown.parts if part.waiting],
         feedback={
             one.student: Path(os.path.relpath(one.feedback, folder)).as_posix()

@@ -12,7 +12,7 @@ from nbgrader.api import Gradebook
 
 from course_lib.grading.reporting.exports import as_csv
 from course_lib.grading.reporting.overview import Overview, PartSummary, under_pseudonyms
-from course_lib.grading.reporting.pages.report import write_report
+from course_lib.grading.reporting.pages.report import ranges, write_report
 from course_lib.grading.reporting.reports import as_json, as_table, similar
 from course_lib.grading.reporting.rubric import Criterion
 from course_lib.grading.reporting.similarity import Pair
@@ -86,11 +86,17 @@ def test_it_shows_everything_offline_and_to_everybody(
         assert piece in seen.text, piece
 
 
-def test_its_figures_say_what_they_show(shown: Overview, tmp_path: Path) -> None:
-    page = write_report(shown, tmp_path).read_text()
-    assert "Histogram of 3 students" in page
-    assert "Points in each part. Part 1: &lt;energies&gt;: 1 all, 1 some, 1 none" in page
-    assert page.count("data:image/svg+xml;base64,") == 2
+def test_every_student_is_in_one_range_of_points() -> None:
+    assert ranges([0.0, 1.0, 4.9, 5.0], 5.0) == [
+        (0.0, 1.0, 1),
+        (1.0, 2.0, 1),
+        (2.0, 3.0, 0),
+        (3.0, 4.0, 0),
+        (4.0, 5.0, 2),
+    ]
+    many = ranges([0.5 * k for k in range(81)], 40.0)
+    assert len(many) == 12
+    assert sum(count for _, _, count in many) == 81
 
 
 def test_under_pseudonyms_nothing_written_names_anybody(shown: Overview, tmp_path: Path) -> None:
