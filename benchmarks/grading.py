@@ -1,4 +1,4 @@
-"""How long a class takes to grade: `course grade` in sandboxes against nbgrader's own command."""
+"""How long a class takes to grade: `course grade` in sandboxes against nbgrader's own commands."""
 
 import json
 import os
@@ -6,17 +6,22 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from typing import Any
+from unittest import mock
 
 import nbformat
-import psutil
 from tqdm import tqdm
 
 from benchmarks.machine import about
 from course_lib.errors import CourseError
 from course_lib.grading.authoring.demonstration import answered, read_variants
+from course_lib.grading.running import submission
+from course_lib.grading.running.submission import Job, grade
+from course_lib.grading.sandbox import boxes
 from course_lib.grading.sandbox.walls import require
 from course_lib.grading.sources.project import db_url, project_root, source_of
 from course_lib.grading.sources.release import generate, source_notebook
@@ -24,6 +29,8 @@ from course_lib.grading.sources.release import generate, source_notebook
 JOBS = 2
 STUDENTS = 24
 NAME = "attention_by_hand"
+STEPS = ("stage", "judge", "run", "mark", "report")
+"""The steps of `submission.grade`."""
 
 CONFIG = """
 c = get_config()
@@ -42,12 +49,12 @@ c.Autograde.autograde_preprocessors = [
 
 
 def measure_grading(rounds: int = 1) -> dict[str, Any]:
-    """Submissions a minute of a class of 24 different ones, each command timed from start to end.
+    """Submissions a minute of a class of 24 different ones, each timed from start to end.
 
-    The textbook is `nbgrader autograde` once for the assignment, without a sandbox and without
-    feedback, which it leaves to another command; ours does both and writes the report. The limit is
-    what nbgrader would do if running the notebooks cost nothing: its own command with that step
-    left out, and as many of them at a time.
+    The textbook is nbgrader's own `autograde` and `generate_feedback`, without a sandbox, in as
+    many processes beside each other as `course grade` has, each with its share of the class and a
+    gradebook of its own, since nbgrader cannot grade two submissions at a time. The limit is what
+    those would do if running the notebooks cost nothing.
     """
     require()
     root = project_root()
@@ -58,7 +65,8 @@ def measure_grading(rounds: int = 1) -> dict[str, Any]:
             with tempfile.TemporaryDirectory() as folder:
                 seconds[name].append(_grade(root, Path(folder), name))
     minute = {name: 60 * STUDENTS / median(times) for name, times in seconds.items()}
-    limit = minute["nothing run"] * min(JOBS, psutil.cpu_count() or 1)
+    with tempfile.TemporaryDirectory() as folder:
+        steps = _seconds_of_steps(root, Path(folder))
     return {
         "what": "grade",
         "unit": "submissions a minute",
@@ -70,53 +78,106 @@ def measure_grading(rounds: int = 1) -> dict[str, Any]:
         "textbook": minute["textbook"],
         "ratio": minute["ours"] / minute["textbook"],
         "ratio_bucketed": None,
-        "limit": limit,
-        "fraction_of_limit": minute["ours"] / limit,
+        "limit": minute["nothing run"],
+        "fraction_of_limit": minute["ours"] / minute["nothing run"],
         "seconds": seconds,
+        "steps": steps,
         "load_before": os.getloadavg()[0],
         **about(),
     }
 
 
 def _grade(root: Path, place: Path, how: str) -> float:
-    """Seconds that a command takes for the class; it has to have graded everybody."""
-    bin_folder = Path(sys.executable).parent
+    """Seconds that it takes to grade the class; everybody has to be graded."""
     released = generate(root, NAME, db_url(place))[f"{NAME}.ipynb"].decode()
-    _write_class(root, released, place / "submitted")
+    students = range(STUDENTS)
     if how == "ours":
-        command = [str(bin_folder / "course"), "grade", NAME, "--jobs", str(JOBS), "--json"]
-        command += ["--submitted", str(place / "submitted")]
-        where = root
-    else:
-        config = CONFIG.format(root=str(place), db_url=db_url(place))
-        (place / "nbgrader_config.py").write_text(config + NOTHING_RUN * (how == "nothing run"))
-        command = [str(bin_folder / "nbgrader"), "autograde", NAME]
-        where = place
-    environment = os.environ | {
-        "PATH": os.pathsep.join([str(bin_folder), os.environ.get("PATH", os.defpath)]),
-        "PYTHONPATH": str(root),
-        "OMP_NUM_THREADS": "1",
-    }
+        _write_class(root, released, place / "submitted", students)
+        command = f"course grade {NAME} --jobs {JOBS} --json --submitted {place / 'submitted'}"
+        started = time.perf_counter()
+        said = _end(_start(command, root, root))
+        taken = time.perf_counter() - started
+        if not all(one["graded"] for one in json.loads(said)["students"]):
+            raise CourseError("course grade could not grade everybody.")
+        return taken
+    shares = [place / f"share-{job}" for job in range(JOBS)]
+    for job, share in enumerate(shares):
+        _write_class(root, released, share / "submitted", students[job::JOBS])
+        generate(root, NAME, db_url(share))
+        config = CONFIG.format(root=str(share), db_url=db_url(share))
+        (share / "nbgrader_config.py").write_text(config + NOTHING_RUN * (how == "nothing run"))
+    commands = f"nbgrader autograde {NAME} && nbgrader generate_feedback {NAME}"
     started = time.perf_counter()
-    done = subprocess.run(
-        command, cwd=where, env=environment, capture_output=True, text=True, check=False
-    )
+    for process in [_start(commands, root, share) for share in shares]:
+        _end(process)
     taken = time.perf_counter() - started
-    graded = len(list((place / "autograded").glob(f"*/{NAME}/{NAME}.ipynb")))
-    if done.returncode != 0 or graded != STUDENTS:
-        last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise CourseError(f"{Path(command[0]).name} graded {graded} of {STUDENTS}: {last}")
-    if how == "ours" and not all(one["graded"] for one in json.loads(done.stdout)["students"]):
-        raise CourseError("course grade could not grade everybody.")
+    for kind in ("autograded/*/*/*.ipynb", "feedback/*/*/*.html"):
+        if (made := len(list(place.glob(f"share-*/{kind}")))) != STUDENTS:
+            raise CourseError(f"nbgrader has made {made} of {STUDENTS} files {kind}.")
     return taken
 
 
-def _write_class(root: Path, released: str, submitted: Path) -> None:
-    """24 students, whose answers are spread over those that prove the assignment's tests."""
+def _start(commands: str, root: Path, where: Path) -> "subprocess.Popen[str]":
+    environment = os.environ | {
+        "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]),
+        "PYTHONPATH": str(root),
+        "OMP_NUM_THREADS": "1",
+    }
+    return subprocess.Popen(
+        ["bash", "-c", commands],
+        cwd=where,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+
+
+def _end(process: "subprocess.Popen[str]") -> str:
+    """What it has put out."""
+    said, _ = process.communicate()
+    if process.returncode != 0:
+        raise CourseError(f"{process.args!s} ended with {process.returncode}.")
+    return said
+
+
+def _seconds_of_steps(root: Path, place: Path) -> dict[str, float]:
+    """What each step takes of a submission, on average, with nothing graded beside it."""
+    released = generate(root, NAME, db_url(place))[f"{NAME}.ipynb"].decode()
+    _write_class(root, released, place / "submitted", range(STUDENTS))
+    seconds: dict[str, list[float]] = {name: [] for name in STEPS}
+    server = place / "server"
+    with boxes.shared_fork_server(server), _timed(seconds):
+        for folder in sorted((place / "submitted").iterdir()):
+            grade(Job(root, place, folder / NAME, folder.name, NAME, released, True, server=server))
+    return {name: mean(times[1:]) for name, times in seconds.items()}  # the first one imports
+
+
+@contextmanager
+def _timed(seconds: dict[str, list[float]]) -> Iterator[None]:
+    """Let each step add the time that it takes."""
+
+    def timed(name: str) -> Any:
+        step = getattr(submission, name)
+
+        def run(*arguments: Any) -> Any:
+            started = time.perf_counter()
+            result = step(*arguments)
+            seconds[name].append(time.perf_counter() - started)
+            return result
+
+        return run
+
+    with mock.patch.multiple(submission, **{name: timed(name) for name in seconds}):
+        yield
+
+
+def _write_class(root: Path, released: str, submitted: Path, students: range) -> None:
+    """Students whose answers are spread over those that prove the assignment's tests."""
     source = source_notebook(source_of(root, NAME))
     variants = read_variants(root, NAME).sections
     step = len(variants) / STUDENTS
-    for number in range(STUDENTS):
+    for number in students:
         student = variants[int(number * step)]
         notebook = answered(student, source, nbformat.reads(released, as_version=4))
         folder = submitted / f"student-{number:02d}" / NAME
