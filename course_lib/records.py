@@ -53,13 +53,12 @@ class Comparison(NamedTuple):
     seeds: int
 
 
-def compared(rows: Mapping[str, Sequence[float]], first: str, digits: int = 1) -> Comparison:
+def compared(rows: Mapping[str, Sequence[float]], first: str) -> Comparison:
     """The numbers of a sentence that says that `first` is above all other rows.
 
     Args:
         rows: by name, a number a seed; every row that the sentence speaks of.
         first: the row that is said to be above the others.
-        digits: how many a page prints; the difference is that of the printed means.
 
     Raises:
         CourseError: a row is empty, there is no other row, or some seed of another row is not
@@ -71,12 +70,12 @@ def compared(rows: Mapping[str, Sequence[float]], first: str, digits: int = 1) -
     for name, row in others.items():
         if max(row) >= min(rows[first]):
             raise CourseError(
-                f"{first!r} is not above {name!r} with every seed: {min(rows[first]):.{digits}f} "
-                f"against {max(row):.{digits}f}. Say so, or run more seeds."
+                f"{first!r} is not above {name!r} with every seed: {min(rows[first]):.1f} "
+                f"against {max(row):.1f}. Say so, or run more seeds."
             )
-    printed = {name: round(mean(row), digits) for name, row in rows.items()}
+    printed = {name: round(mean(row), 1) for name, row in rows.items()}
     return Comparison(
-        difference=round(printed[first] - max(printed[name] for name in others), digits),
+        difference=round(printed[first] - max(printed[name] for name in others), 1),
         least=min(rows[first]) - max(max(row) for row in others.values()),
         most=max(rows[first]) - min(min(row) for row in others.values()),
         seeds=min(len(row) for row in rows.values()),

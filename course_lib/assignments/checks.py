@@ -115,8 +115,6 @@ def gradient(
     name: str,
     *,
     hint: str = "",
-    weights: Any = None,
-    tolerance: float = 1e-4,
 ) -> None:
     """Refuse a tensor through which the right gradient does not flow.
 
@@ -128,9 +126,6 @@ def gradient(
         expected: the gradient of the answer's sum, as nested lists; None asks for a finite one.
         name: what the student calls the answer.
         hint: what to look at where the gradient is wrong.
-        weights: numbers of the answer's shape to weigh the sum with. A plain sum of weights that
-            add up to one is constant, and its gradient 0.
-        tolerance: how far each number may be off.
     """
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(answer, torch.Tensor):
@@ -140,10 +135,7 @@ def gradient(
         f"{name} carries no gradient: somewhere it leaves PyTorch (`.detach()`, `.item()`,"
         " `.tolist()`, `torch.tensor(...)`, `no_grad`), and nothing could be trained through it.",
     )
-    total = answer.sum()
-    if weights is not None:
-        total = (answer * torch.as_tensor(weights, dtype=answer.dtype)).sum()
-    (slope,) = torch.autograd.grad(total, [inputs], retain_graph=True, allow_unused=True)
+    (slope,) = torch.autograd.grad(answer.sum(), [inputs], retain_graph=True, allow_unused=True)
     plain = _flat((torch.zeros_like(inputs) if slope is None else slope).tolist())
     that(
         all(map(math.isfinite, plain)),
@@ -151,7 +143,7 @@ def gradient(
     )
     wanted = plain if expected is None else _flat(_plain(expected, name))
     that(
-        all(abs(x - y) <= tolerance for x, y in zip(plain, wanted, strict=True)),
+        all(abs(x - y) <= 1e-4 for x, y in zip(plain, wanted, strict=True)),
         f"The value of {name} may be right, but its gradient is not: a part of the way from the"
         f" input to it is cut or doubled. {hint}".strip(),
     )
@@ -296,7 +288,7 @@ def results(function: Callable[..., Any], names: tuple[str, ...], *arguments: An
     except Refused:  # a stand-in's, which has said already what went wrong
         raise
     except (Exception, SystemExit) as error:
-        raise Refused(f"{called} {told(*describe(error))}") from None
+        raise Refused(f"{called} {error_message(*describe(error))}") from None
     for place, (argument, copy) in enumerate(zip(arguments, before, strict=True), start=1):
         that(
             wire.snapshot(argument) == copy,
@@ -337,7 +329,7 @@ def describe(error: BaseException) -> tuple[str, str, int | None]:
     return kind, text, lines[-1] if lines else None
 
 
-def told(kind: str, text: str, line: int | None) -> str:
+def error_message(kind: str, text: str, line: int | None) -> str:
     """What a student reads of an exception; no number with decimals is repeated."""
     where = f" (line {line} of its cell)" if line is not None else ""
     text = re.sub(r"[-+]?(\d+\.\d*|\.\d+)(e[-+]?\d+)?", "…", text)

@@ -23,6 +23,9 @@ Arrays = Mapping[str, Any]
 STEP = 0.01
 """How far an input is moved to see how fast a result changes, its largest number being 1."""
 
+TOLERANCE = 1e-4
+"""How far a number of a result may lie from the reference's."""
+
 FLAT = 2e-3
 """Slopes nearer than this are the same: single precision says no more of them."""
 
@@ -45,7 +48,6 @@ def alike(
     *,
     rows: Sequence[str],
     hint: str,
-    tolerance: float = 1e-4,
 ) -> None:
     """Refuse a function that does not give what the reference gives, however it is asked.
 
@@ -60,7 +62,6 @@ def alike(
         arguments: of both.
         rows: those that have a row for each sentence, as every result has.
         hint: what to look at where the plain call is wrong.
-        tolerance: how far each number may be off.
     """
     wanted = _tuple(reference(**arguments))
 
@@ -70,7 +71,7 @@ def alike(
             if right is None:
                 continue
             checks.numbers(result, np.shape(right), name)
-            checks.close(result, right, name, hint=why, tolerance=tolerance)
+            checks.close(result, right, name, hint=why, tolerance=TOLERANCE)
 
     plain = tensors(arguments)
     ask(plain, wanted, hint)
@@ -91,7 +92,6 @@ def slopes(
     of: Sequence[str],
     *,
     result: int = 0,
-    hint: str = "",
 ) -> None:
     """Refuse a gradient that is not how fast the function's own values change.
 
@@ -105,7 +105,6 @@ def slopes(
         arguments: its arguments.
         of: those the gradient reaches; the gradient is compared for each of them.
         result: which of the results.
-        hint: what to look at where the gradient is wrong.
     """
     place = {name: i for i, name in enumerate(arguments)}
     leaves = tensors(arguments)
@@ -130,7 +129,7 @@ def slopes(
             ),
             f"The gradient of {names[result]} with respect to {name} is not how fast"
             f" {names[result]} changes with it: a part of the way is cut (`.detach()`,"
-            f" `torch.tensor(...)`, `no_grad`) or doubled. {hint}".strip(),
+            f" `torch.tensor(...)`, `no_grad`) or doubled.",
         )
 
 

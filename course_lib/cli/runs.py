@@ -186,7 +186,7 @@ def _summary(split: str, scores: dict[str, Any]) -> str:
 def _side_by_side(results: dict[str, dict[str, Any]]) -> str:
     split = next(iter(next(iter(results.values()))["scores"]))
     rows = [
-        f"{'':12}{'parameters':>12}{'minutes':>9}{'said':>7}{'BLEU':>7}{'short':>7}{'long':>7}"
+        f"{'':12}{'parameters':>12}{'minutes':>9}{'forecast':>9}{'BLEU':>7}{'short':>7}{'long':>7}"
         f"   on {split}"
     ]
     for model, result in results.items():
@@ -200,9 +200,12 @@ def _side_by_side(results: dict[str, dict[str, Any]]) -> str:
         ]
         rows.append(
             f"{model:12}{result['parameters']:12,}{result['train_seconds'] / 60:9.1f}"
-            + "".join(f"{'-' if cell is None else format(cell, '.1f'):>7}" for cell in cells)
+            + "".join(
+                f"{'-' if cell is None else format(cell, '.1f'):>{width}}"
+                for cell, width in zip(cells, (9, 7, 7, 7), strict=True)
+            )
         )
     rows.append(
-        "said: minutes, beforehand. short: sources under 10 words; long: over 20. Tokenised BLEU."
+        "forecast: of the minutes. short: sources under 10 words; long: over 20. Tokenised BLEU."
     )
     return "\n".join(rows)

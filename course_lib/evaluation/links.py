@@ -28,11 +28,11 @@ class GoldLinks:
         object.__setattr__(self, "possible", self.possible | self.sure)
 
 
-def parse_links(line: str, first: int = 0) -> GoldLinks:
-    """The links of one line, whose first word has the number `first`: 0, or 1 as in some files.
+def parse_links(line: str) -> GoldLinks:
+    """The links of one line, positions counted from 0, source first.
 
-    Returns positions counted from 0, source first. A link that is there twice counts once, and as a
-    sure one if it ever is. Anything else on the line is a CourseError.
+    A link that is there twice counts once, and as a sure one if it ever is. Anything else on the
+    line is a CourseError.
     """
     sure: set[Link] = set()
     possible: set[Link] = set()
@@ -42,17 +42,12 @@ def parse_links(line: str, first: int = 0) -> GoldLinks:
             raise CourseError(
                 f"{word!r} is not a link. Write sure links as 3-4 and possible ones as 3p4 or 3?4."
             )
-        link = (int(match[1]) - first, int(match[3]) - first)
-        if min(link) < 0:
-            raise CourseError(
-                f"{word!r} has a position 0, but positions are said to count from {first}. "
-                "Read the file as counted from 0, or correct the link."
-            )
+        link = (int(match[1]), int(match[3]))
         (sure if match[2] == "-" else possible).add(link)
     return GoldLinks(frozenset(sure), frozenset(possible))
 
 
-def read_links(path: Path | str, first: int = 0) -> list[GoldLinks]:
+def read_links(path: Path | str) -> list[GoldLinks]:
     """A file of links, one entry a line; see `parse_links`. Errors name the file and the line."""
     try:
         lines = Path(path).read_text(encoding="utf-8").removesuffix("\n").split("\n")
@@ -63,7 +58,7 @@ def read_links(path: Path | str, first: int = 0) -> list[GoldLinks]:
     found = []
     for number, line in enumerate(lines, 1):
         try:
-            found.append(parse_links(line, first))
+            found.append(parse_links(line))
         except CourseError as error:
             raise CourseError(f"{path} line {number}: {error}") from error
     return found

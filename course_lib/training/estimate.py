@@ -123,10 +123,10 @@ def validation_seconds(model: EncoderDecoder, pairs: list[EncodedPair]) -> float
 
 
 def time_taken(result: Mapping[str, Any]) -> str:
-    """How long a finished run has trained and, where it is known, what was said beforehand."""
+    """How long a finished run has trained and, where it is known, what the forecast was."""
     took = f"trained for {duration(result['train_seconds'])}"
     forecast: float | None = result.get("forecast_seconds")
-    return took if forecast is None else f"{took}, {duration(forecast)} said beforehand"
+    return took if forecast is None else f"{took} (forecast: {duration(forecast)})"
 
 
 def duration(seconds: float) -> str:

@@ -48,7 +48,7 @@ def test_compare_trains_both_says_how_long_it_takes_and_prints_them_side_by_side
 ) -> None:
     done = course("compare", *COPY, "--out", tmp_path)
     assert done.status == 0
-    for said in ("of training here", "beforehand.", "rnnencdec", "rnnsearch"):
+    for said in ("of training here", "forecast", "rnnencdec", "rnnsearch"):
         assert said in done.out
     results = json.loads(course("compare", *COPY, "--out", tmp_path, "--json").out)
     assert list(results) == ["rnnencdec", "rnnsearch"]

@@ -55,12 +55,12 @@ def test_the_error_rate_by_hand_of_chapter_9() -> None:
 
 
 def test_a_corpus_in_the_published_format() -> None:
-    """Gold as the RWTH and Hansard sets are distributed, counted from 1; scored by hand.
+    """Gold in the manner of the RWTH and Hansard sets, scored by hand.
 
     Sentence 1: |A| = 3, |A & S| = 2, |A & P| = 3, |S| = 2. Sentence 2: 2, 1, 1, 3. Sentence 3 has
     only possible links, 1, 0, 1, 0.
     """
-    gold = [parse_links(line, 1) for line in ("1-1 2-2 2p3 3p3", "1-2 2-1 3-3", "1p1 1p2")]
+    gold = [parse_links(line) for line in ("0-0 1-1 1p2 2p2", "0-1 1-0 2-2", "0p0 0p1")]
     predicted = [parse_links(line).sure for line in ("0-0 1-1 1-2", "0-1 1-2", "0-1")]
     score = alignment_error_rate(predicted, gold)
     assert score.precision == pytest.approx((3 + 1 + 1) / (3 + 2 + 1))

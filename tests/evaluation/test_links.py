@@ -18,11 +18,9 @@ link_sets = st.frozensets(st.tuples(st.integers(0, 120), st.integers(0, 120)), m
 golds = st.builds(GoldLinks, link_sets, link_sets)
 
 
-def line(gold: GoldLinks, first: int) -> str:
+def line(gold: GoldLinks) -> str:
     """The links as the published format writes them."""
-    return " ".join(
-        f"{i + first}{'-' if (i, j) in gold.sure else 'p'}{j + first}" for i, j in gold.possible
-    )
+    return " ".join(f"{i}{'-' if (i, j) in gold.sure else 'p'}{j}" for i, j in gold.possible)
 
 
 def test_a_line_in_each_notation() -> None:
@@ -30,7 +28,6 @@ def test_a_line_in_each_notation() -> None:
     wanted = GoldLinks(frozenset({(0, 0), (10, 9)}), frozenset({(11, 42), (1, 2)}))
     assert parse_links("0-0 10-9 11p42 1p2") == wanted
     assert parse_links("10-9 0-0 1?2 11?42\n") == wanted
-    assert parse_links("1-1 11-10 12p43 2p3", first=1) == wanted
 
 
 def test_possible_links_contain_the_sure_ones() -> None:
@@ -49,14 +46,14 @@ def test_a_line_without_links_is_a_sentence_without_links(line: str) -> None:
     assert parse_links(line) == GoldLinks(frozenset())
 
 
-@given(st.lists(golds, max_size=5), st.sampled_from([0, 1]))
+@given(st.lists(golds, max_size=5))
 def test_what_is_written_is_what_is_read(
-    tmp_path_factory: pytest.TempPathFactory, sentences: list[GoldLinks], first: int
+    tmp_path_factory: pytest.TempPathFactory, sentences: list[GoldLinks]
 ) -> None:
     path = tmp_path_factory.mktemp("links") / "gold.txt"
     every = [*sentences, GoldLinks(frozenset())]
-    path.write_text("".join(line(gold, first) + "\n" for gold in every))
-    assert read_links(path, first) == every
+    path.write_text("".join(line(gold) + "\n" for gold in every))
+    assert read_links(path) == every
 
 
 @pytest.mark.parametrize(
@@ -71,14 +68,6 @@ def test_what_is_no_link_is_named_with_its_line(tmp_path: Path, word: str) -> No
     assert message.startswith(f"{path} line 2: {word!r} is not a link.")
     assert "3p4" in message
     assert "\n" not in message
-
-
-def test_a_file_counted_from_zero_is_not_read_as_counted_from_one(tmp_path: Path) -> None:
-    path = tmp_path / "gold.txt"
-    path.write_text("1-1\n\n0p2\n")
-    assert len(read_links(path)) == 3
-    with pytest.raises(CourseError, match=r"line 3: '0p2' has a position 0.*count from 1"):
-        read_links(path, first=1)
 
 
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:

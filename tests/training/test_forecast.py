@@ -104,7 +104,7 @@ def test_the_forecast_is_the_work_and_stands_beside_what_it_took(
     said = capsys.readouterr().out
     assert said.startswith("rnnsearch on copy tokens: 33 updates of 15 pairs at about 0 target")
     assert f"about {estimate.duration(expected)} of training here, 3 validations included" in said
-    assert time_taken(result).endswith(f", {estimate.duration(expected)} said beforehand")
+    assert time_taken(result).endswith(f" (forecast: {estimate.duration(expected)})")
 
     # It leaves no trace, and a training that says nothing keeps nothing.
     assert (out / "model.safetensors").read_bytes() == (

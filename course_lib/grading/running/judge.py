@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.assignments import wire
-from course_lib.assignments.checks import Refused, told
+from course_lib.assignments.checks import Refused, error_message
 from course_lib.assignments.link import Link, Message, Remote, Stopped
 from course_lib.assignments.wire import Broken, Entry
 
@@ -86,7 +86,7 @@ class Bench(Link):
         try:
             return super().call(function, arguments, keywords)
         except Stopped as error:
-            raise Refused(f"{name} {told(error.kind, error.text, error.line)}") from None
+            raise Refused(f"{name} {error_message(error.kind, error.text, error.line)}") from None
         except Broken:
             raise self._refusal(name) from None
 
