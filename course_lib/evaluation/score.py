@@ -44,6 +44,17 @@ def score_split(
     found = translate(model, sources, beam, length_penalty)
     seconds = time.monotonic() - started
     hypotheses = [target_vocabulary.decode(hypothesis.tokens) for hypothesis in found]
+    return {
+        "beam": beam,
+        "length_penalty": length_penalty,
+        **measured(hypotheses, corpus, split),
+        "seconds": round(seconds, 2),
+    }, hypotheses
+
+
+def measured(hypotheses: list[list[str]], corpus: Corpus, split: str) -> dict[str, Any]:
+    """What translations of a split are worth: BLEU in both protocols and by length, chrF, [UNK]."""
+    part = corpus.splits[split]
     lengths = [len(source) for source in part.source]
     tok = bleu_tok(hypotheses, part.target)
     texts = [corpus.detokenize(tokens) for tokens in hypotheses]
@@ -51,8 +62,6 @@ def score_split(
     detok = bleu_detok(texts, part.reference, corpus.lowercased, target_language)
     letters = chrf(texts, part.reference, corpus.lowercased)
     return {
-        "beam": beam,
-        "length_penalty": length_penalty,
         "sentences": len(part),
         "bleu_tok": tok.score,
         "bleu_tok_signature": tok.signature,
@@ -64,5 +73,4 @@ def score_split(
         "long": bleu_long(hypotheses, part.target, lengths),
         "by_length": bleu_by_length(hypotheses, part.target, lengths),
         "unk_rate": unk_rate(hypotheses),
-        "seconds": round(seconds, 2),
-    }, hypotheses
+    }

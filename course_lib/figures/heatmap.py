@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from course_lib.corpora.corpus import Link
 from course_lib.corpora.vocabulary import EOS, MARKS
 from course_lib.errors import CourseError
+from course_lib.evaluation.weights import checked_weights
 from course_lib.figures.pieces import joined
 from course_lib.figures.style import (
     INK,
@@ -43,25 +44,17 @@ def _checked(
     `alpha` may be a list, an array or a tensor. Where it has one row, or one column, more than
     there are words, that is the end mark's, and the label is added.
     """
-    if hasattr(alpha, "detach"):
-        alpha = alpha.detach().cpu()
-    weights = np.asarray(alpha, dtype=np.float64)
-    if weights.ndim != 2:
-        raise CourseError(
-            f"alpha has {weights.ndim} dimensions. Give the (Ty, Tx) of one sentence."
-        )
+    weights = checked_weights(alpha, end_mark=False)
     rows, columns = list(target), list(source)
     if weights.shape[0] == len(rows) + 1:
         rows.append(END)
     if weights.shape[1] == len(columns) + 1:
         columns.append(END)
-    if weights.shape != (len(rows), len(columns)) or weights.size == 0:
+    if weights.shape != (len(rows), len(columns)):
         raise CourseError(
             f"alpha is {weights.shape[0]} x {weights.shape[1]} for {len(target)} target and "
             f"{len(source)} source words. Give one row a target word, one column a source word."
         )
-    if not (np.isfinite(weights).all() and weights.min() >= 0 and weights.max() <= 1 + 1e-6):
-        raise CourseError("alpha has values outside 0 to 1. Give weights, not energies.")
     return weights, columns, rows
 
 

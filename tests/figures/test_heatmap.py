@@ -170,7 +170,7 @@ def test_lists_arrays_and_tensors_draw_the_same() -> None:
         (np.ones((2, 2, 2)), None, "3 dimensions"),
         (np.ones((5, 2)), None, "5 x 2 for 2 target and 2 source"),
         (np.full((2, 2), 1.3673), None, "weights, not energies"),
-        (np.full((2, 2), np.nan), None, "weights, not energies"),
+        (np.full((2, 2), np.nan), None, "not a number"),
         (np.full((2, 2), 0.5), {(2, 0)}, "2-0 points outside"),
     ],
 )

@@ -20,9 +20,10 @@ from course_lib.assignments.inspection import INSPECTORS
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.multi30k import OPTIONAL_SPLITS, REQUIRED_SPLITS, locate
 from course_lib.corpora.registry import load_corpus
+from course_lib.evaluation.score import measured
 from course_lib.grading.runs.curves import check_best, check_curve, curve_of
 from course_lib.grading.runs.evidence import check_learned, check_start, evidence_of
-from course_lib.grading.runs.scores import check_scores, scores_of
+from course_lib.grading.runs.scores import check_scores
 from course_lib.grading.runs.submitted_run import (
     Fault,
     Record,
@@ -275,7 +276,7 @@ def _inspect_run(run: Submitted, corpus: Corpus, student: str, found: Findings) 
     found.attempt("recipe", _check_recipe, run, corpus, student, found)
     made = (run.model, run.words)
     if run.translations is not None:
-        facts["score"] = scores_of(run.translations, corpus, split)
+        facts["score"] = measured(run.translations, corpus, split)
         if run.result is not None:
             found.attempt("scores", check_scores, run, facts["score"], split)
     if run.metrics is not None:

@@ -2,37 +2,12 @@
 
 from typing import Any
 
-from course_lib.corpora.corpus import Corpus
-from course_lib.evaluation.bleu import (
-    bleu_by_length,
-    bleu_detok,
-    bleu_long,
-    bleu_short,
-    bleu_tok,
-    unk_rate,
-)
 from course_lib.grading.runs.submitted_run import Fault, Submitted, expected_recipe, is_near, shown
 from course_lib.models import count_parameters
 
 BLEU_TOLERANCE = 0.01
 DETOK_TOLERANCE = 0.1
 """Points. Another version of the detokeniser may join a word differently."""
-
-
-def scores_of(translations: list[list[str]], corpus: Corpus, split: str) -> dict[str, Any]:
-    """What `course score` would write down for these translations."""
-    test = corpus.splits[split]
-    lengths = [len(source) for source in test.source]
-    text = [corpus.detokenize(tokens) for tokens in translations]
-    return {
-        "sentences": len(test),
-        "bleu_tok": bleu_tok(translations, test.target).score,
-        "bleu_detok": bleu_detok(text, test.reference, lowercase=corpus.lowercased).score,
-        "short": bleu_short(translations, test.target, lengths),
-        "long": bleu_long(translations, test.target, lengths),
-        "by_length": bleu_by_length(translations, test.target, lengths),
-        "unk_rate": unk_rate(translations),
-    }
 
 
 def check_scores(run: Submitted, scores: dict[str, Any], split: str) -> None:

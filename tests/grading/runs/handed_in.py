@@ -12,8 +12,8 @@ from safetensors.torch import load_file, save_file
 
 from course_lib.corpora import load_corpus
 from course_lib.corpora.corpus import Corpus
+from course_lib.evaluation.score import measured
 from course_lib.grading.runs.comparison import inspect
-from course_lib.grading.runs.scores import scores_of
 from course_lib.training.run_config import RunConfig
 
 DATA = Path(__file__).parents[3] / "solutions" / "training_comparison" / "handed_in"
@@ -63,7 +63,7 @@ def edit_metrics(run: Path, line: int, **values: Any) -> None:
 
 def rescore(run: Path) -> None:
     """Report what the translations score, as a careful forger would."""
-    score = scores_of([line.split() for line in lines(run)], corpus(), "test")
+    score = measured([line.split() for line in lines(run)], corpus(), "test")
 
     def change(result: Any) -> None:
         result["scores"]["test"] |= score
