@@ -1,9 +1,9 @@
 """Record that the translators in the page are the library's: what their page reads.
 
 text: the captions of every file of Multi30k, in the browser and in Python: tokens, and text again.
-Each published model: its logits, its greedy and beam-5 translations of the test set and a sample
-taken in hand, in headless Chromium against the library with the same 8-bit weights; and BLEU on
-`val` with these weights and with those that are published. Needs Chromium.
+Each published model in headless Chromium against the library with the same 8-bit weights: logits,
+greedy and beam-5 translations of the whole test set, and both searches with a sample taken in hand;
+and BLEU on `val` with these weights and with those that are published. Needs Chromium.
 """
 
 import base64
@@ -23,7 +23,7 @@ import torch
 from playwright.sync_api import Page, sync_playwright
 from tqdm import tqdm
 
-from course_lib.corpora import load_corpus
+from course_lib.corpora import Corpus, load_corpus
 from course_lib.corpora.batches import make_batch
 from course_lib.corpora.multi30k import locate
 from course_lib.corpora.tokenization import LANGUAGES, detokenize, tokenize
@@ -32,8 +32,7 @@ from course_lib.models import build_model
 from course_lib.models.config import model_config
 from course_lib.models.quantised import dequantised, quantised
 from course_lib.pretrained import published
-from course_lib.records import record_paths
-from course_lib.search import translate
+from course_lib.search import Hypothesis, translate
 from course_lib.training import Run, load_run
 from course_lib.training.recipe import recipe_for
 from course_lib.widgets.modules import worker_script
@@ -44,8 +43,9 @@ from experiments.recording import Part, Read, Records
 SPLITS = ("train", "val", "test_2016_flickr")
 TEST = SPLITS[-1]
 TOLERANCE = 1e-3
-FORCED, IN_HAND = 100, 100
-"""Sentences whose logits are all compared, and that are taken in hand."""
+WIDTHS = (1, 5)
+IN_HAND = 25
+"""Sentences that are taken in hand."""
 
 TREATED = """({language, lines, tokens, rules}) => {
   const words = tokenizerOf(language, { ...rules.tokens, ...rules[language] });
@@ -53,11 +53,7 @@ TREATED = """({language, lines, tokens, rules}) => {
   return lines.map((line, k) => [
     words(normalised(line.toWellFormed().toLowerCase(), language)), joined(tokens[k])]);
 }"""
-LOAD = """async (data) => {
-  const { tensors, about } = readTensors(await unpacked(bytesOf([data])));
-  model = modelOf(tensors, about.config);
-  text = textOf(about);
-}"""
+LOAD = "(data) => take({ parts: [data] })"
 SEARCHED = """([lines, options]) => lines.map((line, k) => {
   const words = Array.isArray(line) ? line : text.encode(line).flatMap((word) => word.numbers);
   const searching = search(model, words, options[k] ?? options[0]);
@@ -153,32 +149,52 @@ def record_best() -> Records:
         for made, name in ((pack(run), "published"), (best, "best")):
             page.evaluate(LOAD, base64.b64encode(made.data).decode())
             page.evaluate(f"globalThis.{name} = model")
-        longer = {str(k): page.evaluate(LONGER, k) for k in (1, 5)}
+        longer = {str(k): page.evaluate(LONGER, k) for k in WIDTHS}
     yield "translator-best", {**when(version), "bytes": len(best.data), "times_as_long": longer}
 
 
-def record_model(name: str) -> Records:
-    """One published model in the browser against the same in Python."""
+@contextmanager
+def both(name: str) -> Iterator[tuple[Page, Run, Corpus, dict[str, Any]]]:
+    """A published model with its 8-bit weights, in the browser and here, and its record's start."""
     run = load_run(name, "cpu")
-    corpus = load_corpus(run.config.corpus, run.config.pair)
-    full = bleu(run, corpus)
     run.model.load_state_dict(dequantised(quantised(run.model.state_dict())))
     made = pack(run)
-    lines = captions(TEST, run.config.pair.split("-")[0])
-    sources = [run.source_vocabulary.encode(words) for words in corpus.splits[TEST].source]
-    record: dict[str, Any] = {"model": name, "bytes": len(made.data), "sentences": len(lines)}
     with browser_page() as (page, version):
         page.evaluate(LOAD, base64.b64encode(made.data).decode())
-        record = {**when(version), **record}
-        for k in (1, 5):
-            record[f"different_beam_{k}"] = searched_otherwise(page, run, lines, sources, k)
-        record["logits"] = compared_logits(page, run, sources[:FORCED])
-        record["in_hand"] = compared_in_hand(page, run, sources[:IN_HAND])
-    record["val"] = {"published": full, "eight_bits": bleu(run, corpus)}
+        about = {**when(version), "model": name, "bytes": len(made.data)}
+        yield page, run, load_corpus(run.config.corpus, run.config.pair), about
+
+
+def record_model(name: str) -> Records:
+    """One published model's translations in the browser and in Python, and what 8 bits cost it."""
+    with both(name) as (page, run, corpus, record):
+        lines = captions(TEST, run.config.pair.split("-")[0])
+        record["sentences"] = len(lines)
+        for k in WIDTHS:
+            found = searched_otherwise(page, run, lines, sources_of(run, corpus), k)
+            record[f"different_beam_{k}"] = found
+    record["val"] = {
+        "published": bleu(load_run(name, "cpu"), corpus),
+        "eight_bits": bleu(run, corpus),
+    }
     yield f"translator-{name}", record
 
 
-def bleu(run: Run, corpus: Any) -> float:
+def record_inside(name: str) -> Records:
+    """One published model's logits in the browser and in Python, and what comes of it in hand."""
+    with both(name) as (page, run, corpus, record):
+        sources = sources_of(run, corpus)
+        record["logits"] = compared_logits(page, run, sources)
+        record["in_hand"] = compared_in_hand(page, run, sources[:IN_HAND])
+    yield f"in-hand-{name}", record
+
+
+def sources_of(run: Run, corpus: Corpus) -> list[list[int]]:
+    """The test set as the model reads it."""
+    return [run.source_vocabulary.encode(words) for words in corpus.splits[TEST].source]
+
+
+def bleu(run: Run, corpus: Corpus) -> float:
     """Tokenised BLEU on `val` with beam 12."""
     scores, _ = score_split(
         run.model,
@@ -208,43 +224,55 @@ def searched_otherwise(
 def compared_logits(page: Page, run: Run, sources: list[list[int]]) -> dict[str, Any]:
     """Every logit along greedy translations; relative to the logit, or to 1 where that is less."""
     worst, count = 0.0, 0
-    for source, hypothesis in zip(sources, translate(run.model, sources, 1), strict=True):
+    greedy = translate(run.model, sources, 1)
+    for source, hypothesis in zip(tqdm(sources, "logits"), greedy, strict=True):
         with torch.no_grad():
             expected = run.model.logits(make_batch([(source, hypothesis.tokens)], [0])).numpy()
         data = base64.b64decode(page.evaluate(LOGITS, [source, hypothesis.tokens]))
         found = np.frombuffer(data, dtype=np.float32).reshape(expected.shape)
         off = np.abs(found - expected) / np.maximum(np.abs(expected), 1)
         worst, count = max(worst, float(off.max())), count + off.size
-    return {"compared": count, "largest_relative_difference": worst, "tolerance": TOLERANCE}
+    compared = {"sentences": len(sources), "compared": count}
+    return {**compared, "largest_relative_difference": worst, "tolerance": TOLERANCE}
 
 
-def compared_in_hand(page: Page, run: Run, sources: list[list[int]]) -> dict[str, int]:
-    """Words chosen or left out and weights held, drawn at random: how many come out otherwise."""
+def compared_in_hand(page: Page, run: Run, sources: list[list[int]]) -> dict[str, Any]:
+    """All that a hand can do, drawn at random, in both searches: how much comes out otherwise."""
     drawn = random.Random(0)
-    lines, options, expected = [], [], []
-    for source in sources:
-        width = len(source) + 1
-        row = [0.0] * width
-        row[drawn.randrange(width)] = 1.0
-        out = drawn.randrange(len(source))
-        left = [*source[:out], *source[out + 1 :]]
-        prefix = [drawn.randrange(4, run.model.config.target_vocabulary) for _ in range(3)]
-        changes: list[tuple[list[int], dict[str, Any]]] = [(source, {"prefix": prefix}), (left, {})]
-        if run.model.config.context != "fixed":
-            changes += [
-                (source, {"weights": {EVERY: [1 / width] * width}}),
-                (source, {"weights": {drawn.randrange(1, 8): row}}),
-                (source, {"prefix": prefix, "weights": {4: row, EVERY: row[::-1]}}),
-            ]
-        for words, change in changes:
-            lines.append(words)
-            options.append(change)
-            expected.append(translate_in_hand(run.model, words, **change))
-    found = page.evaluate(SEARCHED, [lines, options])
-    return {
-        "compared": len(lines),
-        "different": sum(a != b for a, b in zip(found, expected, strict=True)),
-    }
+    asked: list[tuple[list[int], dict[str, Any]]] = []
+    for source, plain in zip(sources, translate(run.model, sources, 1), strict=True):
+        changes = list(changes_by_hand(run, source, plain, drawn))
+        asked += [(words, {**change, "k": k}) for k in WIDTHS for words, change in changes]
+    different = 0
+    for words, options in tqdm(asked, "in hand"):
+        (found,) = page.evaluate(SEARCHED, [[words], [options]])
+        different += found != translate_in_hand(run.model, words, **options)
+    return {"sentences": len(sources), "compared": len(asked), "different": different}
+
+
+def changes_by_hand(
+    run: Run, source: list[int], plain: Hypothesis, drawn: random.Random
+) -> Iterator[tuple[list[int], dict[str, Any]]]:
+    """What is read and changed: another word, a word left out, rows held for a word or for all."""
+    at = drawn.randrange(len(plain.tokens))
+    kept = plain.tokens[:at]
+    with torch.no_grad():
+        logits = run.model.logits(make_batch([(source, plain.tokens)], [0]))
+    _, *others = logits[at].topk(5).indices.tolist()
+    yield source, {"prefix": [*kept, drawn.choice(others)]}
+    out = drawn.randrange(len(source))
+    yield [*source[:out], *source[out + 1 :]], {}
+    if plain.alpha is None:
+        return
+    alike = [1 / (len(source) + 1)] * (len(source) + 1)
+    all_on_one = [0.0] * len(source) + [1.0]
+    drawn.shuffle(all_on_one)
+    shares = [drawn.random() for _ in alike]
+    dragged = [share / sum(shares) for share in shares]
+    anothers = plain.alpha[drawn.randrange(len(plain.alpha))].tolist()
+    for row in (alike, all_on_one, dragged, anothers):
+        yield source, {"weights": {EVERY: row}}
+        yield source, {"prefix": kept, "weights": {at + 1: row}}
 
 
 def check(read: Read) -> None:
@@ -255,17 +283,20 @@ def check(read: Read) -> None:
     }
     assert not any(row["different"] for row in files)
     assert read("translator-best")["bytes"] < 8e6
-    for path in record_paths("translator-multi30k*"):
-        one = read(path.stem)
-        assert one["model"] in published()
+    for name in published():
+        one, inside = read(f"translator-{name}"), read(f"in-hand-{name}")
         assert abs(one["val"]["published"] - one["val"]["eight_bits"]) < 0.1
-        assert one["logits"]["largest_relative_difference"] < TOLERANCE
-        assert one["in_hand"]["different"] == 0
         assert one["different_beam_1"] == one["different_beam_5"] == []
+        assert inside["logits"]["sentences"] == one["sentences"]
+        assert inside["logits"]["largest_relative_difference"] < TOLERANCE
+        assert inside["in_hand"]["different"] == 0
 
 
 PARTS = {
     "best": Part(record_best, "a minute"),
     "text": Part(record_text, "five minutes"),
     **{name: Part(partial(record_model, name), "a quarter of an hour") for name in published()},
+    **{
+        f"in-hand-{name}": Part(partial(record_inside, name), "ten minutes") for name in published()
+    },
 }
