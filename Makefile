@@ -33,7 +33,7 @@ WITH_VENV := PATH="$$PWD/$(VENV)/bin:$$PATH" PYTHONNOUSERSITE=1
 # other's cores take far longer than one.
 ONE_THREAD_EACH := $(WITH_VENV) OMP_NUM_THREADS=1
 # A file's tests stay together, since they share what they have set up. The files come in the order
-# of their names, not of how many tests they have: the long ones have few and would come last.
+# that tests/conftest.py gives them, not of how many tests they have: the long ones have few.
 RUN_TESTS := $(ONE_THREAD_EACH) python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # How long things take on 2 cores without a GPU, said before they start. README.md states the same.

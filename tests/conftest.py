@@ -27,6 +27,25 @@ PATIENCE = 600
 SHOWN = ("torch", "numpy", "jupyter-book", "nbgrader")
 
 
+LONG = (
+    "tests/book/test_browser.py",
+    "tests/assignments/test_variants.py",
+    "tests/grading/test_hostile.py",
+    "tests/grading/running/test_crashes.py",
+    "tests/models/test_registry.py",
+    "tests/widgets/test_live_page.py",
+    "tests/grading/sandbox/test_limits.py",
+    "tests/training/test_training.py",
+)
+"""The files that take longest. They begin first: else one process is left with them at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the long files come first, all others in the order of their names."""
+    places = {name: place for place, name in enumerate(LONG)}
+    items.sort(key=lambda item: places.get(item.location[0], len(LONG)))
+
+
 class Outcomes:
     """Collects how each test ended, for the two things that are decided at the end of a session."""
 

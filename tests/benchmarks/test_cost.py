@@ -12,6 +12,7 @@ from course_lib.training import RunConfig
 Trained = tuple[ModelConfig, int, float]
 
 
+@pytest.mark.slow
 def test_memory_is_measured_in_a_process_of_its_own() -> None:
     small, large = cost.memory_rows(
         (

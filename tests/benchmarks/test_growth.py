@@ -1,7 +1,5 @@
 """How cost grows: one factor at a time, whole rows, a figure that says what it shows."""
 
-from typing import Any
-
 import pytest
 
 from benchmarks import growth
@@ -12,12 +10,6 @@ from tests.benchmarks.conftest import Given
 
 TINY = {"embedding": 8, "hidden": 8, "alignment": 8, "readout": 8}
 VALUES = {"source_length": (2, 4), "target_length": (3, 5), "vocabulary": (50, 90), "batch": (1, 3)}
-
-
-@pytest.fixture
-def result(given: Given, small_products: None) -> dict[str, Any]:
-    given(growth, {"ours": 0.25, "textbook": 1.0, "products": 1e9})
-    return growth.measure_growth(rounds=1, values=VALUES, **TINY)
 
 
 def test_one_factor_changes_at_a_time_and_nothing_is_padded() -> None:
@@ -33,21 +25,19 @@ def test_one_factor_changes_at_a_time_and_nothing_is_padded() -> None:
         assert found == {**growth.USUAL, point.factor: point.value}
 
 
-def test_every_point_is_measured(result: dict[str, Any]) -> None:
+@pytest.mark.usefixtures("small_products")
+def test_every_point_is_measured_and_drawn(given: Given) -> None:
+    given(growth, {"ours": 0.25, "textbook": 1.0, "products": 1e9})
+    result = growth.measure_growth(rounds=1, values=VALUES, **TINY)
     assert [(row["factor"], row["value"]) for row in result["rows"]] == [
         (factor, value) for factor, values in VALUES.items() for value in values
     ]
     for row, point in zip(result["rows"], growth.points(VALUES, **TINY), strict=True):
         assert (row["ours"], row["textbook"]) == (0.25, 1.0)
         assert row["limit"] == training_flops(point.work.pairs, point.work.config) / 1e9
-
-
-def test_what_is_kept_for_the_backward_pass_grows_with_every_factor(result: dict[str, Any]) -> None:
+    # What is kept for the backward pass grows with every factor.
     for factor, (less, more) in growth.by_factor(result):
         assert more["kept_mib"] > less["kept_mib"] > 0, factor
-
-
-def test_the_figure_draws_every_row_and_its_text_names_the_ends(result: dict[str, Any]) -> None:
     figure = growth_figure(result)
     assert len(figure.axes) == len(VALUES)
     for axes, (factor, values) in zip(figure.axes, VALUES.items(), strict=True):

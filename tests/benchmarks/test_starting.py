@@ -2,12 +2,15 @@
 
 import json
 
+import pytest
+
 from benchmarks.record import RESULTS
 from benchmarks.starting import measure_start
 from course_lib.files import sha256_of
 from course_lib.pretrained import FOLDER
 
 
+@pytest.mark.slow
 def test_one_round_answers_from_an_empty_folder() -> None:
     result = measure_start("multi30k-en-de-rnnencdec", rounds=1)
     card = FOLDER / "multi30k-en-de-rnnencdec" / "result.json"

@@ -35,8 +35,8 @@ def registry() -> dict[str, dict[str, Any]]:
         {"context": context, "decoder": decoder, "encoder": encoder_for(context)}
         for context, decoder in zip(ATTENDING, decoders, strict=False)
     ]
-    settings += [{"context": "fixed"}, {"context": "initial"}]
-    settings += [{"decoder": decoder} for decoder in CHOICES["decoder"]]
+    named = {one["decoder"] for one in (*settings, *MODELS.values()) if "decoder" in one}
+    settings += [{"decoder": decoder} for decoder in CHOICES["decoder"] if decoder not in named]
     settings += [
         {"unit": unit, "encoder": encoder, "layers": 2, "reverse_source": True}
         for unit, encoder in zip(CHOICES["unit"], CHOICES["encoder"], strict=True)

@@ -6,7 +6,7 @@ import pytest
 
 from course_lib.corpora import load_corpus
 from course_lib.corpora.corpus import Corpus
-from course_lib.training import RunConfig, train
+from course_lib.training import RunConfig, read_metrics, train
 
 SMALL = {
     "hidden": 16,
@@ -45,3 +45,20 @@ def small_run(
     out = tmp_path_factory.mktemp("small") / "run"
     train(small, small_corpus, out, quiet=True)
     return out
+
+
+def outcome(run: Path) -> tuple[bytes, list[dict[str, float]]]:
+    """What no fault may change: the best weights, and the numbers but the clock's."""
+    metrics = read_metrics(run)
+    for record in metrics:
+        del record["seconds"]
+    return (run / "model.safetensors").read_bytes(), metrics
+
+
+class Stopped(Exception):
+    """A training that ends behind its first validation, before its checkpoint."""
+
+
+def stop(model: object) -> None:
+    """To watch a training with."""
+    raise Stopped

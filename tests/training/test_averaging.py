@@ -14,6 +14,7 @@ from course_lib.models import ModelConfig, build_model
 from course_lib.training import RunConfig, load_run, read_metrics, train
 from course_lib.training.averaging import Average
 from course_lib.training.checkpoint import load_weights
+from tests.training.conftest import Stopped, stop
 
 TINY = {
     **dict.fromkeys(("hidden", "embedding", "alignment", "readout", "batch_size"), 16),
@@ -67,13 +68,7 @@ def test_a_run_with_everything_resumes_to_the_same_weights(tmp_path: Path, corpu
     whole, parts = tmp_path / "whole", tmp_path / "parts"
     train(CONFIG, corpus, whole, quiet=True)
 
-    class Stop(Exception):
-        pass
-
-    def stop(model: nn.Module) -> None:
-        raise Stop
-
-    with pytest.raises(Stop):  # after a validation, before its checkpoint
+    with pytest.raises(Stopped):  # after a validation, before its checkpoint
         train(CONFIG, corpus, parts, quiet=True, watch=stop)
     train(CONFIG, corpus, parts, resume=True, quiet=True)
     assert (whole / "model.safetensors").read_bytes() == (parts / "model.safetensors").read_bytes()

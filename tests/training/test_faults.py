@@ -15,22 +15,15 @@ from safetensors.torch import save_file
 
 from course_lib.corpora.corpus import Corpus
 from course_lib.errors import CourseError
-from course_lib.training import RunConfig, load_run, read_metrics, train
+from course_lib.training import RunConfig, load_run, train
 from course_lib.training.checkpoint import load_state, save_state
 from course_lib.training.minibatches import Minibatch
 from course_lib.training.progress import Progress
 from course_lib.training.randomness import generators_state
 from course_lib.training.update import Updater
+from tests.training.conftest import outcome
 
 STATES = ("last.safetensors", "previous.safetensors")
-
-
-def outcome(run: Path) -> tuple[bytes, list[dict[str, float]]]:
-    """What no fault may change: the best weights, and the numbers but the clock's."""
-    metrics = read_metrics(run)
-    for record in metrics:
-        del record["seconds"]
-    return (run / "model.safetensors").read_bytes(), metrics
 
 
 @pytest.fixture(scope="module")

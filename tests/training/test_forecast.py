@@ -23,6 +23,7 @@ from course_lib.training.minibatches import Minibatch, make_minibatches, target_
 from course_lib.training.progress import Progress
 from course_lib.training.run_directory import known_at_start, make_vocabularies
 from course_lib.training.update import Updater
+from tests.training.conftest import Stopped, stop
 
 UPDATE, LOSS, SEARCH = 0.5, 0.125, 0.25
 """Seconds that a target word takes: in an update, in a validation's loss, in its translation."""
@@ -120,13 +121,7 @@ def test_a_resumed_run_keeps_what_was_said_at_its_start(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    class Stop(Exception):
-        pass
-
-    def stop(model: object) -> None:
-        raise Stop
-
-    with pytest.raises(Stop):
+    with pytest.raises(Stopped):
         train(small, small_corpus, tmp_path / "run", watch=stop)
     first = known_at_start(tmp_path / "run")["forecast_seconds"]
     clock.factor = 10.0
@@ -141,14 +136,8 @@ def test_a_resumed_run_keeps_what_was_said_at_its_start(
 def test_a_resumed_run_of_which_nothing_was_said_has_no_forecast(
     small: RunConfig, small_corpus: Corpus, tmp_path: Path
 ) -> None:
-    class Stop(Exception):
-        pass
-
-    def stop(model: object) -> None:
-        raise Stop
-
     short = replace(small, changes={**small.changes, "epochs": 2})
-    with pytest.raises(Stop):
+    with pytest.raises(Stopped):
         train(short, small_corpus, tmp_path / "run", quiet=True, watch=stop)
     train(short, small_corpus, tmp_path / "run", resume=True)
     assert "forecast_seconds" not in yaml.safe_load((tmp_path / "run/config.yaml").read_text())

@@ -38,6 +38,7 @@ from course_lib.training.minibatches import Minibatch
 from course_lib.training.progress import Progress
 from course_lib.training.recipe import Recipe, learning_rate_at
 from course_lib.training.update import Updater
+from tests.training.conftest import outcome
 
 TINY = {
     "hidden": 16,
@@ -69,14 +70,6 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, corpus: Corpus) -> Pat
     out = tmp_path_factory.mktemp("undisturbed") / "run"
     train(CONFIG, corpus, out, quiet=True)
     return out
-
-
-def outcome(run: Path) -> tuple[bytes, list[dict[str, float]]]:
-    """What must not depend on interruptions: the best weights, and the numbers but the clock's."""
-    metrics = read_metrics(run)
-    for record in metrics:
-        del record["seconds"]
-    return (run / "model.safetensors").read_bytes(), metrics
 
 
 def test_a_run_learns_and_can_be_read_back(undisturbed: Path, corpus: Corpus) -> None:
