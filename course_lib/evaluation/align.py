@@ -46,7 +46,6 @@ def align_split(
     gold: Sequence[GoldLinks] | None = None,
     reverse: Sequence[Weights] | None = None,
     threshold: float = THRESHOLD,
-    both: float = BOTH,
 ) -> dict[str, Any]:
     """What a model's weights are worth as an alignment of a split, and how they look.
 
@@ -55,8 +54,7 @@ def align_split(
         gold: what to score against; without it the corpus's own links, where it has them.
         reverse: weights of a model of the other direction on the same pairs, (T_x + 1, T_y + 1)
             each: then the two directions are also combined.
-        threshold, both: from which weight on words are linked, by this model and by the agreement
-            of the two directions.
+        threshold: from which weight on words are linked.
 
     Returns:
         `aer`, `words_aer` and `ibm1_aer`, the alignment error rates by the largest weight, by the
@@ -69,7 +67,7 @@ def align_split(
         gold = [GoldLinks(links) for links in part.links]
     scores: dict[str, dict[str, Any]] = {}
     if gold is not None:
-        scores["attention"] = _scored(_attended(weights, reverse, threshold, both), gold)
+        scores["attention"] = _scored(_attended(weights, reverse, threshold), gold)
         classical = model1_alignments(corpus, split, both_ways=reverse is not None)
         scores["ibm1"] = _scored({**classical, **_combined(classical)}, gold)
         diagonal = [
@@ -82,7 +80,7 @@ def align_split(
         "end_mark": END_MARK,
         "units": UNITS,
         "threshold": threshold,
-        "both": both if reverse is not None else None,
+        "both": BOTH if reverse is not None else None,
         "gold": _about(gold, corpus),
         "aer": scores["attention"]["argmax"]["aer"] if gold is not None else None,
         "words_aer": scores["attention"]["words"]["aer"] if gold is not None else None,
@@ -94,7 +92,7 @@ def align_split(
 
 
 def _attended(
-    weights: Sequence[Weights], reverse: Sequence[Weights] | None, threshold: float, both: float
+    weights: Sequence[Weights], reverse: Sequence[Weights] | None, threshold: float
 ) -> dict[str, Alignments]:
     """What the weights say, by every way to make links of them; see `align_split`."""
     ways = {"argmax": [argmax_links(alpha) for alpha in weights]}
@@ -106,7 +104,7 @@ def _attended(
     }
     if reverse is not None:
         more["agreed"] = [
-            threshold_links(both_directions(alpha, beta), both, end_mark=False)
+            threshold_links(both_directions(alpha, beta), BOTH, end_mark=False)
             for alpha, beta in zip(weights, reverse, strict=True)
         ]
     return {**ways, **more, **_combined(ways)}

@@ -38,8 +38,7 @@ from course_lib.assignments import inspection, opened
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 from course_lib.grading.intake import late, staging
-from course_lib.grading.intake.given_out import laid_over
-from course_lib.grading.intake.staging import Staged
+from course_lib.grading.intake.staging import Staged, laid_over
 from course_lib.grading.running import journal
 from course_lib.grading.running.execution import ContainedExecute, remarks_of
 from course_lib.grading.running.journal import Outcome

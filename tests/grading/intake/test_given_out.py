@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
-from course_lib.grading.intake.given_out import laid_over
+from course_lib.grading.intake.staging import laid_over
 from course_lib.grading.running.submission import Job, grade
 from course_lib.grading.sandbox import walls
 from course_lib.grading.sources.project import db_url
