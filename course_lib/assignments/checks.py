@@ -130,23 +130,36 @@ def gradient(
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(answer, torch.Tensor):
         return
-    that(
-        bool(answer.requires_grad),
-        f"{name} carries no gradient: somewhere it leaves PyTorch (`.detach()`, `.item()`,"
-        " `.tolist()`, `torch.tensor(...)`, `no_grad`), and nothing could be trained through it.",
-    )
-    (slope,) = torch.autograd.grad(answer.sum(), [inputs], retain_graph=True, allow_unused=True)
-    plain = _flat((torch.zeros_like(inputs) if slope is None else slope).tolist())
-    that(
-        all(map(math.isfinite, plain)),
-        f"The gradient through {name} is NaN or infinite, though the value is not. {hint}".strip(),
-    )
+    plain = _flat(slope(answer, answer.sum(), inputs, name, hint))
     wanted = plain if expected is None else _flat(_plain(expected, name))
     that(
         all(abs(x - y) <= 1e-4 for x, y in zip(plain, wanted, strict=True)),
         f"The value of {name} may be right, but its gradient is not: a part of the way from the"
         f" input to it is cut or doubled. {hint}".strip(),
     )
+
+
+def slope(answer: Any, total: Any, inputs: Any, name: str, hint: str = "") -> Any:
+    """The gradient of `total`, a sum over a student's tensor `answer`, with respect to `inputs`.
+
+    It comes as nested lists of floats, with 0 where no gradient flows.
+
+    Raises:
+        Refused: the answer carries no gradient, or the gradient is not finite.
+    """
+    torch = sys.modules["torch"]
+    that(
+        bool(answer.requires_grad),
+        f"{name} carries no gradient: somewhere it leaves PyTorch (`.detach()`, `.item()`,"
+        " `.tolist()`, `torch.tensor(...)`, `no_grad`), and nothing could be trained through it.",
+    )
+    (taken,) = torch.autograd.grad(total, [inputs], retain_graph=True, allow_unused=True)
+    nested = (torch.zeros_like(inputs) if taken is None else taken).tolist()
+    that(
+        all(map(math.isfinite, _flat(nested))),
+        f"The gradient through {name} is NaN or infinite, though the value is not. {hint}".strip(),
+    )
+    return nested
 
 
 def close(

@@ -121,7 +121,8 @@ def slopes(
         )
         if weigh is None:
             continue
-        taken = _taken(answer, leaves[place[name]], weigh, names[result])
+        total = (answer * torch.as_tensor(weigh, dtype=answer.dtype)).sum()
+        taken = np.array(checks.slope(answer, total, leaves[place[name]], names[result]))
         checks.that(
             all(
                 abs(float((taken * along).sum()) - one) <= FLAT * (1 + abs(one))
@@ -131,23 +132,6 @@ def slopes(
             f" {names[result]} changes with it: a part of the way is cut (`.detach()`,"
             f" `torch.tensor(...)`, `no_grad`) or doubled.",
         )
-
-
-def _taken(answer: Tensor, leaf: Tensor, weigh: NDArray[Any], name: str) -> NDArray[Any]:
-    """The gradient of the weighed sum, as PyTorch has it; zero where none flows."""
-    checks.that(
-        bool(answer.requires_grad),
-        f"{name} carries no gradient: somewhere it leaves PyTorch (`.detach()`, `.item()`,"
-        " `.tolist()`, `torch.tensor(...)`, `no_grad`), and nothing could be trained through it.",
-    )
-    total = (answer * torch.as_tensor(weigh, dtype=answer.dtype)).sum()
-    (slope,) = torch.autograd.grad(total, [leaf], retain_graph=True, allow_unused=True)
-    taken = np.zeros(leaf.shape) if slope is None else np.array(slope.tolist())
-    checks.that(
-        bool(np.isfinite(taken).all()),
-        f"The gradient through {name} is NaN or infinite, though the value is not.",
-    )
-    return taken
 
 
 def _slope(
