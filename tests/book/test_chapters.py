@@ -133,9 +133,23 @@ def test_every_device_is_there(chapter: Path) -> None:
 def test_objectives_say_minutes_and_prerequisites(chapter: Path) -> None:
     _, page = read(chapter)
     (objectives,) = page.all("objectives")
-    assert 25 <= int(str(objectives.options["minutes"])) <= 50
+    assert 25 <= int(str(objectives.options["minutes"])) <= 45
     assert str(objectives.options["prerequisites"]).strip()
     assert sum(line.startswith("- ") for line in objectives.lines) >= 2
+
+
+def test_a_chapter_can_be_read_in_the_minutes_that_it_names(chapter: Path) -> None:
+    """About 2,500 words, and at most 120 lines of code that is open when the page is."""
+    _, page = read(chapter)
+    words = [word for word in prose(page).split() if any(map(str.isalnum, word))]
+    assert len(words) <= 2_800
+    hidden = ("remove-cell", "remove-input", "hide-input")
+    shown = [
+        cell
+        for cell in page.all("code-cell")
+        if not any(tag in str(cell.options.get("tags", "")) for tag in hidden)
+    ]
+    assert sum(bool(line.strip()) for cell in shown for line in cell.lines) <= 120
 
 
 def test_every_bug_has_a_folded_answer(chapter: Path) -> None:
