@@ -63,14 +63,12 @@ class Collected:
         state: "new", "replaced" or "unchanged".
         kept: the folder in which the earlier one is kept, if it was replaced.
         remarks: what the instructor should know.
-        known: whether the roster has them; True if there is no roster.
     """
 
     student: str
     state: str
     kept: Path | None
     remarks: list[str]
-    known: bool
 
 
 def collect(
@@ -173,13 +171,12 @@ def _take(
         (made / "timestamp.txt").write_text(time.isoformat() + "\n", encoding="utf-8")
     elif chosen.late:
         remarks.append("Canvas marks it as late and does not say how late: nothing is deducted.")
-    known = roster is None or one.person is not None
-    if not known:
+    if roster is not None and one.person is None:
         remarks.append("The roster does not have this student.")
     if remarks:
         notes.write_notes(made, remarks)
     state, kept = _put(made, submitted / one.student / name)
-    return Collected(one.student, state, kept, remarks, known)
+    return Collected(one.student, state, kept, remarks)
 
 
 def _last(files: list[File], name: str) -> tuple[File, list[File]]:

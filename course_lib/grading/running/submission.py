@@ -111,12 +111,6 @@ class Ran(NamedTuple):
     remarks: list[str]
 
 
-class Marked(NamedTuple):
-    """A name for what the gradebook now says about the submission; None if it knows nothing."""
-
-    marks: str | None
-
-
 def grade(job: Job) -> Outcome:
     """Take one submission all the way; whatever is in it, the outcome is defined."""
     start = time.monotonic()
@@ -147,7 +141,7 @@ def _whole_way(job: Job, start: float) -> Outcome:
             remarks += judged.remarks
             ran = run(job, folder, staged, judged)
             remarks += ran.remarks
-            marked = mark(job, staged, ran)
+            marks = mark(job, staged, ran)
             report(job, ran)
     except CourseError as error:
         remarks.append(str(error))
@@ -158,23 +152,23 @@ def _whole_way(job: Job, start: float) -> Outcome:
     else:
         seconds = round(time.monotonic() - start, 2)
         outcome = Outcome(job.student, staged.notebook_found, seconds, remarks)
-        _finish(job, marked, outcome)
+        _finish(job, marks, outcome)
         return outcome
     return Outcome(job.student, False, round(time.monotonic() - start, 2), remarks)
 
 
-def _page_anew(job: Job) -> Marked:
+def _page_anew(job: Job) -> str | None:
     """Make the page of a submission that is graded already."""
     with nbgrader_messages():
         report(job, Ran(nbformat.read(job.graded, as_version=4), []))
         with Gradebook(db_url(job.place)) as gradebook:
-            return Marked(journal.marks_of(gradebook, job.assignment, job.student))
+            return journal.marks_of(gradebook, job.assignment, job.student)
 
 
-def _finish(job: Job, marked: Marked, outcome: Outcome) -> None:
+def _finish(job: Job, marks: str | None, outcome: Outcome) -> None:
     """Write into the journal that a submission is finished: the last thing that is done."""
-    if job.key and marked.marks is not None:
-        journal.write(job.place, job.assignment, journal.Entry(job.key, marked.marks, outcome))
+    if job.key and marks is not None:
+        journal.write(job.place, job.assignment, journal.Entry(job.key, marks, outcome))
 
 
 def stage(job: Job, folder: Path) -> Staged:
@@ -241,8 +235,11 @@ def run(job: Job, folder: Path, staged: Staged, judged: Judged) -> Ran:
     return Ran(notebook, remarks_of(notebook))
 
 
-def mark(job: Job, staged: Staged, ran: Ran) -> Marked:
-    """Record the points of every part, all at once, and what being late costs."""
+def mark(job: Job, staged: Staged, ran: Ran) -> str | None:
+    """Record the points of every part, all at once, and what being late costs.
+
+    Returns a name for what the gradebook now says (see `journal.marks_of`).
+    """
     config = load_config(job.root)
     course = CourseDirectory(config=config)
     handed_in_at = course.get_existing_timestamp(str(staged.folder))
@@ -252,7 +249,7 @@ def mark(job: Job, staged: Staged, ran: Ran) -> Marked:
         gradebook.update_or_create_submission(job.assignment, job.student, **when)
         SaveAtOnce(gradebook, config=config)(ran.notebook, _resources(job))
         late.deduct(gradebook, config, job.place, job.assignment, job.student)
-        return Marked(journal.marks_of(gradebook, job.assignment, job.student))
+        return journal.marks_of(gradebook, job.assignment, job.student)
 
 
 def report(job: Job, ran: Ran) -> Path:

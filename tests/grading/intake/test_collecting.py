@@ -103,13 +103,12 @@ def test_without_a_roster_names_and_numbers_of_the_zip_do(tmp_path: Path) -> Non
     made = archive(tmp_path, {f"lovelaceada_1042_70_{NAME}.ipynb": "ada"})
     (one,) = collect(NAME, [made], tmp_path / "submitted")
     assert one.student == "lovelaceada-1042"
-    assert one.known
+    assert not one.remarks
 
 
 def test_whoever_is_not_in_the_roster_is_collected_and_named(tmp_path: Path) -> None:
     made = archive(tmp_path, {f"curiemarie_1044_70_{NAME}.ipynb": "marie"})
     (one,) = collect(NAME, [made], tmp_path / "submitted", roster(tmp_path, CANVAS))
-    assert not one.known
     assert "The roster does not have this student." in one.remarks
 
 
