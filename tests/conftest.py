@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 # An example may take as long as it takes, and so may drawing it.
 settings.register_profile("course", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -258,5 +258,13 @@ def browser() -> "Iterator[Browser]":
         pytest.fail(f"{CHROMIUM} is missing. Run: apt-get install chromium, or set CHROMIUM.")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_FLAGS)
+        opened = browser.new_context
+
+        def patient(**options: Any) -> "BrowserContext":
+            context = opened(**options)
+            context.set_default_timeout(1000 * PATIENCE)  # half a minute is short on a busy machine
+            return context
+
+        browser.new_context = patient
         yield browser
         browser.close()

@@ -99,7 +99,7 @@ class Shell:
         """End what was kept running."""
         for process in self.started:
             os.killpg(process.pid, signal.SIGTERM)
-            process.wait(timeout=60)
+            process.wait(timeout=600)
 
     def serve(self, name: str) -> Path:
         """An empty repository on "GitHub"."""

@@ -90,7 +90,7 @@ def test_the_first_two_cells_run_where_the_notebook_lies() -> None:
         *[cell for cell in made.cells if cell.cell_type == "code"][:2],
         nbformat.v4.new_code_cell("print(sorted(os.listdir())[:3], os.path.isdir('drawings'))"),
     ]
-    NotebookClient(made, timeout=60, resources={"metadata": {"path": NOTEBOOKS}}).execute()
+    NotebookClient(made, timeout=600, resources={"metadata": {"path": NOTEBOOKS}}).execute()
     assert "True" in made.cells[-1].outputs[0].text
 
 

@@ -451,7 +451,7 @@ def test_half_an_entry_is_none(tmp_path: Path) -> None:
 def test_scratch_folders_of_killed_processes_go_and_of_living_ones_stay() -> None:
     code = (
         "import time\nfrom course_lib.grading.running.scratch import scratch_folder\n"
-        "with scratch_folder() as folder:\n    print(folder, flush=True)\n    time.sleep(60)"
+        "with scratch_folder() as folder:\n    print(folder, flush=True)\n    time.sleep(600)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None

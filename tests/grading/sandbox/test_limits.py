@@ -35,8 +35,8 @@ import os, time
 for _ in range(8):
     if os.fork() == 0:
         kept = bytearray(b"x") * 100_000_000
-        time.sleep(60)
-time.sleep(60)
+        time.sleep(600)
+time.sleep(600)
 """
 FORK_BOMB = """
 import os
@@ -50,7 +50,7 @@ THREAD_BOMB = """
 import threading, time
 while True:
     try:
-        threading.Thread(target=time.sleep, args=(60,)).start()
+        threading.Thread(target=time.sleep, args=(600,)).start()
     except RuntimeError:
         time.sleep(1)
 """
@@ -61,9 +61,9 @@ for _ in range(3):
     if os.fork() == 0:
         os.setsid()
         while True: pass
-time.sleep(60)
+time.sleep(600)
 """
-SLEEP = "import time; time.sleep(60)"
+SLEEP = "import time; time.sleep(600)"
 
 
 @pytest.fixture(scope="module")
@@ -215,7 +215,7 @@ def test_looking_counts_shared_pages_once_and_files_in_memory() -> None:
     code = (
         "import os, time\nkept = bytearray(b'x') * 100_000_000\n"
         "for _ in range(4):\n    if os.fork() == 0: break\n"
-        "print('ready', flush=True)\ntime.sleep(60)"
+        "print('ready', flush=True)\ntime.sleep(600)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -293,7 +293,7 @@ def test_a_box_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
         f"command = walls.command(Path({str(tmp_path)!r}), {{}})\n"
         "python = command[: command.index(sys.executable) + 1]\n"
         f"box = boxes.start([*python, '-c', {SLEEP!r}])\n"
-        "print(box.first, boxes._server._process.pid, flush=True)\ntime.sleep(60)"
+        "print(box.first, boxes._server._process.pid, flush=True)\ntime.sleep(600)"
     )
     grader = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
     assert grader.stdout is not None
