@@ -1,8 +1,18 @@
-"""Running a notebook's cells here and now: for answers of our own, since nothing is boxed in."""
+"""An assignment's notebook, solution and all, and its cells run here and now.
+
+For answers of our own, since nothing is boxed in.
+"""
+
+from pathlib import Path
+from typing import Any
 
 from nbformat import NotebookNode
 
 from course_lib.grading.authoring.proof import execute, new_namespace
+from course_lib.grading.sources.project import project_root, source_of
+from course_lib.grading.sources.release import source_notebook
+
+ROOT = project_root(Path(__file__).parent)
 
 
 def failed_parts(notebook: NotebookNode) -> dict[str, str]:
@@ -18,3 +28,25 @@ def failed_parts(notebook: NotebookNode) -> dict[str, str]:
         if message is not None and metadata.get("grade"):
             failed[metadata["grade_id"]] = message
     return failed
+
+
+def source(name: str) -> NotebookNode:
+    """The notebook of an assignment's text source."""
+    return source_notebook(source_of(ROOT, name))
+
+
+def text_of(notebook: NotebookNode, grade_id: str) -> str:
+    """One cell's text."""
+    return next(
+        str(cell.source)
+        for cell in notebook.cells
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id
+    )
+
+
+def defined(notebook: NotebookNode, *grade_ids: str) -> dict[str, Any]:
+    """What some cells define, one after another."""
+    namespace: dict[str, Any] = {}
+    for grade_id in grade_ids:
+        exec(text_of(notebook, grade_id), namespace)
+    return namespace

@@ -8,13 +8,10 @@ import torch
 
 from course_lib.assignments import checks, owner
 from course_lib.grading.authoring.demonstration import Student, answered, read_class
-from course_lib.grading.sources.project import project_root, source_of
-from course_lib.grading.sources.release import source_notebook
-from tests.assignments.cells import failed_parts
+from tests.assignments.cells import ROOT, defined, failed_parts, source
 
 NAME = "attention_by_hand"
-ROOT = project_root(Path(__file__).parent)
-SOURCE = source_notebook(source_of(ROOT, NAME))
+SOURCE = source(NAME)
 CLASS = read_class(ROOT, NAME)
 # the others stall or change the interpreter: they are graded in a kernel of their own
 IN_PROCESS = [student for student in CLASS if not student.blank and student.name != "endless"]
@@ -91,9 +88,4 @@ def test_the_tolerance_in_the_text_is_that_of_the_tests() -> None:
 
 
 def _solution(cell: str) -> object:
-    namespace: dict[str, object] = {}
-    source = next(
-        c.source for c in SOURCE.cells if c.metadata.get("nbgrader", {}).get("grade_id") == cell
-    )
-    exec(source, namespace)
-    return namespace[cell.removesuffix("_answer")]
+    return defined(SOURCE, cell)[cell.removesuffix("_answer")]

@@ -1,28 +1,13 @@
 """The assignment `beyond_additive`: its text and its numbers; the answers are tried elsewhere."""
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 import torch
 
 from course_lib.evaluation.saturation import saturation
-from course_lib.grading.sources.project import project_root, source_of
-from course_lib.grading.sources.release import source_notebook
 from course_lib.models import DotScore, masked_softmax
+from tests.assignments.cells import defined, source
 
-NAME = "beyond_additive"
-ROOT = project_root(Path(__file__).parent)
-SOURCE = source_notebook(source_of(ROOT, NAME))
-
-
-def cells(*grade_ids: str) -> dict[str, Any]:
-    """What some cells define, after the set-up."""
-    namespace: dict[str, Any] = {}
-    for one in SOURCE.cells:
-        if one.metadata.get("nbgrader", {}).get("grade_id") in ("setup", *grade_ids):
-            exec(one.source, namespace)
-    return namespace
+SOURCE = source("beyond_additive")
 
 
 def test_the_weights_by_hand_are_those_of_the_library() -> None:
@@ -30,12 +15,16 @@ def test_the_weights_by_hand_are_those_of_the_library() -> None:
     h = torch.tensor([[[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]])
     energies = score(torch.tensor([[2.0, -1.0]]), score.keys(h))
     right = masked_softmax(energies, torch.ones(1, 3, dtype=torch.bool))
-    assert cells("by_hand_answer")["by_hand"] == pytest.approx(right[0].tolist(), abs=5e-5)
+    assert defined(SOURCE, "setup", "by_hand_answer")["by_hand"] == pytest.approx(
+        right[0].tolist(), abs=5e-5
+    )
 
 
 def test_the_measured_medians_are_near_those_of_the_chapter() -> None:
     """Other draws of the same kind; the assignment's own are few."""
-    measured = torch.tensor(cells("draws", "measured_answer")["measured"]).tolist()
+    measured = torch.tensor(
+        defined(SOURCE, "setup", "draws", "measured_answer")["measured"]
+    ).tolist()
     for row, name in zip(measured, ("dot", "scaled-dot"), strict=True):
         chapter = [one["largest"] for one in saturation((4, 64, 1024), keys=20)[name]]
         assert row == pytest.approx(chapter, abs=0.05)

@@ -2,33 +2,19 @@
 
 import math
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from course_lib.assignments import steps
-from course_lib.grading.sources.project import project_root, source_of
-from course_lib.grading.sources.release import source_notebook
+from tests.assignments.cells import ROOT, defined, source
 
 NAME = "decoding"
-ROOT = project_root(Path(__file__).parent)
-SOURCE = source_notebook(source_of(ROOT, NAME))
-
-
-def cell(grade_id: str) -> dict[str, Any]:
-    """What a cell defines, after the set-up."""
-    namespace: dict[str, Any] = {}
-    for one in SOURCE.cells:
-        found = one.metadata.get("nbgrader", {}).get("grade_id")
-        if found in ("setup", grade_id):
-            exec(one.source, namespace)
-    return namespace
+SOURCE = source(NAME)
 
 
 def test_the_numbers_of_part_1_are_those_of_the_table() -> None:
     """Independent of the test cells: every sentence of the little model, ranked."""
-    names = cell("by_hand_answer")
+    names = defined(SOURCE, "setup", "by_hand_answer")
     words, rain = names["WORDS"], names["rain"]
 
     def every(text: tuple[int, ...] = (), limit: int = 6) -> list[tuple[float, tuple[int, ...]]]:
@@ -52,13 +38,15 @@ def test_the_numbers_of_part_1_are_those_of_the_table() -> None:
     said = {" ".join(words[word] for word in text): p for p, text in ranking}
     assert names["by_hand"] == pytest.approx([said["it rains"], ranking[0][0]])
     two = [math.log(said[text]) / (len(text.split()) + 1) for text in ("it rains", "it is raining")]
-    assert cell("scores_by_hand_answer")["scores_by_hand"] == pytest.approx(two, abs=5e-5)
+    assert defined(SOURCE, "setup", "scores_by_hand_answer")["scores_by_hand"] == pytest.approx(
+        two, abs=5e-5
+    )
     assert said["it rains"] > said["it is raining"]
     assert two[0] < two[1]
 
 
 def test_the_table_in_the_text_is_that_of_the_set_up() -> None:
-    follows = cell("setup")["FOLLOWS"]
+    follows = defined(SOURCE, "setup")["FOLLOWS"]
     text = "\n".join(one.source for one in SOURCE.cells if one.cell_type == "markdown")
     for word, after in follows.items():
         listed = ", ".join(
@@ -70,7 +58,7 @@ def test_the_table_in_the_text_is_that_of_the_set_up() -> None:
 
 
 def test_a_wider_beam_is_worse_for_some_sentence_as_the_text_says() -> None:
-    names = cell("beam_answer")
+    names = defined(SOURCE, "setup", "beam_answer")
     translator = steps.load_translator(ROOT / "solutions" / NAME / "translator.safetensors")
     by_width = [
         names["beam"](translator.step, translator.state, [30] * 24, k, 0)[1] for k in (1, 2, 4)

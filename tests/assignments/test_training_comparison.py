@@ -17,19 +17,18 @@ from course_lib.grading.running.classroom import grade_class
 from course_lib.grading.runs import boxed_inspection
 from course_lib.grading.runs.comparison import check_offered
 from course_lib.grading.runs.submitted_run import Record
-from course_lib.grading.sources.project import load_config, project_root, source_of
+from course_lib.grading.sources.project import load_config, source_of
 from course_lib.grading.sources.release import (
     HANDED_IN,
     differences,
     generate,
     handed_in,
-    source_notebook,
 )
 from course_lib.training import compared_configs, parse_changes
+from tests.assignments.cells import ROOT, source, text_of
 
 NAME = "training_comparison"
-ROOT = project_root(Path(__file__).parent)
-SOURCE = source_notebook(source_of(ROOT, NAME))
+SOURCE = source(NAME)
 RUNS = ROOT / "solutions" / NAME / HANDED_IN
 
 
@@ -57,21 +56,13 @@ def test_the_demonstration_class_gets_what_it_deserves_and_who_shares_weights_is
     assert not list(tmp_path.rglob(HANDED_IN))
 
 
-def cell(grade_id: str) -> str:
-    return next(
-        str(cell.source)
-        for cell in SOURCE.cells
-        if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id
-    )
-
-
 def test_each_setting_prints_a_command_that_the_library_takes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     settings: dict[str, str] = {}
     for setting in ("gpu", "cpu", "toy"):
         namespace = {"student_id": " Ada ", "setting": setting, "owner": owner}
-        exec(cell("command"), namespace)
+        exec(text_of(SOURCE, "command"), namespace)
         words = capsys.readouterr().out.split()
         assert words[:2] == ["course", "compare"]
         options = dict(zip(words[2::2], words[3::2], strict=True))
@@ -157,18 +148,21 @@ def test_visible_tests_need_no_grader_and_say_what_to_do(workplace: Path) -> Non
     seed = owner.seed("reference")
     for part in ("files", "recipe", "scores", "curves", "translations"):
         visible = re.sub(
-            r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", "", cell(f"runs_{part}"), flags=re.S
+            r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS",
+            "",
+            text_of(SOURCE, f"runs_{part}"),
+            flags=re.S,
         )
         exec(visible, {"student_id": "Reference"})
         with pytest.raises(AssertionError, match="student_id is still missing"):
             exec(visible, {"student_id": None})
     with pytest.raises(AssertionError, match="another seed than yours"):
-        exec(cell("runs_recipe"), {"student_id": "bela"})
+        exec(text_of(SOURCE, "runs_recipe"), {"student_id": "bela"})
     config = workplace / "comparison/rnnsearch/config.yaml"
     assert f"seed: {seed}\n" in config.read_text()
     config.unlink()
     with pytest.raises(AssertionError, match="Train with the command"):
-        exec(cell("runs_files"), {"student_id": "reference"})
+        exec(text_of(SOURCE, "runs_files"), {"student_id": "reference"})
 
 
 def test_the_class_is_prepared_only_where_somebody_used_the_corpus(

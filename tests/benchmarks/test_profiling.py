@@ -23,10 +23,3 @@ def test_both_ways_of_a_product_give_one_result() -> None:
         torch.testing.assert_close(
             found, expected.reshape(len(expected), -1), rtol=1e-4, atol=1e-4, msg=what
         )
-
-
-def test_each_pair_is_timed() -> None:
-    result = profiling.measure_products(rounds=1)
-    assert len(result["rows"]) == len(profiling._pairs())
-    assert all(min(row["first"], row["library"]) > 0 for row in result["rows"])
-    assert "columns" in as_text(result)
