@@ -51,8 +51,8 @@ def alike(
 ) -> None:
     """Refuse a function that does not give what the reference gives, however it is asked.
 
-    It is asked for the batch, for the batch again, for each row alone, in double precision and
-    with inputs that are not contiguous.
+    It is asked for the batch, for the batch again, with its rows the other way round, for each row
+    alone, in double precision and with inputs that are not contiguous.
 
     Args:
         function: the student's.
@@ -76,6 +76,9 @@ def alike(
     plain = tensors(arguments)
     ask(plain, wanted, hint)
     ask(plain, wanted, "It was right, and is wrong when the same is asked again.")
+    turned = {name: x[::-1].copy() if name in rows else x for name, x in arguments.items()}
+    why = "It keeps something of one call for the next: other numbers of the same shape go wrong."
+    ask(tensors(turned), _tuple(reference(**turned)), why)
     for b in range(len(arguments[rows[0]])):
         alone = {name: x[b : b + 1] if name in rows else x for name, x in arguments.items()}
         why = "A sentence alone, a batch of one, gets another result than among others."

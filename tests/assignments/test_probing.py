@@ -14,6 +14,7 @@ from course_lib.assignments.checks import Refused
 W = np.array([[0.5, -1.0, 0.25], [2.0, 0.3, -0.7]])
 VALUES = {"x": np.array([[1.0, 2.0, -1.0], [0.5, 0.0, 0.3]]), "W": W, "power": 2}
 kept: list[Tensor] = []
+products: dict[Any, Any] = {}
 
 
 def reference(x: Any, W: Any, power: int) -> Any:
@@ -31,10 +32,15 @@ def remembered(x: Tensor, W: Tensor, power: int) -> Tensor:
     return reference(x, W, power) + 0.1 * (len(kept) > 1)
 
 
+def cached_by_shape(x: Tensor, W: Tensor, power: int) -> Any:
+    return products.setdefault((x.shape, x.dtype), reference(x, W, power))
+
+
 SLIPS: dict[str, Callable[..., Any]] = {
     "result is not right. Look again": lambda x, W, power: x @ W.T,
     "changed its argument number 1": in_place,
     "when the same is asked again": remembered,
+    "other numbers of the same shape": cached_by_shape,
     "has the shape (2,); expected (1, 2)": lambda *given: reference(*given).squeeze(),
     "A sentence alone": lambda x, W, power: reference(x, W, power) + 0.1 * (len(x) == 1),
     "dtype": lambda x, W, power: (x @ W.float().T) ** power,
