@@ -157,14 +157,13 @@ def course(capsys: pytest.CaptureFixture[str]) -> Course:
 
 @pytest.fixture(scope="session")
 def quick_gradebooks() -> Iterator[None]:
-    """For each new gradebook nbgrader starts a program that knows its scheme's number: seconds."""
-    import nbgrader
-    from alembic.script import ScriptDirectory
+    """As in `nbgrader_messages`, also where a test itself makes a gradebook."""
     from nbgrader import api
 
-    head = ScriptDirectory(str(Path(nbgrader.__file__).parent / "alembic")).get_current_head()
+    from course_lib.grading.sources.project import scheme_of_gradebooks
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(api, "get_alembic_version", lambda: head)
+        patch.setattr(api, "get_alembic_version", scheme_of_gradebooks)
         yield
 
 

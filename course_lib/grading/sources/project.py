@@ -1,13 +1,15 @@
 """Where the assignments lie, and nbgrader's settings for them."""
 
+import functools
 import logging
-import os
-import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import nbgrader
+from alembic.script import ScriptDirectory
+from nbgrader import api
 from sqlalchemy.exc import SAWarning
 from traitlets.config import Config, PyFileConfigLoader
 from traitlets.log import get_logger
@@ -82,7 +84,8 @@ class _Collector(logging.Handler):
 def nbgrader_messages() -> Iterator[list[str]]:
     """Run nbgrader's converters: what they log is collected, since most of it is of use to nobody.
 
-    They also call `alembic` by its bare name, which an environment nobody activated does not offer.
+    For each new gradebook they would also start a program that knows its scheme's number, which
+    takes seconds; here the number is read in this process.
     """
     collector = _Collector()
     adapter = get_logger()
@@ -90,17 +93,23 @@ def nbgrader_messages() -> Iterator[list[str]]:
     handlers, propagate, level = logger.handlers[:], logger.propagate, logger.level
     logger.handlers, logger.propagate = [collector], False
     logger.setLevel(logging.WARNING)
-    path = os.environ.get("PATH", os.defpath)
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), path])
+    starts_a_program, api.get_alembic_version = api.get_alembic_version, scheme_of_gradebooks
     try:
         with warnings.catch_warnings():
             # of nbgrader's own handling of its database, on every submission
             warnings.simplefilter("ignore", SAWarning)
             yield collector.messages
     finally:
-        os.environ["PATH"] = path
+        api.get_alembic_version = starts_a_program
         logger.handlers, logger.propagate = handlers, propagate
         logger.setLevel(level)
+
+
+@functools.cache
+def scheme_of_gradebooks() -> str | None:
+    """The number of the scheme that nbgrader gives a new gradebook."""
+    folder = Path(nbgrader.__file__).parent / "alembic"
+    return ScriptDirectory(str(folder)).get_current_head()
 
 
 def reason(messages: list[str]) -> str:
