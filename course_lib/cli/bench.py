@@ -69,7 +69,7 @@ def attention(
 
 @commands.command()
 def grade(rounds: Rounds = 1, as_json: Json = False) -> None:
-    """Grading a class of 24 in sandboxes, against nbgrader's own command. Takes minutes."""
+    """Grading a class of 24 in sandboxes, against nbgrader's own commands. Takes minutes."""
     _show(_load("grading").measure_grading(rounds=rounds), as_json)
 
 
