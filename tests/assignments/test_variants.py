@@ -63,17 +63,15 @@ class Proof:
 
 
 @cache
-def proofs(names: tuple[str, ...]) -> dict[str, dict[str, dict[str, str]]]:
+def proofs(names: tuple[str, ...]) -> "subprocess.CompletedProcess[str]":
     """What was lost, by assignment: one run, in an interpreter of its own, since it forks."""
-    done = subprocess.run(
+    return subprocess.run(
         [sys.executable, "-m", "course_lib.grading.authoring.proof", *names],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
 
 
 @pytest.fixture(params=NAMES)
@@ -85,7 +83,9 @@ def proof(request: pytest.FixtureRequest) -> Proof:
         for item in request.session.items
         if hasattr(item, "callspec")
     }
-    lost = proofs(tuple(one for one in NAMES if one in asked))[name]
+    done = proofs(tuple(one for one in NAMES if one in asked))
+    assert done.returncode == 0, done.stderr
+    lost = json.loads(done.stdout)[name]
     parts = belonging(source_notebook(source_of(ROOT, name)))
     return Proof(name, read_variants(ROOT, name), parts, lost)
 
