@@ -95,7 +95,8 @@ class Conditional(Decoder):
         s = self.unit(product, self.bottom(s_prev))
         products, alpha = self.context(self.top(s), memory, i)
         W_c, C_o_c = products.tensor_split([self.unit.W.out_features], dim=-1)
-        s = self.climb(self.second(W_c + self.second.W.bias, s), s_prev)
+        b = self.second.W.bias.to(W_c.dtype)  # under autocast products are in half precision
+        s = self.climb(self.second(W_c + b, s), s_prev)
         return ReadoutInputs(self.top(s), word, C_o_c), alpha, DecoderState(s, memory, i + 1)
 
 
@@ -168,8 +169,9 @@ class StartsAtZero(Decoder):
 
     def start(self, annotations: Tensor, summary: Tensor, mask: Tensor) -> DecoderState:
         """Zeros, and the memory as in the paper's decoder."""
-        s = summary.new_zeros(len(summary), self.state_size)
-        return DecoderState(s, self.context.prepare(annotations, mask, *self.read_from_context()))
+        memory = self.context.prepare(annotations, mask, *self.read_from_context())
+        # In the precision of the products, which under autocast is not that of the summary.
+        return DecoderState(memory.values.new_zeros(len(mask), self.state_size), memory)
 
 
 DECODERS: dict[str, type[Decoder]] = {
