@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from course_lib.corpora.registry import chosen, load_corpus
+from course_lib.errors import CourseError
 
 if TYPE_CHECKING:
     from course_lib.corpora.corpus import Corpus
     from course_lib.training import RunConfig
 
 Out = Annotated[Path, typer.Option("--out", help="Directory to write.")]
-CorpusName = Annotated[
-    str,
-    typer.Option("--corpus", help="See `course corpus list`; or a folder or table of your own."),
-]
+CORPUS = "See `course corpus list`; or a folder or table of your own."
+PRESETS = "smoke, cpu, gpu, quick, laptop, best or paper."
+SEED = "Draws weights, dropout and the order of the batches."
+CorpusName = Annotated[str, typer.Option("--corpus", help=CORPUS)]
 Pair = Annotated[
     str | None, typer.Option(help="Language pair, source first.", show_default="en-de")
 ]
-Preset = Annotated[str, typer.Option(help="smoke, cpu, gpu, quick, laptop, best or paper.")]
-Seed = Annotated[int, typer.Option(help="Draws weights, dropout and the order of the batches.")]
+Preset = Annotated[str, typer.Option(help=PRESETS)]
+Seed = Annotated[int, typer.Option(help=SEED)]
 Set = Annotated[
     list[str] | None, typer.Option("--set", help="key=value: one value of size or recipe.")
 ]
@@ -36,12 +37,18 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def train(
-    model: Annotated[str, typer.Option(help="rnnsearch, rnnencdec, sutskever or luong.")],
-    corpus: CorpusName,
     out: Out,
+    model: Annotated[
+        str | None, typer.Option(help="rnnsearch, rnnencdec, sutskever or luong.")
+    ] = None,
+    corpus: Annotated[str | None, typer.Option(help=CORPUS)] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(help="config.yaml of a run, or a file like it; options beside it win."),
+    ] = None,
     pair: Pair = None,
-    preset: Preset = "cpu",
-    seed: Seed = 0,
+    preset: Annotated[str | None, typer.Option(help=PRESETS, show_default="cpu")] = None,
+    seed: Annotated[int | None, typer.Option(help=SEED, show_default="0")] = None,
     settings: Set = None,
     beam: Beam = 12,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a stopped run.")] = False,
@@ -49,30 +56,27 @@ def train(
 ) -> None:
     """Train one model into a run directory and score it on the test splits.
 
+    What to train on what stands in --model and --corpus, or in the file of --config: that of a run
+    makes the same run again. An option beside it takes the place of the file's value, --set of one.
+
     With --processes 2 two processes share out every minibatch, to the same result. Several machines
     do the same where torchrun or `accelerate launch` starts `-m course_lib train ...` on each.
     """
-    from course_lib.training import (
-        RunConfig,
-        finish_run,
-        parse_changes,
-        time_taken,
-        train_by,
-    )
+    from course_lib.training import finish_run, time_taken, train_by
     from course_lib.training.group import is_main_process
 
-    name, pair = chosen(corpus, pair)
-    config = RunConfig(model, name, pair, preset, seed, parse_changes(settings or []))
-    data = loaded_corpus(config)
+    options = {"model": model, "corpus": corpus, "pair": pair, "preset": preset, "seed": seed}
+    run = configured(config, options, settings or [])
+    data = loaded_corpus(run)
     try:
-        train_by(processes, config, data, out, resume)
+        train_by(processes, run, data, out, resume)
         if not is_main_process():
             return
         result = finish_run(out, data, beam)
     except KeyboardInterrupt:
         typer.echo(f"\nStopped, nothing lost: add --resume to go on with {out}.", err=True)
         raise
-    typer.echo(f"{model} has {time_taken(result)}.")
+    typer.echo(f"{run.model} has {time_taken(result)}.")
     for split, scores in result["scores"].items():
         typer.echo(_summary(split, scores))
 
@@ -165,6 +169,22 @@ def export(
 
     for path in export_web([load_run(run, "cpu") for run in runs], web):
         typer.echo(f"{path}  {path.stat().st_size / 1e6:.1f} MB")
+
+
+def configured(file: Path | None, options: dict[str, Any], settings: list[str]) -> "RunConfig":
+    """What options and --set ask for, on top of what a file says."""
+    from course_lib.training import RunConfig, parse_changes, with_file
+
+    found = {name: value for name, value in options.items() if value is not None}
+    if file is not None:
+        found = with_file(file, found)
+    if not {"model", "corpus"} <= found.keys():
+        raise CourseError(
+            "Say what to train on what: --model and --corpus, or --config FILE that names both."
+        )
+    found["corpus"], found["pair"] = chosen(found["corpus"], found.get("pair"))
+    found["changes"] = {**found.get("changes", {}), **parse_changes(settings)}
+    return RunConfig(**found)
 
 
 def loaded_corpus(config: "RunConfig") -> "Corpus":

@@ -1,6 +1,7 @@
 """Recipes, the training loop, checkpoints, run directories and their results."""
 
 from course_lib.training.compare import compare, compared_configs, recorded_name
+from course_lib.training.config_file import with_file
 from course_lib.training.estimate import time_taken
 from course_lib.training.launch import train_by, train_in_processes
 from course_lib.training.loop import train
@@ -34,4 +35,5 @@ __all__ = [
     "train",
     "train_by",
     "train_in_processes",
+    "with_file",
 ]

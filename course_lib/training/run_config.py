@@ -34,7 +34,7 @@ class RunConfig:
     def __post_init__(self) -> None:
         known = {f.name for f in (*fields(ModelConfig), *fields(Recipe))} - NOT_SETTABLE
         for name in self.changes:
-            if name not in known and not name.startswith("corpus."):
+            if name not in known and not str(name).startswith("corpus."):
                 raise CourseError(
                     f"There is nothing called {name!r} to set. Choose one of "
                     f"{', '.join(sorted(known))}, or corpus.OPTION."
@@ -102,9 +102,13 @@ def parse_changes(settings: list[str]) -> dict[str, Any]:
         name, equals, value = setting.partition("=")
         if not equals or not name or not value:
             raise CourseError(f"--set {setting!r} is not of the form key=value, as in hidden=128.")
-        parsed = yaml.safe_load(value)
-        if isinstance(parsed, str):  # YAML reads 1e-3 as text
-            with contextlib.suppress(ValueError):
-                parsed = float(parsed)
-        changes[name.strip()] = parsed
+        changes[name.strip()] = number(yaml.safe_load(value))
     return changes
+
+
+def number(value: Any) -> Any:
+    """A value read from YAML, which takes 1e-3 for text, as a number where it is one."""
+    if isinstance(value, str):
+        with contextlib.suppress(ValueError):
+            return float(value)
+    return value

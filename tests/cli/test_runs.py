@@ -92,6 +92,8 @@ def test_compare_trains_both_says_how_long_it_takes_and_prints_them_side_by_side
                 ("corpus.train=0", "corpus.train"),
             )
         ),
+        (["train", "--model", "rnnsearch", "--out", "x"], "--config FILE"),
+        (["train", "--config", "nowhere.yaml", "--out", "x"], "Check the path"),
         (["translate", "nowhere"], "course train"),
         (["score", "nowhere", "--split", "test"], "course train"),
     ],
@@ -129,3 +131,17 @@ def test_ctrl_c_while_the_test_set_is_translated_costs_that_alone(
     weights = (out / "model.safetensors").read_bytes()
     assert "test: BLEU" in course(*TRAIN, "--out", out, "--resume").out
     assert (out / "model.safetensors").read_bytes() == weights
+
+
+def test_a_runs_configuration_makes_the_same_run_again(
+    copied: Path, course: Course, tmp_path: Path
+) -> None:
+    again = ["train", "--config", copied / "config.yaml", "--beam", 2, "--out", tmp_path / "again"]
+    assert course(*again).status == 0
+    for name in ("model.safetensors", "hypotheses.test.txt"):
+        assert (tmp_path / "again" / name).read_bytes() == (copied / name).read_bytes()
+    before, now = (
+        (run / "config.yaml").read_text().partition("forecast_seconds")[0]
+        for run in (copied, tmp_path / "again")
+    )
+    assert before == now
