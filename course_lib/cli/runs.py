@@ -50,6 +50,10 @@ def train(
     preset: Annotated[str | None, typer.Option(help=PRESETS, show_default="cpu")] = None,
     seed: Annotated[int | None, typer.Option(help=SEED, show_default="0")] = None,
     settings: Set = None,
+    init_from: Annotated[
+        str | None,
+        typer.Option(metavar="RUN", help="Start from the weights and words of RUN, of one size."),
+    ] = None,
     beam: Beam = 12,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a stopped run.")] = False,
     processes: Processes = 1,
@@ -66,7 +70,7 @@ def train(
     from course_lib.training.group import is_main_process
 
     options = {"model": model, "corpus": corpus, "pair": pair, "preset": preset, "seed": seed}
-    run = configured(config, options, settings or [])
+    run = configured(config, {**options, "init_from": init_from}, settings or [])
     data = loaded_corpus(run)
     try:
         train_by(processes, run, data, out, resume)
@@ -173,7 +177,7 @@ def export(
 
 def configured(file: Path | None, options: dict[str, Any], settings: list[str]) -> "RunConfig":
     """What options and --set ask for, on top of what a file says."""
-    from course_lib.training import RunConfig, parse_changes, with_file
+    from course_lib.training import RunConfig, initial, parse_changes, with_file
 
     found = {name: value for name, value in options.items() if value is not None}
     if file is not None:
@@ -183,6 +187,8 @@ def configured(file: Path | None, options: dict[str, Any], settings: list[str]) 
             "Say what to train on what: --model and --corpus, or --config FILE that names both."
         )
     found["corpus"], found["pair"] = chosen(found["corpus"], found.get("pair"))
+    if isinstance(found.get("init_from"), str):
+        found["init_from"] = initial(found["init_from"])
     found["changes"] = {**found.get("changes", {}), **parse_changes(settings)}
     return RunConfig(**found)
 

@@ -1,5 +1,6 @@
 """Recipes, the training loop, checkpoints, run directories and their results."""
 
+from course_lib.training.beginning import initial
 from course_lib.training.compare import compare, compared_configs, recorded_name
 from course_lib.training.config_file import with_file
 from course_lib.training.estimate import time_taken
@@ -24,6 +25,7 @@ __all__ = [
     "encode_pairs",
     "finish_run",
     "given_share",
+    "initial",
     "load_run",
     "mean_loss",
     "parse_changes",

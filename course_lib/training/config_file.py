@@ -11,10 +11,11 @@ from course_lib.errors import CourseError
 from course_lib.models.old_settings import check_nothing_gone, renamed_record
 from course_lib.training.run_config import NOT_SETTABLE, RunConfig, number
 
-DECIDING: dict[str, type] = {
+DECIDING: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("model", "corpus", "pair", "preset"), str),
     "seed": int,
     "changes": dict,
+    "init_from": (dict, str),
 }
 """What a file may say for RunConfig."""
 RESOLVED = ("model_config", "recipe")

@@ -15,6 +15,7 @@ from course_lib.files import remove_leftovers
 from course_lib.freed_memory import keep_freed_memory
 from course_lib.models import EncoderDecoder, build_model
 from course_lib.training.averaging import Average
+from course_lib.training.beginning import load_initial
 from course_lib.training.checkpoint import load_state, save_state
 from course_lib.training.estimate import estimate
 from course_lib.training.group import anywhere, gather, make_accelerator
@@ -82,7 +83,8 @@ class Training:
         self.recipe = config.recipe
         self.accelerator = make_accelerator(self.recipe.precision)
         self.is_main = self.accelerator.is_main_process
-        self.words = make_vocabularies(config, corpus)
+        start = load_initial(config, corpus) if config.init_from else None
+        self.words = start.words if start else make_vocabularies(config, corpus)
         self.model_config = config.model_config(*map(len, self.words))
         self.started_before = gather(self.accelerator, (out / CONFIG).exists())[0]
         if self.started_before:
@@ -95,6 +97,8 @@ class Training:
 
         set_seed(config.seed, device_specific=True)  # each process drops units of its own
         self.model = build_model(self.model_config, config.seed).to(self.accelerator.device)
+        if start:
+            self.model.load_state_dict(start.model.state_dict())
         self.optimiser = make_optimiser(self.model.parameters(), self.recipe)
         averaging = self.recipe.averaging
         self.average = Average(self.model, averaging) if averaging else None

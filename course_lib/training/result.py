@@ -51,6 +51,7 @@ def finish_run(path: Path | str, corpus: Corpus, beam: int = 12) -> dict[str, An
         "preset": run.config.preset,
         "seed": run.config.seed,
         "changes": dict(run.config.changes),
+        "init_from": run.config.init_from,
         "model_config": run.model.config.to_dict(),
         "recipe": asdict(run.config.recipe),
         "parameters": count_parameters(run.model),

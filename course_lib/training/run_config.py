@@ -21,7 +21,8 @@ class RunConfig:
     """A training run: which model on which corpus, by which recipe, from which seed.
 
     `changes` holds what `--set` changed against the preset, values of the model, the recipe, or
-    (with a dot, as in `corpus.train=2000`) options of the corpus.
+    (with a dot, as in `corpus.train=2000`) options of the corpus. `init_from` is the run that it
+    starts from, as `initial` describes it; None: from weights that the seed draws.
     """
 
     model: str
@@ -30,6 +31,7 @@ class RunConfig:
     preset: str = "cpu"
     seed: int = 0
     changes: Mapping[str, Any] = field(default_factory=dict)
+    init_from: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         known = {f.name for f in (*fields(ModelConfig), *fields(Recipe))} - NOT_SETTABLE
@@ -85,6 +87,7 @@ class RunConfig:
                 "preset": self.preset,
                 "seed": self.seed,
                 "changes": dict(self.changes),
+                **({"init_from": dict(self.init_from)} if self.init_from else {}),
                 "model_config": model.to_dict(),
                 "recipe": asdict(self.recipe),
                 "corpus_sha256": dict(corpus.sha256),

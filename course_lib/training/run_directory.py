@@ -57,6 +57,11 @@ class Run:
     target_vocabulary: Vocabulary
     lowercased: bool = True
 
+    @property
+    def words(self) -> tuple[Vocabulary, Vocabulary]:
+        """The words, or the pieces, of source and target."""
+        return self.source_vocabulary, self.target_vocabulary
+
     def tokens(self, line: str) -> list[str]:
         """A line of text as the source tokens that this run reads."""
         language, _, other = self.config.pair.partition("-")
@@ -144,6 +149,7 @@ def check_same_run(path: Path, config: RunConfig, model: ModelConfig, corpus: Co
     for record in (before, now):
         for values in (record["recipe"], record["changes"]):
             values.pop("accumulation", None)
+    now.setdefault("init_from", None)
     different = [name for name in now if now[name] != before.get(name) and name != "corpus_sha256"]
     different += ["data"] * other_data(before["corpus_sha256"], corpus)
     if different:
@@ -230,7 +236,8 @@ def load_run(path: Path | str, device: str | None = None) -> Run:
             **{
                 name: record[name]
                 for name in ("model", "corpus", "pair", "preset", "seed", "changes")
-            }
+            },
+            init_from=record.get("init_from"),
         )
         sides = json.loads((path / VOCABULARY).read_text(encoding="utf-8"))
         source, target = vocabularies_of(sides)

@@ -93,6 +93,7 @@ def test_compare_trains_both_says_how_long_it_takes_and_prints_them_side_by_side
             )
         ),
         (["train", "--model", "rnnsearch", "--out", "x"], "--config FILE"),
+        ([*TRAIN, "--init-from", "nowhere", "--out", "x"], "course train"),
         (["train", "--config", "nowhere.yaml", "--out", "x"], "Check the path"),
         (["translate", "nowhere"], "course train"),
         (["score", "nowhere", "--split", "test"], "course train"),
@@ -138,6 +139,9 @@ def test_a_runs_configuration_makes_the_same_run_again(
 ) -> None:
     again = ["train", "--config", copied / "config.yaml", "--beam", 2, "--out", tmp_path / "again"]
     assert course(*again).status == 0
+    again += ["--init-from", copied, "--set", "epochs=1", "--out", tmp_path / "further"]
+    assert course(*again).status == 0
+    assert str(copied) in (tmp_path / "further" / "config.yaml").read_text()
     for name in ("model.safetensors", "hypotheses.test.txt"):
         assert (tmp_path / "again" / name).read_bytes() == (copied / name).read_bytes()
     before, now = (

@@ -81,6 +81,8 @@ def read_record(path: Path, name: str) -> Record:
     wanted = ("model", "corpus", "pair", "preset", "seed", "changes")
     if missing := [key for key in (*wanted, "model_config", "recipe") if key not in raw]:
         raise Fault(f"{name}/{CONFIG} does not say {missing[0]}: hand it in as training wrote it.")
+    if "init_from" in raw:
+        raise Fault(f"{name} began with the weights of another run: train it from its seed alone.")
     kinds = {"seed": int, "changes": dict}
     if wrong := [key for key in wanted if type(raw[key]) is not kinds.get(key, str)]:
         raise Fault(f"{name}/{CONFIG} has a {wrong[0]} of the wrong kind.")

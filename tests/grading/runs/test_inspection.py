@@ -227,6 +227,10 @@ def no_curve(place: Path) -> None:
     (place / "rnnencdec/metrics.jsonl").unlink()
 
 
+def begun_elsewhere(place: Path) -> None:
+    edit_config(place / "rnnsearch", init_from={"run": "longer", "sha256": "0" * 64})
+
+
 def only_one_run(place: Path) -> None:
     shutil.rmtree(place / "rnnencdec")
 
@@ -336,6 +340,7 @@ TAMPERED: list[tuple[Change, set[str], str]] = [
     (nan_in_the_curve, {"files", "curves"}, "contains NaN"),
     (infinite_curve, CURVES, "not the six numbers"),
     (no_curve, {"files", "curves"}, "rnnencdec/metrics.jsonl is missing"),
+    (begun_elsewhere, ALL, "began with the weights of another run"),
     (only_one_run, ALL, "comparison/rnnencdec/config.yaml is missing"),
     (nothing_at_all, ALL, "comparison/rnnsearch/config.yaml is missing"),
     (truncated, {"files", "curves", "translations"}, "not opened in any other way"),
