@@ -100,6 +100,7 @@ function render({ model, el }) {
     }
     plane.append(vector.group);
   }
+  plane.append(vectors[0].group); // c above all others, whose ends it would otherwise hide behind
 
   // --- the numbers ---------------------------------------------------------------------------
   const fields = [];

@@ -7,7 +7,7 @@ const COLUMNS = [
 const MEASURES = [
   ["spread", "spread of the energies", (energies) => deviation(energies), 2],
   ["largest", "largest weight", (_, weights) => Math.max(...weights), 4],
-  ["entropy", "entropy, in bits", (_, weights) => entropy(weights), 3],
+  ["entropy", "entropy, in nats", (_, weights) => entropy(weights), 3],
   ["slope", "slope of the softmax", (_, weights) => slope(weights), 5],
 ];
 
@@ -17,7 +17,7 @@ function deviation(numbers) {
 }
 
 function entropy(weights) {
-  return weights.reduce((sum, weight) => (weight > 0 ? sum - weight * Math.log2(weight) : sum), 0);
+  return weights.reduce((sum, weight) => (weight > 0 ? sum - weight * Math.log(weight) : sum), 0);
 }
 
 /** The Frobenius norm of diag(alpha) - alpha alpha'. */
