@@ -28,7 +28,7 @@ c.ClearSolutions.text_stub = "YOUR ANSWER HERE"
 
 # The grading profile.
 c.OverwriteCells.add_missing_cells = True
-c.Execute.timeout = checks.SECONDS  # a cell, as in `course validate`
+c.ContainedExecute.timeout = checks.SECONDS  # a cell, as in `course validate`
 c.ExecutePreprocessor.shutdown_kernel = "immediate"
 c.LimitOutput.max_lines = 1000
 c.LimitOutput.max_traceback = 100

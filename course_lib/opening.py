@@ -18,7 +18,7 @@ FROM_REPOSITORY = """\
         subprocess.run(["git", "clone", "--quiet", "--depth", "1",
                         "{url}", "{folder}"], check=True)
     subprocess.run([sys.executable, "-m", "pip", "install", "--quiet",
-                    "./{folder}{extra}"], check=True)
+                    "./{folder}"], check=True)
     importlib.invalidate_caches()
 if os.path.isdir("{inside}"):  # also after the kernel was restarted
     os.chdir("{inside}")
@@ -26,7 +26,7 @@ if os.path.isdir("{inside}"):  # also after the kernel was restarted
 
 WITHOUT_REPOSITORY = """\
     sys.exit("The course's library is missing. In a clone of the course, run "
-             "`pip install -e .{extra}`, then restart the kernel.")
+             "`pip install -e .`, then restart the kernel.")
 """
 
 
@@ -37,14 +37,13 @@ def repository_url(root: Path) -> str:
     return str(config.get("repository", {}).get("url") or "")
 
 
-def first_cell(url: str, inside: str, extra: str = "") -> str:
+def first_cell(url: str, inside: str) -> str:
     """The cell's code.
 
     Args:
         url: the repository to install from; empty: the cell says how to install from a clone.
         inside: the folder of the repository that the notebook works in after a fresh install.
-        extra: an optional part of the package that the notebook needs, as in `[classes]`.
     """
     install = FROM_REPOSITORY if url else WITHOUT_REPOSITORY
     folder = f"{CLONED}/{inside}"
-    return (CELL + install.format(url=url, folder=CLONED, inside=folder, extra=extra)).rstrip()
+    return (CELL + install.format(url=url, folder=CLONED, inside=folder)).rstrip()

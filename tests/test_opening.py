@@ -40,11 +40,11 @@ def test_what_is_missing_is_fetched_and_installed(
     calls: list[object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     forget(monkeypatch)
-    exec(first_cell(URL, "exercises/one", extra="[classes]"), {})
+    exec(first_cell(URL, "exercises/one"), {})
     clone, install = calls
     assert clone == ["git", "clone", "--quiet", "--depth", "1", URL, "looking-back"]
     assert install[:3] == [sys.executable, "-m", "pip"]
-    assert install[-1] == "./looking-back[classes]"
+    assert install[-1] == "./looking-back"
 
 
 def test_a_clone_is_made_once_and_worked_in_after_a_restart(

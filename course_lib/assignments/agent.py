@@ -64,11 +64,10 @@ class Agent(Link):
 
 
 def serve(place: str, token: str) -> None:
-    """Answer the judge that listens at a socket, until it is done."""
+    """Answer the judge that listens at a place (see `wire.call`), until it is done."""
     from IPython import get_ipython
 
-    with socket.socket(socket.AF_UNIX) as channel:
-        channel.connect(place)
+    with wire.call(place) as channel:
         wire.send(channel, {"hello": token})
         agent = Agent(channel, get_ipython().user_ns)
         while True:

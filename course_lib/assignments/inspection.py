@@ -13,6 +13,9 @@ from typing import Any
 FILE = ".inspection.json"
 """Its name in the folder where a graded notebook runs. What a student puts there is left out."""
 
+LARGEST_DATA = 100 * 1024**2
+"""Bytes of all files beside a notebook. More than that is no homework."""
+
 
 @dataclass(frozen=True)
 class Inspector:

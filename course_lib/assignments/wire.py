@@ -202,6 +202,29 @@ def _whole(number: Any) -> int:
     return number
 
 
+def listen() -> socket.socket:
+    """A door on this machine alone, where no other system's kind of socket is asked for."""
+    door = socket.create_server(("127.0.0.1", 0))
+    door.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # who comes in takes it over
+    return door
+
+
+def port(door: socket.socket) -> str:
+    """Where somebody on this machine calls at a door that `listen` has made."""
+    return str(door.getsockname()[1])
+
+
+def call(place: str) -> socket.socket:
+    """A connection to a port of this machine, or to a socket in a folder, which only POSIX has."""
+    if place.isdecimal():
+        channel = socket.create_connection(("127.0.0.1", int(place)))
+        channel.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return channel
+    channel = socket.socket(socket.AF_UNIX)
+    channel.connect(place)
+    return channel
+
+
 def send(channel: socket.socket, message: dict[str, Any], data: bytes | bytearray = b"") -> None:
     """Send one message.
 

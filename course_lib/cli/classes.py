@@ -1,6 +1,7 @@
 """`course release`, `validate`, `submit`, `collect`, `grade`: for students and instructors.
 
-nbgrader and Dask take seconds to import and come with an extra, so each command imports its own.
+nbgrader and Dask take seconds to import and come with the extra `classes`, which students do not
+need, so each command imports its own.
 """
 
 import importlib.util
@@ -323,7 +324,6 @@ def _say_where(result: "ClassReport", page: Path, tables: list[Path | None]) -> 
 
 
 def _validate(notebook: Path) -> bool:
-    _need("nbgrader")
     from course_lib.grading.handing_in.validation import validate as run
 
     typer.echo(f"Running {notebook.name} from the top ...", err=True)
@@ -433,8 +433,8 @@ def _progress(outcomes: Iterator["Outcome"], total: int, named: bool = True) -> 
 def _need(*modules: str) -> None:
     if importlib.util.find_spec("fcntl") is None:
         raise CourseError(
-            "Grading, and running a notebook as grading does, needs Linux. Here, run the cells of "
-            "the notebook itself: the tests are the same."
+            "Grading a class needs Linux. Here `course validate` and `course submit` work, with "
+            "the tests that stand in a notebook."
         )
     missing = [module for module in modules if importlib.util.find_spec(module) is None]
     if missing:

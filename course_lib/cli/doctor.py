@@ -160,10 +160,10 @@ def corpora() -> dict[str, Any]:
 
 def grading() -> dict[str, Any]:
     """How `course grade` would start and limit notebooks here."""
-    from course_lib.grading.sandbox import joining, limits
-
     if platform.system() != "Linux":
         return {"copied_kernels": False, "control_groups": False}
+    from course_lib.grading.sandbox import joining, limits
+
     group = limits.Group.create(limits.DEFAULT)
     if group is not None:
         group.remove()

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import nbformat
 
-from course_lib.assignments.inspection import INSPECTORS, missing
+from course_lib.assignments.inspection import INSPECTORS, LARGEST_DATA, missing
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
-from course_lib.grading.intake.staging import LARGEST_DATA
 from course_lib.training.run_directory import BEST, CONFIG, VOCABULARY
 
 _RUN = re.compile(r"""^RUN = (["'])(?P<folder>.+?)\1""", re.MULTILINE)

@@ -1,6 +1,11 @@
-"""What a student runs before handing in: the tests that stand in the notebook."""
+"""What a student runs before handing in, on any system: the tests that stand in the notebook.
 
+Nothing here asks for nbgrader, or for what only Linux has.
+"""
+
+import logging
 import re
+import tempfile
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,19 +14,20 @@ import nbformat
 from jupyter_client.kernelspec import NoSuchKernel
 from nbclient.exceptions import DeadKernelError
 from nbconvert.filters import strip_ansi
+from nbconvert.preprocessors import ClearOutputPreprocessor
 from nbformat import NotebookNode
-from nbgrader.preprocessors import ClearOutput
-from nbgrader.utils import compute_checksum, determine_grade, is_grade, is_locked, is_solution
 
 from course_lib.assignments.checks import SECONDS
 from course_lib.errors import CourseError
-from course_lib.grading.running.execution import ENDINGS, ContainedExecute
+from course_lib.grading.running.execution import ENDINGS, TIMED_OUT, ContainedExecute
 from course_lib.grading.running.judging import Judge
-from course_lib.grading.running.scratch import scratch_folder
-from course_lib.grading.sources.project import nbgrader_messages
+from course_lib.grading.sources.marked_cells import checksum, is_grade, is_locked, is_solution
 
 TOGETHER = "together"
 """The grade id of an assignment's last cell, which lets all of a student's functions work."""
+
+_nobody = logging.getLogger(f"{__name__}.nobody")
+_nobody.disabled = True  # what nbclient says of a kernel that ended stands in the results
 
 
 @dataclass(frozen=True)
@@ -49,34 +55,39 @@ def validate(path: Path) -> list[PartResult]:
     changed = {
         cell.metadata.nbgrader.grade_id
         for cell in notebook.cells
-        if is_locked(cell) and cell.metadata.nbgrader.get("checksum") != compute_checksum(cell)
+        if is_locked(cell) and cell.metadata.nbgrader.get("checksum") != checksum(cell)
     }
-    with nbgrader_messages():
-        notebook, resources = ClearOutput().preprocess(notebook, {})
-        resources = {"metadata": {"path": str(path.resolve().parent)}}
+    notebook, _ = ClearOutputPreprocessor().preprocess(notebook, {})
+    beside = path.resolve().parent
+    with (
+        # a kernel that is about to end may still hold what lies there
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        closing(Judge(Path(folder), beside)) as judge,
+    ):
+        run = ContainedExecute(
+            judge,
+            path.stem,
+            kernel_name="python3",
+            timeout=SECONDS,
+            shutdown_kernel="immediate",
+            extra_arguments=["--log-level=ERROR"],
+            log=_nobody,
+        )
         try:
-            with scratch_folder() as folder, closing(Judge(folder, path.resolve().parent)) as judge:
-                notebook, _ = ContainedExecute(
-                    judge,
-                    path.stem,
-                    kernel_name="python3",
-                    timeout=SECONDS,
-                    shutdown_kernel="immediate",
-                    extra_arguments=["--log-level=ERROR"],
-                ).preprocess(notebook, resources)
+            notebook, _ = run.preprocess(notebook, {"metadata": {"path": str(beside)}})
         except (NoSuchKernel, DeadKernelError, RuntimeError, OSError) as error:
             raise CourseError(
                 f"{path.name} could not be run: Python's kernel did not start ({error})."
-                " Reinstall the course's environment: `pip install -e '.[classes]'`."
+                " Install it where the course is: `python -m pip install ipykernel`."
             ) from error
-        found = [_judge(cell, changed) for cell in notebook.cells if is_grade(cell)]
-        return found + [shown for cell in notebook.cells if (shown := _together(cell))]
+    found = [_judge(cell, changed) for cell in notebook.cells if is_grade(cell)]
+    return found + [shown for cell in notebook.cells if (shown := _together(cell))]
 
 
 def _judge(cell: NotebookNode, changed: set[str]) -> PartResult:
     part = _title(cell)
     if is_solution(cell):
-        untouched = cell.metadata.nbgrader.get("checksum") == compute_checksum(cell)
+        untouched = cell.metadata.nbgrader.get("checksum") == checksum(cell)
         return PartResult(part, None, "still to be written" if untouched else "a person reads this")
     if cell.metadata.nbgrader.grade_id in changed:
         return PartResult(
@@ -85,10 +96,8 @@ def _judge(cell: NotebookNode, changed: set[str]) -> PartResult:
             "The test itself has been changed. The grader uses the original: copy it back from"
             " the notebook you were given.",
         )
-    score, points = determine_grade(cell)
-    if score is not None and score >= points:
-        return PartResult(part, True, "")
-    return PartResult(part, False, _message(cell))
+    errors = [output for output in cell.get("outputs", []) if output.output_type == "error"]
+    return PartResult(part, not errors, _message(errors[0]) if errors else "")
 
 
 def _together(cell: NotebookNode) -> PartResult | None:
@@ -111,17 +120,14 @@ def _title(cell: NotebookNode) -> str:
     return f"The text {cell.metadata.nbgrader.grade_id!r}"
 
 
-def _message(cell: NotebookNode) -> str:
-    for output in cell.outputs:
-        if output.output_type == "error":
-            if output.ename == "Refused" or output.ename in ENDINGS:
-                return str(output.evalue)
-            if output.ename == "CellTimeoutError":
-                return f"It did not come to an end within {SECONDS} seconds."
-            if output.ename == "NameError":
-                return f"{output.evalue}. Run the whole notebook: did an earlier cell fail?"
-            return f"{output.ename}: {strip_ansi(output.evalue)}"
-    return "It did not pass."
+def _message(error: NotebookNode) -> str:
+    if error.ename == "Refused" or error.ename in ENDINGS:
+        return str(error.evalue)
+    if error.ename == TIMED_OUT:
+        return f"It did not come to an end within {SECONDS} seconds."
+    if error.ename == "NameError":
+        return f"{error.evalue}. Run the whole notebook: did an earlier cell fail?"
+    return f"{error.ename}: {strip_ansi(error.evalue)}"
 
 
 def _read(path: Path) -> NotebookNode:

@@ -18,13 +18,13 @@ import nbformat
 from nbformat import NotebookNode
 
 from course_lib.assignments import owner
+from course_lib.assignments.inspection import LARGEST_DATA
 from course_lib.errors import CourseError
 from course_lib.grading.intake.late import says_a_time
 from course_lib.grading.intake.notes import notes
 from course_lib.grading.wording import is_picture, visible
 
 LARGEST_NOTEBOOK = 20 * 1024**2
-LARGEST_DATA = 100 * 1024**2
 """Bytes. More than that is no homework."""
 LONGEST_CELL = 200_000
 LONGEST_TEXT = 20_000

@@ -13,17 +13,17 @@ from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import ensure_event_loop
 from nbclient.client import CellExecutionComplete
 from nbclient.exceptions import DeadKernelError
+from nbconvert.preprocessors import ExecutePreprocessor
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_output
-from nbgrader.preprocessors import Execute
-from nbgrader.utils import is_grade, is_locked, is_solution
-from traitlets import Integer, List, Unicode
+from traitlets import Bool, Dict, Integer, List, Unicode
 
 from course_lib.assignments import opened
 from course_lib.errors import CourseError
 from course_lib.grading.running.judging import Judge
 from course_lib.grading.running.outputs import MORE, hidden_lines, plain, tidied
 from course_lib.grading.sandbox.limits import EXCEEDED
+from course_lib.grading.sources.marked_cells import is_grade, is_locked, is_solution
 
 ENDINGS = {
     "KernelDied": "The Python process ended while this cell ran. Something called exit, crashed the"
@@ -41,12 +41,15 @@ NOT_RUN = "This cell was not run, because an earlier one had ended the notebook.
 AGENT = "__import__('course_lib.assignments.agent').assignments.agent"
 """What answers the judge in the kernel. A notebook may have variables called exec or globals."""
 
+TIMED_OUT = "CellTimeoutError"
+"""The name of the error of a cell that was stopped."""
+
 LARGEST_MESSAGE = 8 * 1024**2
 """Bytes. What is larger never reaches the grader's memory."""
 
 
-class ContainedExecute(Execute):
-    """nbgrader's Execute with every graded cell decided by a judge outside the kernel.
+class ContainedExecute(ExecutePreprocessor):
+    """Runs a notebook, every graded cell decided by a judge outside the kernel.
 
     nbgrader gives up on a notebook whose kernel dies, with no score at all; and a graded cell that
     never ran would count as passed. Here the cells before the end keep their results, the others
@@ -54,6 +57,11 @@ class ContainedExecute(Execute):
     the kernel only answers. What ends a test ends no other.
     """
 
+    enabled = Bool(True).tag(config=True)
+    timeout = Integer(30, help="Seconds for a cell.").tag(config=True)
+    allow_errors = Bool(True, help="Later cells run after an error, too.")
+    interrupt_on_timeout = Bool(True)
+    error_on_timeout = Dict({"ename": TIMED_OUT, "evalue": "", "traceback": [TIMED_OUT]})
     submission_seconds = Integer(180, help="Wall time for all cells but tests.").tag(config=True)
     patience_seconds = Integer(
         5, help="How long a kernel may take to answer after a cell was interrupted."
@@ -79,6 +87,14 @@ class ContainedExecute(Execute):
         self.km.context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
         self.km.context.setsockopt(zmq.RCVHWM, 100)
         return self.km
+
+    def on_cell_executed(self, *, cell: NotebookNode, execute_reply: Any, **_: Any) -> None:
+        """Keep an error that the reply alone tells of, as that of a cell which took too long."""
+        reply = execute_reply["content"]
+        known = [one.get("ename") for one in cell.outputs if one.output_type == "error"]
+        if reply["status"] == "error" and reply["ename"] not in known:
+            error = {name: reply[name] for name in ("ename", "evalue", "traceback")}
+            cell.outputs.append(NotebookNode(output_type="error", **error))
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any], km: Any = None
@@ -149,7 +165,7 @@ class ContainedExecute(Execute):
         token = self._judge.begin(cell.source, self.timeout)
         try:
             outputs = self._run(
-                f"{AGENT}.serve({str(self._judge.place)!r}, {token!r})", index, history=False
+                f"{AGENT}.serve({self._judge.place!r}, {token!r})", index, history=False
             )
         finally:
             verdict = self._judge.verdict()
@@ -168,7 +184,7 @@ class ContainedExecute(Execute):
         text = f"The test stopped with {kind}: {reason}"
         if kind == "Refused":
             text = f"Not yet: {reason}"
-        if kind in ENDINGS or kind == "CellTimeoutError":
+        if kind in ENDINGS or kind == TIMED_OUT:
             kind = f"{kind} (the notebook's own)"
         lines = textwrap.wrap(text, width=88)
         return new_output("error", ename=kind or "Error", evalue=reason, traceback=lines)
@@ -230,7 +246,7 @@ def _size(content: Any) -> int:
 
 
 def _timed_out(outputs: list[NotebookNode]) -> bool:
-    return any(output.get("ename") == "CellTimeoutError" for output in outputs)
+    return any(output.get("ename") == TIMED_OUT for output in outputs)
 
 
 def _is_test(cell: NotebookNode) -> bool:
@@ -306,6 +322,6 @@ def remarks_of(notebook: NotebookNode) -> list[str]:
             where = cell.metadata.get("nbgrader", {}).get("grade_id") or "a cell of the student's"
             if name in ENDINGS:
                 remarks.setdefault(name, f"{name} in {where}: {output.evalue}")
-            elif name == "CellTimeoutError":
+            elif name == TIMED_OUT:
                 remarks.setdefault(f"{name} {where}", f"{where} was stopped: it took too long.")
     return list(remarks.values())

@@ -1,7 +1,8 @@
 """The process in which test cells run: no line of a student's code ever does.
 
-`python -m course_lib.grading.running.judge PLACE` connects to the grader at PLACE, is handed the
-socket where the student's kernel is going to call, and then runs one test after the other. The
+`python -m course_lib.grading.running.judge PLACE` connects to the grader at PLACE and then runs one
+test after the other. In a box it is handed the socket where the student's kernel is going to call;
+without one PLACE is a port, and it says itself at which port it can be called. The
 names that a test asks for are values that the kernel has sent, or stand-ins of its functions.
 """
 
@@ -201,10 +202,13 @@ def main(place: str) -> None:
 
     torch.set_num_threads(1)
     endless: set[str] = set()
-    with socket.socket(socket.AF_UNIX) as grader:
-        grader.connect(place)
-        _, handles, _, _ = socket.recv_fds(grader, 1, 1)
-        listener = socket.socket(fileno=handles[0])
+    with wire.call(place) as grader:
+        if place.isdecimal():
+            listener = wire.listen()
+            wire.send(grader, {"place": wire.port(listener)})
+        else:
+            _, handles, _, _ = socket.recv_fds(grader, 1, 1)
+            listener = socket.socket(fileno=handles[0])
         with contextlib.suppress(Broken):
             while True:
                 test, _ = wire.receive(grader)

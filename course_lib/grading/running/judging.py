@@ -7,13 +7,15 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from course_lib.assignments import wire
 from course_lib.assignments.wire import Broken
 from course_lib.errors import CourseError
 from course_lib.grading.running.judge import GRACE
-from course_lib.grading.sandbox import boxes, walls
+
+if TYPE_CHECKING:
+    from course_lib.grading.sandbox.boxes import Box
 
 START_SECONDS = 60
 """How long Python may take to begin."""
@@ -26,27 +28,30 @@ class Judge:
         """Start it; it gets ready by itself.
 
         Args:
-            folder: one with a short path, for its sockets.
+            folder: one with a short path, for its sockets and temporary files.
             data_files: the submission's files besides the notebook (relative name -> path) for a
                 judge in a box; the folder where they lie for one without.
         """
         self._folder, self._files = folder, data_files
-        self.place = folder / "judge"
-        """Where a student's kernel calls it."""
-        self._listener = _listen(self.place)
-        self._process: boxes.Box | subprocess.Popen[bytes] | None = None
+        self.place = str(folder / "judge")
+        """Where a student's kernel calls it: a socket; of a judge without a box a port."""
+        self._listener = _listen(self.place) if isinstance(data_files, dict) else None
+        self._process: Box | subprocess.Popen[bytes] | None = None
         self._channel: socket.socket | None = None
         self._start()
 
     def _start(self) -> None:
-        path = self._folder / "grader"
-        path.unlink(missing_ok=True)
-        self._door = _listen(path)
         if isinstance(self._files, dict):
+            from course_lib.grading.sandbox import boxes, walls  # of Linux alone
+
+            path = self._folder / "grader"
+            path.unlink(missing_ok=True)
+            self._door = _listen(str(path))
             self._process = boxes.start(walls.judge(path, self._files))
         else:
+            self._door = wire.listen()
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "course_lib.grading.running.judge", str(path)],
+                [sys.executable, "-m", "course_lib.grading.running.judge", wire.port(self._door)],
                 cwd=self._files,
                 env={**os.environ, "TMPDIR": str(self._folder)},
                 stdin=subprocess.DEVNULL,
@@ -81,7 +86,11 @@ class Judge:
             ) from error
         finally:
             self._door.close()
-        socket.send_fds(channel, [b"x"], [self._listener.fileno()])
+        if self._listener is not None:
+            socket.send_fds(channel, [b"x"], [self._listener.fileno()])
+        else:
+            channel.settimeout(START_SECONDS)
+            self.place = str(wire.receive(channel)[0]["place"])
         return channel
 
     def verdict(self) -> dict[str, Any]:
@@ -100,22 +109,23 @@ class Judge:
         if self._channel is not None:
             self._channel.close()
             self._channel = None
-        if isinstance(self._process, boxes.Box):
-            self._process.end()
-        elif self._process is not None:
+        if isinstance(self._process, subprocess.Popen):
             self._process.kill()
             self._process.wait()
+        elif self._process is not None:
+            self._process.end()
         self._process = None
 
     def close(self) -> None:
         """End it; a second time does nothing."""
         self._stop()
         self._door.close()
-        self._listener.close()
+        if self._listener is not None:
+            self._listener.close()
 
 
-def _listen(path: Path) -> socket.socket:
+def _listen(path: str) -> socket.socket:
     door = socket.socket(socket.AF_UNIX)
-    door.bind(str(path))
+    door.bind(path)
     door.listen(16)
     return door

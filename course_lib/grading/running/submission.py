@@ -216,10 +216,10 @@ def run(job: Job, folder: Path, staged: Staged, judged: Judged) -> Ran:
     judge = Judge(folder, judged.files if job.boxed else job.graded.parent)
     if job.boxed:
         library = opened.parts(job.assignment)
-        config.merge(boxes.kernel_config(kernel, judged.files, judge.place, library))
+        config.merge(boxes.kernel_config(kernel, judged.files, Path(judge.place), library))
     else:
         config.ExecutePreprocessor.kernel_name = "python3"
-        config.Execute.extra_arguments = ["--log-level=ERROR"]
+        config.ContainedExecute.extra_arguments = ["--log-level=ERROR"]
     notebook, resources = staged.notebook, _resources(job)
     with contextlib.closing(judge), setenv(NBGRADER_EXECUTION="autograde"):
         for step in (

@@ -23,8 +23,6 @@ import psutil
 
 GROUP = "course"
 LOOK_SECONDS = 0.1
-PAGE = os.sysconf("SC_PAGE_SIZE")
-TICK = os.sysconf("SC_CLK_TCK")
 PROC = Path("/proc")
 WRITABLE = ("tmp", "dev/shm", "run/kernel")
 """What lies in memory and counts as memory; the box limits the size of each."""
@@ -227,7 +225,8 @@ def count(roots: list[int], limits: Limits) -> Use:
     statuses = list(filter(None, map(_status, alive)))
     return Use(
         processes=sum(int(fields[17]) for fields in statuses),
-        processor=sum(sum(map(int, fields[11:15])) for fields in statuses) / TICK,
+        processor=sum(sum(map(int, fields[11:15])) for fields in statuses)
+        / os.sysconf("SC_CLK_TCK"),
     )
 
 
@@ -238,7 +237,8 @@ def weigh(roots: list[int], limits: Limits) -> Use:
     them for each says that they are too many.
     """
     processes = _descendants(roots, limits.processes)
-    memory = sum(int(fields[21]) * PAGE for fields in filter(None, map(_status, processes)))
+    page = os.sysconf("SC_PAGE_SIZE")
+    memory = sum(int(fields[21]) * page for fields in filter(None, map(_status, processes)))
     if memory > limits.memory:
         memory = sum(map(_share, processes))
     return Use(memory=memory + _files(roots[0]))

@@ -140,7 +140,7 @@ def differences(root: Path, names: list[str]) -> list[Difference]:
 
 def _opening_cell(root: Path, name: str) -> NotebookNode:
     """What a student runs first: on a machine without the course it fetches it."""
-    code = first_cell(repository_url(root), f"exercises/{name}", extra="[classes]")
+    code = first_cell(repository_url(root), f"exercises/{name}")
     return nbformat.v4.new_code_cell(code, id="opening")
 
 

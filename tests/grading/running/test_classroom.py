@@ -32,7 +32,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     course.mkdir()
     for folder in ("solutions", "exercises"):
         (course / folder).symlink_to(ROOT / folder)
-    settings = (ROOT / "nbgrader_config.py").read_text() + "\nc.Execute.timeout = 10\n"
+    settings = (ROOT / "nbgrader_config.py").read_text() + "\nc.ContainedExecute.timeout = 10\n"
     (course / "nbgrader_config.py").write_text(settings)
     write_class(ROOT, NAME, RELEASED, place / "made")
     for student in STUDENTS:
