@@ -97,7 +97,7 @@ class ContainedExecute(ExecutePreprocessor):
             cell.outputs.append(NotebookNode(output_type="error", **error))
 
     def preprocess(
-        self, nb: NotebookNode, resources: dict[str, Any], km: Any = None
+        self, nb: NotebookNode, resources: Any = None, km: Any = None
     ) -> tuple[NotebookNode, dict[str, Any]]:
         """Run the cells of a notebook, in place."""
         # an output may get lost with a message that is too large; the reply decides
@@ -223,7 +223,7 @@ class ContainedExecute(ExecutePreprocessor):
             raise
 
     def output(
-        self, outs: list[NotebookNode], msg: dict[str, Any], display_id: str, cell_index: int
+        self, outs: list[NotebookNode], msg: dict[str, Any], display_id: str | None, cell_index: int
     ) -> NotebookNode | None:
         """Take in one output, up to the limit."""
         self._put_out += _size(msg["content"])
