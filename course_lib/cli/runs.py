@@ -57,6 +57,10 @@ def train(
     beam: Beam = 12,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a stopped run.")] = False,
     processes: Processes = 1,
+    track: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Log with tensorboard, wandb, mlflow, ... as it goes."),
+    ] = None,
 ) -> None:
     """Train one model into a run directory and score it on the test splits.
 
@@ -73,7 +77,7 @@ def train(
     run = configured(config, {**options, "init_from": init_from}, settings or [])
     data = loaded_corpus(run)
     try:
-        train_by(processes, run, data, out, resume)
+        train_by(processes, run, data, out, resume, track)
         if not is_main_process():
             return
         result = finish_run(out, data, beam)

@@ -7,6 +7,7 @@ One process is the usual case, and everything here is then the identity. More ar
 import os
 from collections.abc import Sequence
 from datetime import timedelta
+from pathlib import Path
 from typing import TypeVar
 
 import torch
@@ -16,6 +17,7 @@ from accelerate.utils import InitProcessGroupKwargs, gather_object
 from torch import Tensor
 
 from course_lib.errors import CourseError
+from course_lib.training.tracking import Tracker, check_tracker
 
 TIMEOUT = timedelta(minutes=10)
 """How long a process waits for an answer before the others count as lost."""
@@ -27,21 +29,29 @@ class ProcessLost(CourseError):
     """Another process of the group no longer answers."""
 
 
-def make_accelerator(precision: str) -> Accelerator:
-    """Where and in what precision a run is computed, and with how many processes.
+def make_accelerator(
+    precision: str, track: Tracker | None = None, out: Path | None = None
+) -> Accelerator:
+    """Where and in what precision a run is computed, with how many processes, tracked by whom.
+
+    A tracker that writes files writes them below `out`.
 
     accelerate keeps one precision a process; it is forgotten first, or a page could not train one
     run in fp32 and the next in bf16.
 
     Raises:
-        CourseError: fp16 on a processor, where nothing multiplies such numbers fast.
+        CourseError: fp16 on a processor, where nothing multiplies such numbers fast, or a tracker
+            that is not there.
     """
+    check_tracker(track)
     AcceleratorState._reset_state()
     several = int(os.environ.get("WORLD_SIZE", "1")) > 1
     accelerator = Accelerator(
         mixed_precision="no" if precision == "fp32" else precision,
         # Not told so, processes without graphics cards would each train alone.
         cpu=several and not torch.cuda.is_available(),
+        log_with=track,
+        project_dir=out,
         kwargs_handlers=[InitProcessGroupKwargs(timeout=TIMEOUT)],
     )
     if precision == "fp16" and accelerator.device.type == "cpu":

@@ -33,17 +33,27 @@ Stops = SimpleQueue[CourseError | KeyboardInterrupt]
 
 
 def train_by(
-    processes: int, config: RunConfig, corpus: Corpus, out: Path | str, resume: bool = False
+    processes: int,
+    config: RunConfig,
+    corpus: Corpus,
+    out: Path | str,
+    resume: bool = False,
+    track: str | None = None,
 ) -> None:
     """`train` here and with this corpus, or by several processes that each load it."""
     if processes > 1:
-        train_in_processes(processes, config, out, resume)
+        train_in_processes(processes, config, out, resume, track=track)
     else:
-        train(config, corpus, out, resume)
+        train(config, corpus, out, resume, track=track)
 
 
 def train_in_processes(
-    processes: int, config: RunConfig, out: Path | str, resume: bool = False, quiet: bool = False
+    processes: int,
+    config: RunConfig,
+    out: Path | str,
+    resume: bool = False,
+    quiet: bool = False,
+    track: str | None = None,
 ) -> None:
     """`train` by several processes, each with a graphics card of its own or its share of the CPU.
 
@@ -62,7 +72,7 @@ def train_in_processes(
     stops: Stops = multiprocessing.get_context("spawn").SimpleQueue()
     # Ctrl-C reaches every process of a terminal: they may not hear it before they can heed it.
     with no_interrupt(), patch_environment(**_world(processes)):
-        arguments = (stops, config, out, resume, quiet)
+        arguments = (stops, config, out, resume, quiet, track)
         group = start_processes(_work, arguments, processes, join=False)
     try:
         with deferred_interrupt() as stop_asked:
@@ -92,7 +102,13 @@ def _world(processes: int) -> dict[str, int | str]:
 
 
 def _work(
-    rank: int, stops: Stops, config: RunConfig, out: Path | str, resume: bool, quiet: bool
+    rank: int,
+    stops: Stops,
+    config: RunConfig,
+    out: Path | str,
+    resume: bool,
+    quiet: bool,
+    track: str | None,
 ) -> None:
     """What each process does; where it stops before the end, it leaves word why."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -100,7 +116,7 @@ def _work(
     try:
         with patch_environment(RANK=rank, LOCAL_RANK=rank):
             corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
-            train(config, corpus, out, resume, quiet)
+            train(config, corpus, out, resume, quiet, track=track)
     except (CourseError, KeyboardInterrupt) as stop:
         stops.put(stop)
         sys.exit(1)

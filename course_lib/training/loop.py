@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ from course_lib.training.run_directory import (
     start_run,
     write_metrics,
 )
+from course_lib.training.tracking import Tracker, tracked
 from course_lib.training.update import Updater
 from course_lib.training.validation import validate
 
@@ -46,6 +48,7 @@ def train(
     resume: bool = False,
     quiet: bool = False,
     watch: Callable[[EncoderDecoder], None] | None = None,
+    track: Tracker | None = None,
 ) -> Progress:
     """Train one run into the directory `out` and return how it went.
 
@@ -54,7 +57,8 @@ def train(
     last checkpoint to the numbers it would have reached undisturbed; a finished one is left as it
     is. Ctrl-C writes a checkpoint, then raises KeyboardInterrupt. `watch` is called with the
     validated model after each validation. Before it starts it says how long it will take, which
-    takes a few seconds to measure; a `quiet` one says and measures nothing.
+    takes a few seconds to measure; a `quiet` one says and measures nothing. `track` is told the
+    loss and the learning rate of every update, and what every validation finds.
 
     Raises:
         CourseError: `out` holds another run, or the loss is no longer a number.
@@ -63,7 +67,7 @@ def train(
     if out.exists() and not out.is_dir():
         raise CourseError(f"{out} is a file. Choose another --out.")
     keep_freed_memory()
-    training = Training(config, corpus, out, resume)
+    training = Training(config, corpus, out, resume, track)
     if not training.progress.finished:
         training.open_directory(None if quiet else training.announce())
         training.run(quiet, watch)
@@ -73,7 +77,9 @@ def train(
 class Training:
     """One run while it is trained: the model, what moves its weights, and where it stands."""
 
-    def __init__(self, config: RunConfig, corpus: Corpus, out: Path, resume: bool) -> None:
+    def __init__(
+        self, config: RunConfig, corpus: Corpus, out: Path, resume: bool, track: Tracker | None
+    ) -> None:
         """Everything as at the beginning or, where the run was stopped, as it was then.
 
         Raises:
@@ -81,7 +87,7 @@ class Training:
         """
         self.config, self.corpus, self.out = config, corpus, out
         self.recipe = config.recipe
-        self.accelerator = make_accelerator(self.recipe.precision)
+        self.accelerator = make_accelerator(self.recipe.precision, track, out)
         self.is_main = self.accelerator.is_main_process
         start = load_initial(config, corpus) if config.init_from else None
         self.words = start.words if start else make_vocabularies(config, corpus)
@@ -152,12 +158,14 @@ class Training:
         update = Updater(self.accelerator, trainer, optimiser, recipe, self.total_steps)
         self.started = time.monotonic() - progress.seconds
         silent = quiet or not self.is_main
+        settings = {**vars(self.config), **self.model_config.to_dict(), **asdict(recipe)}
         with (
             resumable(self.out),
             tqdm(
                 total=self.total_steps, initial=progress.step, unit="batch", disable=silent
             ) as bar,
             deferred_interrupt() as stop_asked,
+            tracked(self.accelerator, settings),
         ):
             while progress.epoch < recipe.epochs and progress.since_best < recipe.patience:
                 self._train_epoch(update, bar, stop_asked)
@@ -197,6 +205,7 @@ class Training:
             validate(self.accelerator, model, split, self.words, self.out, self.progress)
             if self.is_main and watch is not None:
                 watch(model)
+        self.accelerator.log(self.progress.metrics[-1], self.progress.step)
 
     def _checkpoint(self) -> None:
         """Write the state; the one before it stays until this one is whole."""

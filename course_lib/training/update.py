@@ -35,7 +35,7 @@ class Updater:
     total_steps: int
 
     def __call__(self, minibatch: Minibatch, progress: Progress) -> None:
-        """Loss averaged over the target words, gradient clipped, weights moved."""
+        """Loss averaged over the target words, gradient clipped, weights moved; both logged."""
         rate = learning_rate_at(progress.step, self.total_steps, self.recipe)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
@@ -53,7 +53,9 @@ class Updater:
         progress.step += 1
         progress.batch += 1
         progress.loss += loss
-        progress.words += target_words(minibatch)
+        words = target_words(minibatch)
+        progress.words += words
+        self.accelerator.log({"loss": loss / words, "learning_rate": rate}, progress.step)
 
     def gradient(self, minibatch: Minibatch, progress: Progress) -> float:
         """Leave the gradient of the mean loss in the parameters; the summed loss, in nats.

@@ -54,7 +54,7 @@ WATCHER = """
 from course_lib.training import launch, loop
 from safetensors.torch import save_file
 
-def work(rank, stops, config, out, resume, quiet):
+def work(rank, stops, config, out, resume, quiet, track):
     '''What each process does, and then it leaves its moving average behind.'''
     made = []
     class Average(loop.Average):
@@ -62,7 +62,7 @@ def work(rank, stops, config, out, resume, quiet):
             super().__init__(model, decay)
             made.append(self)
     loop.Average = Average
-    launch._work(rank, stops, config, out, resume, quiet)
+    launch._work(rank, stops, config, out, resume, quiet, track)
     [average] = made
     save_file(average.weights, f"{out}.{rank}")
 """
@@ -103,7 +103,7 @@ import torch
 from course_lib.models import EncoderDecoder
 from course_lib.training import launch
 
-def work(rank, stops, config, out, resume, quiet):
+def work(rank, stops, config, out, resume, quiet, track):
     '''What each process does; the second has memory for four pairs at a time.'''
     loss = EncoderDecoder.loss
     def limited(self, batch, *arguments):
@@ -111,7 +111,7 @@ def work(rank, stops, config, out, resume, quiet):
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
         return loss(self, batch, *arguments)
     EncoderDecoder.loss = limited
-    launch._work(rank, stops, config, out, resume, quiet)
+    launch._work(rank, stops, config, out, resume, quiet, track)
 """
 
 
