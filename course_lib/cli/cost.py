@@ -2,11 +2,18 @@
 
 import json
 from dataclasses import replace
-from typing import Annotated, Any
+from itertools import chain, islice
+from statistics import fmean
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from course_lib.cli.runs import Json, Preset, Set
+from course_lib.cli.runs import CORPUS, Json, Pair, Preset, Set, loaded_corpus
+from course_lib.corpora.registry import chosen
+from course_lib.errors import CourseError
+
+if TYPE_CHECKING:
+    from course_lib.training import Recipe, RunConfig
 
 GIB = 2**30
 
@@ -15,14 +22,21 @@ def cost(
     model: Annotated[str, typer.Option(help="rnnsearch or rnnencdec.")] = "rnnsearch",
     preset: Preset = "paper",
     settings: Set = None,
-    updates: Annotated[int, typer.Option(min=1, help="Minibatches.")] = 288_000,
+    corpus: Annotated[
+        str | None, typer.Option(help=CORPUS, show_default="the paper's, which is not read")
+    ] = None,
+    pair: Pair = None,
+    updates: Annotated[
+        int | None,
+        typer.Option(min=1, help="Minibatches; all epochs of --corpus.", show_default="288000"),
+    ] = None,
     source_words: Annotated[
-        float | None, typer.Option(help="Of an average pair; the paper's by default.")
+        float | None, typer.Option(help="Of an average pair; the corpus's by default.")
     ] = None,
     target_words: Annotated[float | None, typer.Option(help="The same.")] = None,
     vocabulary: Annotated[
         int | None,
-        typer.Option(min=1, help="Words a side; 30,000 by default, or the recipe's pieces."),
+        typer.Option(min=1, help="Words a side; the corpus's, 30,000 or the recipe's pieces."),
     ] = None,
     tflops: Annotated[
         float | None, typer.Option(help="What the device sustains, in 10^12 operations a second.")
@@ -33,66 +47,100 @@ def cost(
     price: Annotated[float | None, typer.Option(min=0, help="Of an hour on the device.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Parameters, operations, memory, hours and money of a training."""
-    found = predicted(
-        model,
-        preset,
-        settings or [],
-        updates,
-        (source_words, target_words),
-        vocabulary,
-        tflops,
-        words_per_second,
-        price,
+    """Parameters, operations, memory, hours and money of a training.
+
+    With --corpus vocabularies, lengths and minibatches are those that `course train` has. What an
+    option says goes before them.
+    """
+    from course_lib.corpora.vocabulary import MARKS
+    from course_lib.training import RunConfig, parse_changes
+
+    if pair is not None and corpus is None:
+        raise CourseError("--pair is a pair of a corpus. Add --corpus.")
+    name, pair = ("wmt14", "en-fr") if corpus is None else chosen(corpus, pair)
+    config = RunConfig(model, name, pair, preset, changes=parse_changes(settings or []))
+    text = typical(config.recipe) if corpus is None else measured(config)
+    source, target = text.words
+    text = Text(
+        text.vocabularies if vocabulary is None else (vocabulary + len(MARKS),) * 2,
+        (
+            source if source_words is None else source_words,
+            target if target_words is None else target_words,
+        ),
+        text.longest,
+        updates or text.updates,
     )
+    found = predicted(config, text, tflops, words_per_second, price)
     typer.echo(json.dumps(found, indent=1) if as_json else as_text(found))
 
 
+class Text(NamedTuple):
+    """What decides the cost of a training about its text."""
+
+    vocabularies: tuple[int, int]  # marks included
+    words: tuple[float, float]  # of an average pair, end marks apart
+    longest: int  # words or pieces on a side, likewise
+    updates: int
+
+
+def typical(recipe: "Recipe") -> Text:
+    """The paper's text, in words or in the recipe's pieces."""
+    from course_lib.corpora.vocabulary import MARKS
+    from course_lib.training.cost import PAPER_WORDS
+
+    size = recipe.subwords or 30_000 + len(MARKS)  # the marks are among the pieces
+    return Text((size, size), PAPER_WORDS, recipe.max_length, 288_000)
+
+
+def measured(config: "RunConfig") -> Text:
+    """The text that a training would read; of a stream the lengths are those of a sample."""
+    from course_lib.training.estimate import SAMPLE
+    from course_lib.training.minibatches import make_minibatches
+    from course_lib.training.run_directory import make_vocabularies
+
+    corpus, recipe = loaded_corpus(config), config.recipe
+    source, target = make_vocabularies(config, corpus)
+    minibatches = make_minibatches(config, corpus, (source, target))
+    sample = None if corpus.stream is None else SAMPLE
+    pairs = chain.from_iterable(islice(minibatches.epoch(0), sample))
+    lengths = [(len(x), len(y)) for x, y in pairs]
+    return Text(
+        (len(source), len(target)),
+        (fmean(x for x, _ in lengths), fmean(y for _, y in lengths)),
+        max(map(max, lengths)) if sample is None else recipe.max_length,
+        recipe.epochs * minibatches.per_epoch,
+    )
+
+
 def predicted(
-    model: str,
-    preset: str,
-    settings: list[str],
-    updates: int,
-    words: tuple[float | None, float | None],
-    vocabulary: int | None,
-    tflops: float | None,
-    words_per_second: float | None,
-    price: float | None,
+    config: "RunConfig",
+    text: Text,
+    tflops: float | None = None,
+    words_per_second: float | None = None,
+    price: float | None = None,
 ) -> dict[str, Any]:
     """Everything that `course cost` says."""
-    from course_lib.corpora.vocabulary import MARKS
-    from course_lib.errors import CourseError
-    from course_lib.training import RunConfig, parse_changes
     from course_lib.training import cost as formulas
 
-    # The corpus is not looked at: only sizes decide.
-    config = RunConfig(model, "wmt14", "en-fr", preset, changes=parse_changes(settings))
     recipe = config.recipe
-    if vocabulary is None and recipe.subwords is not None:
-        size = recipe.subwords  # the marks are among them
-    else:
-        size = (30_000 if vocabulary is None else vocabulary) + len(MARKS)
-    model_config = config.model_config(size, size)
-    source, target = (
-        mean if given is None else given
-        for given, mean in zip(words, formulas.PAPER_WORDS, strict=True)
-    )
-    if source <= 0 or target <= 0:
+    model_config = config.model_config(*text.vocabularies)
+    if min(text.words) <= 0:
         raise CourseError("An average pair has more than 0 words on each side.")
-    work = formulas.Workload(updates, recipe.batch_size, source, target)
+    work = formulas.Workload(text.updates, recipe.batch_size, *text.words)
     read = replace(work, batch=2 * recipe.batch_size) if recipe.r_drop else work
-    longest = recipe.max_length + 1
-    memory = formulas.memory(model_config, read.batch, longest, longest)
+    memory = formulas.memory(model_config, read.batch, text.longest + 1, text.longest + 1)
     found: dict[str, Any] = {
-        "model": model,
-        "preset": preset,
+        "model": config.model,
+        "preset": config.preset,
         "parameters": formulas.parameters(model_config),
-        "updates": updates,
+        "vocabularies": text.vocabularies,
+        "words": text.words,
+        "updates": text.updates,
         "batch": recipe.batch_size,
         "target_words": work.words,
         "flops": read.flops(model_config),
         "flops_a_word": read.flops(model_config) / work.words,
-        "longest": recipe.max_length,
+        "longest": text.longest,
         "memory_bytes": sum(memory.values()),
         "memory": memory,
         "hours": None,
@@ -112,8 +160,11 @@ def predicted(
 def as_text(found: dict[str, Any]) -> str:
     """The prediction for a person."""
     memory = ", ".join(f"{name} {size / GIB:.2f}" for name, size in found["memory"].items())
+    sizes, words = found["vocabularies"], found["words"]
     lines = [
         f"{found['model']}, preset {found['preset']}: {found['parameters']:,} parameters",
+        f"text     vocabularies of {sizes[0]:,} and {sizes[1]:,}; "
+        f"{words[0]:.1f} and {words[1]:.1f} words in an average pair",
         f"work     {found['updates']:,} updates of {found['batch']} pairs",
         f"         {found['target_words'] / 1e6:,.1f} million target words, "
         f"{found['flops_a_word'] / 1e6:,.1f} MFLOP each: {found['flops'] / 1e15:,.1f} PFLOP",

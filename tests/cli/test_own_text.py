@@ -52,6 +52,29 @@ def test_links_beside_the_text_are_its_gold(run: Path, course: Course) -> None:
     assert json.loads(course("align", run, "--split", "val", "--json").out)["aer"] is None
 
 
+def test_its_cost_is_that_of_the_training(
+    text: Path, run: Path, course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["cost", "--corpus", text, "--pair", "en-he", *SHORT[:-2], "--json"]
+    found = json.loads(course(*words).out)
+    result = json.loads((run / "result.json").read_text())
+    assert found["parameters"] == result["parameters"]
+    assert found["updates"] == result["metrics"][-1]["step"]
+    assert found["words"] == [4, 4]
+    assert found["longest"] == 4
+    given = json.loads(course(*words, "--updates", 7, "--vocabulary", 50).out)
+    assert given["updates"] == 7
+    assert given["vocabularies"] == [54, 54]
+    # A stream is not read to its end: its longest pair is the longest that is allowed.
+    monkeypatch.setattr(own, "IN_MEMORY", 10)
+    streamed = json.loads(course(*words, "--set", "max_length=30").out)
+    assert streamed == {
+        **found,
+        "longest": 30,
+        **{x: streamed[x] for x in ("memory", "memory_bytes")},
+    }
+
+
 def test_it_is_shown_with_what_to_know_of_it(text: Path, course: Course) -> None:
     shown = course("corpus", "show", text, "--pair", "he-en", "--n", 1).out
     assert "mine he-en: train 70, val 10, test 10 pairs" in shown
@@ -111,3 +134,5 @@ def test_a_mistake_is_one_line_with_the_remedy(
         assert done.err.count("\n") == 1
         assert remedy in done.err
         assert not (text.parent / "new").exists()
+        asked = course("cost", "--preset", "smoke", *words)
+        assert (asked.status, asked.err) == (2, done.err)

@@ -188,6 +188,7 @@ def test_the_command_gives_hours_and_money(course: Course) -> None:
         ("--tflops", "1", "--words-per-second", "1"),
         ("--model", "luong"),
         ("--source-words", "0"),
+        ("--pair", "en-fr"),
     ],
 )
 def test_what_cannot_be_computed_is_one_line(words: tuple[str, ...], course: Course) -> None:
