@@ -1,9 +1,9 @@
 """Record what becomes of RNNsearch when another encoder writes its memory.
 
 The same small RNNsearch on the embedded corpus with the bidirectional encoder, with one layer of
-self-attention in its place, and with that layer robbed of its positions; the same pairs, updates
-and decoder for all. Beside its result each run says whether the encoder was told `positions` and
-how many `cpu_seconds` the training took.
+self-attention in its place, and with that layer robbed of its positions; the same pairs, recipe
+and decoder for all, each trained until its validation loss no longer falls. Beside its result each
+run says whether the encoder was told `positions` and how many `cpu_seconds` the training took.
 """
 
 from typing import Any
@@ -60,7 +60,7 @@ def check(read: Read) -> None:
     for tag, config in runs():
         run, name = read(name_of(config, tag)), tag.removeprefix("reader-")
         found[name].append(run)
-        check_same(run, found["bidirectional"][-1], "corpus_sha256", "epochs", "git_commit")
+        check_same(run, found["bidirectional"][-1], "corpus_sha256", "recipe", "git_commit")
         assert run["positions"] == (name != "no-positions")
         assert run["cpu_seconds"] > 0
     for one, other in zip(found["self-attention"], found["no-positions"], strict=True):
