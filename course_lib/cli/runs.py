@@ -52,7 +52,9 @@ def train(
     settings: Set = None,
     init_from: Annotated[
         str | None,
-        typer.Option(metavar="RUN", help="Start from the weights and words of RUN, of one size."),
+        typer.Option(
+            metavar="RUN", help="Start from the weights and words of RUN, whose sizes it needs."
+        ),
     ] = None,
     beam: Beam = 12,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a stopped run.")] = False,
@@ -64,8 +66,8 @@ def train(
 ) -> None:
     """Train one model into a run directory and score it on the test splits.
 
-    What to train on what stands in --model and --corpus, or in the file of --config: that of a run
-    makes the same run again. An option beside it takes the place of the file's value, --set of one.
+    Name --model and --corpus, or give a file that does: --config RUN/config.yaml makes the same run
+    again. An option beside it, or a --set, takes the place of what the file says.
 
     With --processes 2 two processes share out every minibatch, to the same result. Several machines
     do the same where torchrun or `accelerate launch` starts `-m course_lib train ...` on each.
