@@ -101,7 +101,8 @@ class Judge:
         lengths = len(pair[0]), len(pair[1]) * usual
         if max(lengths) > PROPORTION * min(lengths) and max(lengths) - min(lengths) > LETTERS:
             return "proportion"
-        if any(len(tokenize(words, "und")) > LIMIT for words in pair):
+        # A word has a character at least, and most lines are shorter.
+        if any(len(words) > LIMIT and len(tokenize(words, "und")) > LIMIT for words in pair):
             return "long"
         return None
 

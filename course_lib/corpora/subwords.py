@@ -6,16 +6,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
-from tokenizers import Tokenizer
+from tokenizers import Encoding, Regex, Tokenizer
 from tokenizers.models import BPE
+from tokenizers.normalizers import Replace
 from tokenizers.pre_tokenizers import Metaspace
 from tokenizers.trainers import BpeTrainer
 
+from course_lib.corpora.tokenization import characters_of
 from course_lib.corpora.vocabulary import BOS, EOS, MARKS, PAD, UNK, Vocabulary
 from course_lib.errors import CourseError
 
 START = "▁"
 """Stands at the front of the piece that begins a word (U+2581, as in SentencePiece)."""
+
+_LETTER = r"[\p{Han}\p{Hiragana}\p{Katakana}ー\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]"
+_RAW = Replace(Regex(f"(?<={_LETTER}) (?={_LETTER})"), "")
+"""Takes away the spaces between letters of scripts that are written without."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,9 @@ class Pieces(Vocabulary):
     characters, and the merges that were most frequent in training are done one after another. Both
     sides share one list of merges ("joint", Section 3.2 there), so one object serves both.
 
+    Scripts without spaces between words come split into characters, each a word; there pieces are
+    learned from the raw text, in which the characters stand together, so a piece may be several.
+
     `tokenizer` is that list as the `tokenizers` library writes it, JSON. A word that itself holds
     U+2581 comes back as two.
     """
@@ -34,15 +43,20 @@ class Pieces(Vocabulary):
     tokenizer: str = ""
 
     @classmethod
-    def learn(cls, sentences: Iterable[Sequence[str]], size: int) -> "Pieces":
+    def learn(
+        cls, sentences: Iterable[Sequence[str]], size: int, unspaced: bool = False
+    ) -> "Pieces":
         """Learn at most `size` pieces, the four marks included, from the sentences of both sides.
 
         Fewer come out where nothing is left to merge. The order of the sentences does not matter.
+        `unspaced` says that a side is in a script without spaces, split into its characters.
 
         Raises:
             CourseError: there are more different characters than pieces.
         """
-        learner = Tokenizer(BPE(unk_token=MARKS[UNK], fuse_unk=True))
+        learner = Tokenizer(BPE(unk_token=MARKS[UNK], fuse_unk=not unspaced))
+        if unspaced:
+            learner.normalizer = _RAW
         learner.pre_tokenizer = Metaspace(replacement=START, prepend_scheme="always", split=True)
         trainer = BpeTrainer(vocab_size=size, special_tokens=list(MARKS), show_progress=False)
         learner.train_from_iterator((" ".join(words) for words in sentences), trainer)
@@ -79,10 +93,18 @@ class Pieces(Vocabulary):
         cutter.encode_special_tokens = True  # a mark in a text is text
         return cutter
 
+    def _cut(self, tokens: Iterable[str]) -> Encoding:
+        return self._cutter.encode(" ".join(tokens))
+
     def encode(self, tokens: Iterable[str]) -> list[int]:
         """Numbers of the words' pieces; characters never seen in training are UNK."""
-        numbers: list[int] = self._cutter.encode(list(tokens), is_pretokenized=True).ids
+        numbers: list[int] = self._cut(tokens).ids
         return numbers
+
+    def covered(self, tokens: Sequence[str]) -> list[range]:
+        """For each piece of `encode(tokens)` the places of the words that it is of."""
+        place = [place for place, token in enumerate(tokens) for _ in f"{token} "]
+        return [range(place[start], place[end - 1] + 1) for start, end in self._cut(tokens).offsets]
 
     def decode(self, numbers: Iterable[int]) -> list[str]:
         """Whole words up to the end mark; a word with an unknown piece is the unknown word."""
@@ -97,10 +119,12 @@ class Pieces(Vocabulary):
             if word == len(words):
                 words.append("")
             words[word] += self.tokens[number].removeprefix(START)
+        if self._cutter.normalizer is not None:
+            words = [part for word in words for part in characters_of(word, MARKS[UNK])]
         # A model may begin a word and leave it at that.
         return [MARKS[UNK] if MARKS[UNK] in word else word for word in words if word]
 
     def words_of(self, numbers: Sequence[int]) -> list[int]:
-        """For each piece the number of its word, from 0: what `merge_pieces` wants to know."""
+        """For each piece the number, from 0, of the word that it is in: letters without a space."""
         begins = (i > 0 and self.tokens[n].startswith(START) for i, n in enumerate(numbers))
         return list(accumulate(begins))

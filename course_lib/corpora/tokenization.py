@@ -54,6 +54,7 @@ _TOKEN = regex.compile(
     rf"(?V1)(?={_SCRIPTS})\X|{_IN_WORDS}(?:(?:[-'’]|(?<=\p{{N}})[.,](?=\p{{N}})){_IN_WORDS})*|\S\p{{M}}*"
 )
 _UNSPACED_TOKEN = regex.compile(rf"(?V1){_SCRIPTS}\X*")
+_UNSPACED_CHARACTER = regex.compile(rf"(?V1){_SCRIPTS}")
 _INVISIBLE = regex.compile(r"(?V1)[[\p{Cf}\p{Cc}]--[\u200c\u200d]]")
 _OPENS = regex.compile(r"[\p{Ps}\p{Pi}¿¡]")
 _CLOSES = regex.compile(r"[\p{Pe}\p{Pf}\p{Terminal_Punctuation}…]+")
@@ -91,6 +92,17 @@ def detokenize(tokens: list[str], language: str) -> str:
 def is_unspaced(token: str) -> bool:
     """Whether a token is one character of a script that puts no spaces between words."""
     return _UNSPACED_TOKEN.fullmatch(token) is not None
+
+
+def characters_of(text: str, mark: str) -> list[str]:
+    """A text without spaces as the tokens it came from, where a script is split into characters.
+
+    What `mark` stands for is a token of its own among them. A text in another script is one token.
+    """
+    if not _UNSPACED_CHARACTER.search(text):
+        return [text]
+    parts: list[str] = regex.split(rf"(?V1)({regex.escape(mark)}|(?={_SCRIPTS})\X)", text)
+    return [part for part in parts if part]
 
 
 def _joined(tokens: list[str]) -> str:

@@ -43,7 +43,8 @@ def forced_weights(
             source, target = pairs[i]
             cut = weights[: len(target) + 1, : len(source) + 1]
             if source and target:
-                by_word = source_vocabulary.words_of(source), target_vocabulary.words_of(target)
+                words = part.source[i], part.target[i]
+                by_word = source_vocabulary.covered(words[0]), target_vocabulary.covered(words[1])
                 found[i] = merge_pieces(cut, *by_word)
             else:
                 found[i] = checked_weights(cut)

@@ -58,37 +58,50 @@ def between_words(alpha: Any) -> Weights:
     return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
 
 
-def merge_pieces(alpha: Any, source_words: Sequence[int], target_words: Sequence[int]) -> Weights:
+def merge_pieces(
+    alpha: Any, source_words: Sequence[int | range], target_words: Sequence[int | range]
+) -> Weights:
     """Weights between pieces of words, (T_y, T_x), as weights between words.
 
-    A word's weight is the sum over its source pieces: it got what its pieces got together. A target
-    word's row is the mean over its target pieces, so that rows still sum to what they did. The end
-    marks stay what they are, the last row and the last column.
+    A word's weight is the sum over its source pieces: it got what its pieces got together, and of a
+    piece of several words an equal share. A target word's row is the mean over its target pieces,
+    so that rows still sum to what they did. The end marks stay what they are, the last row and the
+    last column.
 
     Args:
         alpha: weights with the end marks' row and column.
         source_words, target_words: for each piece, without the end mark, the number of its word:
             0, then for each next piece the same or one more. `tokenizers` has them as `word_ids`.
+            A piece of several words has their range.
     """
     weights = checked_weights(alpha)
-    rows, columns = _first_pieces(target_words, "target"), _first_pieces(source_words, "source")
+    rows, columns = _pieces_of(target_words, "target"), _pieces_of(source_words, "source")
     if weights.shape != (len(target_words) + 1, len(source_words) + 1):
         raise CourseError(
             f"alpha is {weights.shape[0]} x {weights.shape[1]} for {len(target_words)} target and "
             f"{len(source_words)} source pieces. Give one row and column a piece and an end mark."
         )
-    summed = np.add.reduceat(np.add.reduceat(weights, columns, axis=1), rows, axis=0)
-    pieces = np.diff(rows, append=len(weights))
-    return summed / pieces[:, None]
+    means = rows / rows.sum(axis=1, keepdims=True)
+    shares = columns / columns.sum(axis=0)
+    return means @ weights @ shares.T
 
 
-def _first_pieces(words: Sequence[int], side: str) -> NDArray[np.intp]:
-    """Where each word begins among the pieces, and where the end mark stands."""
-    numbers = np.asarray(words, dtype=np.intp)
-    steps = np.diff(numbers)
-    if not len(numbers) or numbers[0] != 0 or ((steps != 0) & (steps != 1)).any():
-        raise CourseError(
-            f"{side}_words does not number words: {list(words)[:8]}. Begin with 0; the next piece "
-            "has the same number, or one more where a word begins."
-        )
-    return np.append(np.flatnonzero(np.diff(numbers, prepend=-1)), len(numbers))
+def _pieces_of(words: Sequence[int | range], side: str) -> Weights:
+    """Which pieces (columns) are of which word (rows): 1 or 0, the end mark last on both sides."""
+    ranges = [one if isinstance(one, range) else range(one, one + 1) for one in words]
+    known = 0
+    for one in ranges:
+        if not (len(one) and max(known - 1, 0) <= one.start <= known <= one.stop):
+            break
+        known = one.stop
+    else:
+        if ranges:
+            found = np.zeros((known + 1, len(ranges) + 1))
+            for piece, one in enumerate(ranges):
+                found[one.start : one.stop, piece] = 1
+            found[-1, -1] = 1
+            return found
+    raise CourseError(
+        f"{side}_words does not number words: {list(words)[:8]}. Begin with 0; the next piece "
+        "has the same number, or one more where a word begins."
+    )

@@ -25,7 +25,7 @@ from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.counting import stream_vocabulary
 from course_lib.corpora.own import is_own
 from course_lib.corpora.subwords import Pieces
-from course_lib.corpora.tokenization import detokenize, tokenize
+from course_lib.corpora.tokenization import UNSPACED, detokenize, rules_of, tokenize
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
@@ -102,7 +102,9 @@ def make_vocabularies(config: RunConfig, corpus: Corpus) -> tuple[Vocabulary, Vo
         )
     train = corpus.splits["train"]
     if recipe.subwords is not None:
-        pieces = Pieces.learn(chain(train.source, train.target), recipe.subwords)
+        unspaced = not UNSPACED.isdisjoint(map(rules_of, corpus.pair.split("-")))
+        unspaced &= not config.corpus_options.get("tokenized")  # then the words are somebody's own
+        pieces = Pieces.learn(chain(train.source, train.target), recipe.subwords, unspaced)
         return pieces, pieces
     return (
         Vocabulary.from_sentences(train.source, recipe.min_frequency, recipe.max_words),

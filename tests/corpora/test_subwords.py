@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course_lib.corpora.subwords import START, Pieces
+from course_lib.corpora.tokenization import UNSPACED, detokenize, tokenize
 from course_lib.corpora.vocabulary import BOS, EOS, MARKS, PAD, UNK
 from course_lib.errors import CourseError
 
@@ -113,3 +114,46 @@ def test_characters_need_room() -> None:
 def test_no_list_of_merges(text: str) -> None:
     with pytest.raises(ValueError, match=r"merges|numbered"):
         Pieces.from_json(text)
+
+
+RAW = {
+    "zh": ["我是学生。", "学生看书，学生写字。", "他是老师，不是学生！", "我看书。"],
+    "ja": ["私は学生です。", "コーヒーを飲みます。", "学生は「はい」と言います。"],
+    "th": ["ฉันเป็นนักเรียน", "นักเรียนอ่านหนังสือที่นี่", "ที่นี่มีหนังสือ"],
+    "ar": ["هذا كتاب، أليس كذلك؟", "الطالب يقرأ الكتاب."],
+    "hi": ["यह एक किताब है।", "छात्र किताब पढ़ता है।"],
+}
+
+
+@pytest.mark.parametrize("language", RAW)
+@pytest.mark.parametrize("size", [90, 400])
+def test_a_text_in_any_script_comes_back_from_its_pieces(language: str, size: int) -> None:
+    sentences = [tokenize(line, language) for line in RAW[language]]
+    learned = Pieces.learn(sentences, size, language in UNSPACED)
+    assert Pieces.from_json(learned.tokenizer) == learned
+    for text, words in zip(RAW[language], sentences, strict=True):
+        numbers = learned.encode(words)
+        assert UNK not in numbers
+        assert learned.decode(numbers) == words
+        assert detokenize(learned.decode(numbers), language) == text
+
+
+def test_without_spaces_pieces_are_learned_from_the_raw_text() -> None:
+    sentences = [tokenize(line, "zh") for line in RAW["zh"]]
+    raw, split = Pieces.learn(sentences, 60, unspaced=True), Pieces.learn(sentences, 60)
+    assert "学生" in {token.removeprefix(START) for token in raw.tokens}
+    assert max(len(token.removeprefix(START)) for token in split.tokens[len(MARKS) :]) == 1
+    assert len(raw.encode(sentences[1])) < len(sentences[1])
+    # A piece of two words is told to be of both, unknown characters and other scripts stay words.
+    words = [*"学生看猫狗", "bob", *"写字", "。"]
+    covered = raw.covered(words)
+    assert len(covered) == len(raw.encode(words))
+    assert any(len(places) > 1 for places in covered)
+    assert {place for places in covered for place in places} == set(range(len(words)))
+    assert raw.decode(raw.encode(words)) == [*"学生看", *["<unk>"] * 3, *"写字", "。"]
+
+
+def test_words_of_somebodys_own_are_not_put_together() -> None:
+    words = ["学生", "看", "书"]
+    learned = Pieces.learn([words], 40)
+    assert learned.decode(learned.encode(words)) == words

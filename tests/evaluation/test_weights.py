@@ -65,6 +65,15 @@ def test_merging_by_hand() -> None:
     np.testing.assert_allclose(merged, [[0.5, 0.4, 0.1], [0.5, 0.4, 0.1], [0.0, 0.0, 1.0]])
 
 
+def test_a_piece_of_several_words_is_shared_out() -> None:
+    """Source piece 0 is of words 0 and 1; word 1 of the target is of both target pieces."""
+    alpha = [[0.4, 0.5, 0.1], [0.2, 0.6, 0.2], [0.0, 0.0, 1.0]]
+    merged = merge_pieces(alpha, [range(0, 2), 2], [range(0, 2), range(1, 2)])
+    np.testing.assert_allclose(
+        merged, [[0.2, 0.2, 0.5, 0.1], [0.15, 0.15, 0.55, 0.15], [0, 0, 0, 1]]
+    )
+
+
 @given(pieces, pieces, st.integers(0, 100))
 def test_merged_rows_still_sum_to_one(source: list[int], target: list[int], seed: int) -> None:
     alpha = rows_of_weights(seed, sum(target) + 1, sum(source) + 1)
