@@ -167,8 +167,9 @@ def quick_gradebooks() -> Iterator[None]:
         yield
 
 
-# Marks one text of each look: its colours and size, and everything that lies behind it.
-MARK_LOOKS = """() => {
+# Marks one text of each look that is not known: its colours and size, and everything that lies
+# behind it. Returns the looks that it has marked.
+MARK_LOOKS = """(before) => {
   const behind = new Map();
   const ground = (element) => {
     if (element === null) return "";
@@ -180,16 +181,28 @@ MARK_LOOKS = """() => {
     }
     return behind.get(element);
   };
-  const known = new Set();
+  const known = new Set(before), marked = [];
   for (const element of document.querySelectorAll("body *")) {
     delete element.dataset.look;
     const words = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
     if (!words || !element.checkVisibility({ visibilityProperty: true })) continue;
     const css = getComputedStyle(element);
     const look = [ground(element), css.color, css.fontSize, css.fontWeight, css.textShadow].join();
-    if (!known.has(look)) element.dataset.look = "";
+    if (known.has(look)) continue;
+    element.dataset.look = "";
     known.add(look);
+    marked.push(look);
   }
+  return marked;
+}"""
+
+
+# A finding is as bad as its rule: a rule that names nothing serious need not be asked.
+ASK_AXE = """async ([context, options]) => {
+  const mild = axe._audit.rules.filter((rule) => !["serious", "critical"].includes(rule.impact));
+  const off = Object.fromEntries(mild.map((rule) => [rule.id, { enabled: false }]));
+  const rules = { ...off, ...options.rules };
+  return (await axe.run(context ?? document, { ...options, rules })).violations;
 }"""
 
 
@@ -197,25 +210,31 @@ def axe_findings(page: "Page", **how: Any) -> list[str]:
     """What axe calls serious or critical, with the places."""
     from axe_playwright_python.sync_playwright import Axe
 
+    if not page.evaluate("() => 'axe' in window"):
+        page.evaluate(Axe().axe_script)
     context = how.pop("context", None)
     options = {"resultTypes": ["violations"], "preload": False, **how}
     return [
         f"{finding['id']}: {[node['html'][:200] for node in finding['nodes']]}"
-        for finding in Axe().run(page, context=context, options=options).response["violations"]
-        if finding["impact"] in ("serious", "critical")
+        for finding in page.evaluate(ASK_AXE, [context, options])
     ]
 
 
 @pytest.fixture(scope="session")
-def pale() -> "Callable[[Page], list[str]]":
+def pale() -> "Callable[..., list[str]]":
     """Finds text that cannot be read against what lies behind it, in the theme that is on.
 
     A page has thousands of texts, most of which look alike, and contrast is what axe takes longest
-    for: one text of each look is shown to it.
+    for: one text of each look is shown to it. Pages of one book share their looks as well: what is
+    in `known` is not looked at again, and what is looked at comes into it.
     """
 
-    def found(page: "Page") -> list[str]:
-        page.evaluate(MARK_LOOKS)
+    def found(page: "Page", known: set[str] | None = None) -> list[str]:
+        looks = page.evaluate(MARK_LOOKS, sorted(known or ()))
+        if known is not None:
+            known.update(looks)
+        if not looks:
+            return []
         return axe_findings(page, context={"include": ["[data-look]"]}, runOnly=["color-contrast"])
 
     return found
@@ -232,18 +251,18 @@ PUT_BACK = "() => { for (const [e, inside] of window.takenOut) e.replaceChildren
 
 
 @pytest.fixture(scope="session")
-def grave(pale: "Callable[[Page], list[str]]") -> "Callable[..., list[str]]":
+def grave(pale: "Callable[..., list[str]]") -> "Callable[..., list[str]]":
     """Finds what stands in somebody's way on a page: axe's serious and critical findings.
 
     `contrast=False` leaves out the colours where they were looked at before: none depends on the
-    width.
+    width. For `known` see `pale`.
     """
 
-    def found(page: "Page", contrast: bool = True) -> list[str]:
+    def found(page: "Page", contrast: bool = True, known: set[str] | None = None) -> list[str]:
         page.evaluate(TAKE_OUT_GLYPHS)
         findings = axe_findings(page, rules={"color-contrast": {"enabled": False}})
         page.evaluate(PUT_BACK)
-        return findings + (pale(page) if contrast else [])
+        return findings + (pale(page, known) if contrast else [])
 
     return found
 
