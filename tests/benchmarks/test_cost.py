@@ -43,6 +43,7 @@ def test_recorded_trainings_are_compared_by_their_own_sizes() -> None:
     assert min(searching) > max(fixed)
 
 
+@pytest.mark.slow
 def test_whole_trainings_stand_beside_what_their_size_predicts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

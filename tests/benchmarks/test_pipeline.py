@@ -18,6 +18,7 @@ from benchmarks.pipeline import (
 from course_lib.corpora.token_files import TokenFiles
 
 
+@pytest.mark.slow
 def test_every_stage_is_measured_at_every_size(monkeypatch: pytest.MonkeyPatch) -> None:
     # A process of its own matters to peak memory alone, and costs seconds.
     monkeypatch.setattr(pipeline, "alone", lambda work, *arguments: work(*arguments))

@@ -7,6 +7,7 @@ from benchmarks import profiling
 from benchmarks.report import as_text
 
 
+@pytest.mark.slow
 def test_shares_add_up_and_products_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     small = profiling.workload("toy", batch=4, batches=2, hidden=8)
     monkeypatch.setattr(profiling, "workload", lambda *_: small)

@@ -35,6 +35,7 @@ def test_another_translation_is_counted() -> None:
     assert searches.differences(model, work, off_by_one, 2) == 1
 
 
+@pytest.mark.slow
 def test_everything_is_measured_on_a_small_model(given: Given, small_products: None) -> None:
     widths = searches.WIDTHS
     ours, alone = (
