@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 
 from course_lib.assignments import owner
 from course_lib.grading.intake.staging import stage
-from course_lib.grading.running.submission import Job, grade
-from course_lib.grading.sources.project import db_url, project_root
-from course_lib.grading.sources.release import generate
+from course_lib.grading.sources.project import project_root
 
 NAME = "attention_by_hand"
 ROOT = project_root(Path(__file__).parent)
@@ -58,38 +56,3 @@ def test_the_owner_is_staged_read_only_and_no_file_of_the_students_stands_in(
     nobodys = stage(handed_in, NAME, released, tmp_path / "nobodys")
     assert owner.FILE not in nobodys.data_files
     assert not (tmp_path / "nobodys" / owner.FILE).exists()
-
-
-@pytest.mark.parametrize("boxed", [True, False])
-def test_a_kernel_finds_the_owner_of_what_it_runs(tmp_path: Path, boxed: bool) -> None:
-    notebook = nbformat.reads(RELEASED, as_version=4)
-    # nothing else is of interest here, and each cell costs time
-    notebook.cells = [nbformat.v4.new_code_cell(ASK)]
-    handed_in = tmp_path / "in" / "Ada" / NAME
-    handed_in.mkdir(parents=True)
-    nbformat.write(notebook, handed_in / f"{NAME}.ipynb")
-    (handed_in / owner.FILE).write_text("bea")
-    place = tmp_path / "class"
-    place.mkdir()
-    generate(ROOT, NAME, db_url(place))
-    grade(Job(ROOT, place, handed_in, "Ada", NAME, RELEASED, boxed))
-    graded = nbformat.read(place / "autograded" / "Ada" / NAME / f"{NAME}.ipynb", as_version=4)
-    printed = [
-        output.text.strip()
-        for cell in graded.cells
-        for output in cell.get("outputs", [])
-        if cell.source == ASK and output.output_type == "stream"
-    ]
-    assert "\n".join(printed).split("\n")[0] == "Ada"
-    assert not boxed or printed == ["Ada\nrefused"]
-
-
-# outside the sandbox root may write what it likes
-ASK = """
-from course_lib.assignments import owner
-print(owner.owner())
-try:
-    open(owner.FILE, "w").write("bea")
-except OSError:
-    print("refused")
-"""

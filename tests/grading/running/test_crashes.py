@@ -22,6 +22,7 @@ import pytest
 from distributed import LocalCluster
 from nbgrader.api import Gradebook
 
+from course_lib.assignments import owner
 from course_lib.grading.running import journal, scratch
 from course_lib.grading.running.classroom import ClassReport, grade_class
 from course_lib.grading.running.execution import ContainedExecute
@@ -34,6 +35,14 @@ CONFIG = Path(__file__).parents[3] / "nbgrader_config.py"
 NAME = "tiny"
 STUDENTS = ("ada", "ben", "eve")
 ANSWERS = {"ada": "6 * 7", "ben": "41", "eve": "'?'"}
+ASK = """
+from course_lib.assignments import owner
+print(owner.owner())
+try:
+    open(owner.FILE, "w").write("mallory")
+except OSError:
+    print("refused")
+"""
 COMMON = "schema_version: 3, task: false"
 PARAGRAPH = '"locked": false, "solution": true, "grade": true, "grade_id": "why", "points": 3'
 SOURCE = f"""\
@@ -79,12 +88,25 @@ def hand_in(folder: Path, student: str, released: str, answer: str) -> None:
     for cell in notebook.cells:
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
         if grade_id == "number_answer":
-            cell.source = f"number = {answer}"
+            cell.source = f"number = {answer}\n{ASK}"
         elif grade_id == "why":
             cell.source = f"Says {student}."
     path = folder / "submitted" / student / NAME / f"{NAME}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, path)
+    (path.parent / owner.FILE).write_text("mallory")
+
+
+def printed(folder: Path, student: str) -> list[str]:
+    """The lines that the answer of a graded notebook put out."""
+    path = folder / "autograded" / student / NAME / f"{NAME}.ipynb"
+    outputs = [
+        output
+        for cell in nbformat.read(path, as_version=4).cells
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == "number_answer"
+        for output in cell.outputs
+    ]
+    return "".join(output.text for output in outputs).splitlines()
 
 
 @pytest.fixture(scope="module")
@@ -203,6 +225,13 @@ def test_a_scheduler_that_runs_elsewhere_grades_the_class(
     assert rows(folder)["grades of ada"] == [("number", 2, None, False), ("why", None, None, True)]
 
 
+def test_a_kernel_finds_the_owner_of_what_it_runs_and_cannot_change_it(
+    undisturbed: tuple[Path, ClassReport],
+) -> None:
+    for student in STUDENTS:
+        assert printed(undisturbed[0], student) == [student, "refused"]
+
+
 def test_what_is_graded_and_has_not_changed_is_not_run_again(
     undisturbed: tuple[Path, ClassReport], tmp_path: Path, scheduler: str
 ) -> None:
@@ -285,6 +314,8 @@ def test_the_gradebook_is_opened_twice_and_never_while_answers_run(
     assert grade(Job(folder, folder, handed_in, "ada", NAME, released, boxed=False)).graded
     # once to mark, and once by nbgrader's own step that makes the page
     assert events == ["answers run", "and have ended", "gradebook", "gradebook"]
+    # the owner's name lies there without a sandbox too, where root may write what it likes
+    assert printed(folder, "ada")[0] == "ada"
 
 
 def killed_after(folder: Path, moment: float) -> bool:
