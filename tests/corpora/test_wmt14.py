@@ -232,6 +232,7 @@ def test_a_run_trains_from_the_stream_and_resumes_to_the_same_numbers(
     assert result["corpus_sha256"].keys() == {"train", "val", "test"}
 
 
+@pytest.mark.slow
 def test_two_processes_share_what_one_streams(
     published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -224,11 +224,10 @@ def killed_at(config: RunConfig, out: Path, moments: Sequence[int], seed: int) -
     return cut
 
 
-def test_killed_at_random_moments_it_ends_with_the_same_numbers(
+def test_killed_at_a_random_moment_it_ends_with_the_same_numbers(
     tmp_path: Path, undisturbed: Path
 ) -> None:
-    cut = killed_at(CONFIG, tmp_path / "run", (4, 27), seed=0)
-    assert len(set(cut)) > 1
+    assert len(killed_at(CONFIG, tmp_path / "run", (27,), seed=0)) == 1
     assert outcome(tmp_path / "run") == outcome(undisturbed)
 
 

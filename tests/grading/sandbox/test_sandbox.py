@@ -80,11 +80,11 @@ def test_the_library_and_torch_can_be_imported(inside: Inside) -> None:
     assert inside(code) == "0.002"
 
 
-@pytest.mark.parametrize("name", ["solutions", "tests", "exercises", "nbgrader_config.py", ".git"])
-def test_the_rest_of_the_course_is_not_there(name: str, inside: Inside) -> None:
+def test_the_rest_of_the_course_is_not_there(inside: Inside) -> None:
+    names = ("solutions", "tests", "exercises", "nbgrader_config.py", ".git")
+    paths = [str(ROOT / name) for name in names]
     assert (ROOT / "solutions").exists()
-    code = f"import os\nresult = os.path.exists({str(ROOT / name)!r})"
-    assert inside(code) == "False"
+    assert inside(f"import os\nresult = [one for one in {paths} if os.path.exists(one)]") == "[]"
 
 
 def test_neither_are_other_files_of_the_machine(inside: Inside, tmp_path: Path) -> None:
@@ -122,10 +122,13 @@ def test_no_file_of_the_grader_is_open(inside: Inside) -> None:
     assert int(inside("import os\nresult = len(os.listdir('/proc/self/fd'))")) <= 4
 
 
-@pytest.mark.parametrize("program", ["self", "1", "2"])
-def test_the_programs_that_run_inside_cannot_be_changed(program: str, inside: Inside) -> None:
-    said = inside(f"open('/proc/{program}/exe', 'r+b')")
-    assert said in {"OSError", "PermissionError"}
+def test_the_programs_that_run_inside_cannot_be_changed(inside: Inside) -> None:
+    code = (
+        "result = ''\nfor program in ('self', 1, 2):\n"
+        "    try:\n        open(f'/proc/{program}/exe', 'r+b')\n        result += ' opened'\n"
+        "    except Exception as error:\n        result += ' ' + type(error).__name__"
+    )
+    assert set(inside(code).split()) <= {"OSError", "PermissionError"}
 
 
 def test_nobody_becomes_root_of_a_namespace_of_their_own(inside: Inside) -> None:

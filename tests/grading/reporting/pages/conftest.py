@@ -23,8 +23,10 @@ class Visit:
 
 
 @pytest.fixture(scope="session")
-def visit(browser: Browser, grave: Callable[..., list[str]]) -> Callable[[Path], Visit]:
-    """Opens a page on a desk in both themes and on a phone."""
+def visit(
+    browser: Browser, grave: Callable[..., list[str]], pale: Callable[..., list[str]]
+) -> Callable[[Path], Visit]:
+    """Opens a page on a desk, in both themes, and makes the window as narrow as a phone."""
 
     visits: dict[Path, Visit] = {}
 
@@ -32,18 +34,22 @@ def visit(browser: Browser, grave: Callable[..., list[str]]) -> Callable[[Path],
         if file in visits:
             return visits[file]
         seen = visits[file] = Visit()
-        for size, theme in ((DESK, "light"), (DESK, "dark"), (PHONE, "light")):
-            context = browser.new_context(viewport=size, color_scheme=theme)
-            page = context.new_page()
-            _listen(page, seen, file)
-            page.goto(file.as_uri(), wait_until="load")
-            page.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
-            seen.grave += [f"{theme} {found}" for found in grave(page, contrast=size is DESK)]
+        context = browser.new_context(viewport=DESK, color_scheme="light")
+        page = context.new_page()
+        _listen(page, seen, file)
+        page.goto(file.as_uri(), wait_until="load")
+        page.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
+        seen.grave += [f"light {found}" for found in grave(page)]
+        page.emulate_media(color_scheme="dark")
+        seen.grave += [f"dark {found}" for found in pale(page)]
+        for size in (DESK, PHONE):
+            page.set_viewport_size(size)
             width = page.evaluate("document.documentElement.scrollWidth")
             seen.sideways = max(seen.sideways, width - size["width"])
-            seen.text = page.inner_text("body")
-            seen.formulas = page.locator("math").count()
-            context.close()
+        seen.grave += [f"phone {found}" for found in grave(page, contrast=False)]
+        seen.text = page.inner_text("body")
+        seen.formulas = page.locator("math").count()
+        context.close()
         return seen
 
     return opened
