@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from course_lib.widgets.modules import module, style
 
-Vector = list[float]
 START: dict[str, Any] = {
     "state": [0.5, 0.5],
     "annotations": [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]],

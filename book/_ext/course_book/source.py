@@ -12,14 +12,6 @@ FENCE = re.compile(r"^\s*(?P<marks>`{3,}|:{3,})(?:\{(?P<name>[\w-]+)\})?\s*(?P<r
 VERBATIM = ("code", "code-cell", "literalinclude", "math")
 """Blocks whose content is no MyST; `code` is a plain fence, its argument the language."""
 
-# Displayed and inline formulas, roles, code; a dollar before a space is money.
-NO_PROSE = (
-    r"\$\$.*?\$\$",
-    r"\$(?!\s)[^$]*?(?<!\s)\$",
-    r"\{[\w:-]+\}`[^`]*`",
-    r"`+[^`]*`+",
-)
-
 
 @dataclass
 class Block:
