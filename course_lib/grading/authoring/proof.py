@@ -164,40 +164,50 @@ class _Runner:
         boxed_inspection.inspect_here(self.name, self.work, REFERENCE.id)
         cells = answered(REFERENCE, self.source, self.source).cells
         namespace = new_namespace()
-        blank = _filled(cells, self.stubs)
-        self._fork("reference", cells, namespace)
-        self._fork("blank", blank, namespace)
+        self._fork(REFERENCE.name, cells, namespace)
         for variant in variants.sections:
             if variant.files or variant.owner:
                 student = variant if variant.owner else replace(variant, owner=REFERENCE.id)
                 own = answered(student, self.source, self.source).cells
                 self._fork(variant.name, own, namespace, student)
-        parts = belonging(self.source)
-        answers = {grade_id: cell.source for cell in cells if (grade_id := _solution_id(cell))}
+        first = next(place for place, cell in enumerate(cells) if _solution_id(cell))
         for place, cell in enumerate(cells):
-            grade_id = _solution_id(cell)
-            if grade_id in parts:
-                rest = cells[place + 1 :]
-                above = {
-                    above: answers[above]
-                    for above, hanging in variants.also.items()
-                    if hanging & {*parts[grade_id]}
-                }
-                only = _filled(cells, {**self.stubs, **above, grade_id: cell.source})
-                self._fork(f"only {grade_id}", only, new_namespace())
-                without = self.stubs[grade_id]
-                self._fork(f"without {grade_id}", [_with(cell, without), *rest], namespace)
-                for variant in variants.sections:
-                    if cell_of(variant) == grade_id and not (variant.files or variant.owner):
-                        student = replace(variant, owner=REFERENCE.id)
-                        (changed,) = answered(
-                            student, self.source, NotebookNode(cells=[cell])
-                        ).cells
-                        self._fork(variant.name, [changed, *rest], namespace)
+            if place == first:
+                self._little_answered(variants, cells[first:], namespace)
+            self._at(cell, cells[place + 1 :], variants, namespace)
             with redirect_stdout(io.StringIO()):  # what the notebook prints is no part of the proof
                 execute(cell, namespace)
         while self.children:
             self._wait()
+
+    def _little_answered(
+        self, variants: Variants, cells: list[NotebookNode], namespace: dict[str, Any]
+    ) -> None:
+        """From the first answer on: none is given, and each by itself."""
+        self._fork("blank", _filled(cells, self.stubs), namespace)
+        answers = {grade_id: cell.source for cell in cells if (grade_id := _solution_id(cell))}
+        for grade_id, own in belonging(self.source).items():
+            above = {cell for cell, hanging in variants.also.items() if hanging & {*own}}
+            given = {cell: answers[cell] for cell in (*above, grade_id)}
+            self._fork(f"only {grade_id}", _filled(cells, {**self.stubs, **given}), namespace)
+
+    def _at(
+        self,
+        cell: NotebookNode,
+        rest: list[NotebookNode],
+        variants: Variants,
+        namespace: dict[str, Any],
+    ) -> None:
+        """What can stand in an answer's place, where all before it is the reference's."""
+        grade_id = _solution_id(cell)
+        if grade_id not in belonging(self.source):
+            return
+        self._fork(f"without {grade_id}", [_with(cell, self.stubs[grade_id]), *rest], namespace)
+        for variant in variants.sections:
+            if cell_of(variant) == grade_id and not (variant.files or variant.owner):
+                student = replace(variant, owner=REFERENCE.id)
+                [changed] = answered(student, self.source, NotebookNode(cells=[cell])).cells
+                self._fork(variant.name, [changed, *rest], namespace)
 
     def results(self) -> dict[str, Lost]:
         """What the children reported, in the order they were started in."""
