@@ -103,7 +103,8 @@ class Pieces(Vocabulary):
 
     def covered(self, tokens: Sequence[str]) -> list[range]:
         """For each piece of `encode(tokens)` the places of the words that it is of."""
-        place = [place for place, token in enumerate(tokens) for _ in f"{token} "]
+        # The space before a word is of its first piece.
+        place = [place for place, token in enumerate(tokens) for _ in f" {token}"][1:]
         return [range(place[start], place[end - 1] + 1) for start, end in self._cut(tokens).offsets]
 
     def decode(self, numbers: Iterable[int]) -> list[str]:
