@@ -350,13 +350,13 @@ def beam_tree() -> Records:
         for k in TREE_WIDTHS
         for penalty in TREE_PENALTIES
     ]
-    start = {"source": searches[-1]["source"], "k": 2, "length_penalty": 1.0}
+    start = {"source": searches[-1]["source"], "k": 1, "length_penalty": 1.0}
     start["step"] = max(
         node[1]
         for search in searches
         if all(search[key] == value for key, value in start.items())
         for node in search["nodes"]
-    )  # it opens on the whole search
+    )  # it opens on the whole of greedy search
     content = {
         **{key: result[key] for key in TREE_KEPT},
         "searched_by": git_commit(),
