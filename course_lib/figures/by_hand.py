@@ -23,16 +23,16 @@ from course_lib.figures.style import (
 def attention_by_hand(
     state: Sequence[float],
     annotations: Sequence[Sequence[float]],
-    W_s: Any,
-    W_h: Any,
+    W_a: Any,
+    U_a: Any,
     v: Sequence[float],
 ) -> Figure:
     """The vectors in the plane, and beside them each annotation's energy and weight.
 
-    state: (2,). annotations: (3, 2). W_s, W_h: (2, 2). v: (2,).
+    state: (2,). annotations: (3, 2). W_a, U_a: (2, 2). v: (2,).
     """
     h = np.asarray(annotations, dtype=np.float64)
-    energies = np.tanh(h @ np.asarray(W_h).T + np.asarray(W_s) @ state) @ np.asarray(v)
+    energies = np.tanh(h @ np.asarray(U_a).T + np.asarray(W_a) @ state) @ np.asarray(v)
     powers = np.exp(energies - energies.max())
     weights = powers / powers.sum()
     figure = CourseFigure(figsize=(6.4, 3.0))

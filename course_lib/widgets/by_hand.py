@@ -12,8 +12,8 @@ from course_lib.widgets.modules import module, style
 START: dict[str, Any] = {
     "state": [0.5, 0.5],
     "annotations": [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]],
-    "W_s": [[1.0, 0.0], [0.0, 1.0]],
-    "W_h": [[1.0, 0.0], [0.0, 1.0]],
+    "W_a": [[1.0, 0.0], [0.0, 1.0]],
+    "U_a": [[1.0, 0.0], [0.0, 1.0]],
     "v": [1.0, 1.0],
 }
 """The example of chapter 5, with which the assignment begins as well."""
@@ -38,7 +38,7 @@ class AttentionByHand(anywidget.AnyWidget):
     Attributes:
         state: (2,), s_{i-1}.
         annotations: (3, 2), the h_j.
-        W_s, W_h: (2, 2), the paper's W_a and U_a.
+        W_a, U_a: (2, 2), as the paper calls them.
         v: (2,), the paper's v_a.
 
     What a hand moves in the figure is read here, and what is set here moves the figure.
@@ -50,8 +50,8 @@ class AttentionByHand(anywidget.AnyWidget):
 
     state = _numbers(2).tag(sync=True)
     annotations = _numbers(3, 2).tag(sync=True)
-    W_s = _numbers(2, 2).tag(sync=True)
-    W_h = _numbers(2, 2).tag(sync=True)
+    W_a = _numbers(2, 2).tag(sync=True)
+    U_a = _numbers(2, 2).tag(sync=True)
     v = _numbers(2).tag(sync=True)
 
     def __init__(self, **values: Any) -> None:
@@ -59,8 +59,8 @@ class AttentionByHand(anywidget.AnyWidget):
 
     @property
     def energies(self) -> NDArray[np.float64]:
-        """(3,), e_j = v · tanh(W_s s + W_h h_j)."""
-        sums = np.array(self.annotations) @ np.array(self.W_h).T + np.array(self.W_s) @ self.state
+        """(3,), e_j = v · tanh(W_a s + U_a h_j)."""
+        sums = np.array(self.annotations) @ np.array(self.U_a).T + np.array(self.W_a) @ self.state
         return np.tanh(sums) @ np.array(self.v)
 
     @property

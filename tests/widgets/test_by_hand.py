@@ -26,7 +26,7 @@ def numbers(page: Page, selector: str) -> list[float]:
 
 
 def fill(page: Page, values: list[float]) -> None:
-    """Type numbers into the fields, in their order: s, h_1, h_2, h_3, W_s, W_h, v."""
+    """Type numbers into the fields, in their order: s, h_1, h_2, h_3, W_a, U_a, v."""
     for field, value in zip(page.locator("input").all(), values, strict=True):
         field.fill(str(value))
 
@@ -41,8 +41,8 @@ def widget_of(values: list[float]) -> AttentionByHand:
     return AttentionByHand(
         state=array[:2].tolist(),
         annotations=array[2:8].reshape(3, 2).tolist(),
-        W_s=array[8:12].reshape(2, 2).tolist(),
-        W_h=array[12:16].reshape(2, 2).tolist(),
+        W_a=array[8:12].reshape(2, 2).tolist(),
+        U_a=array[12:16].reshape(2, 2).tolist(),
         v=array[16:].tolist(),
     )
 
@@ -51,7 +51,7 @@ def test_the_widget_computes_what_the_library_does() -> None:
     widget = widget_of(drawn(1))
     score = build_score("additive", query_size=2, key_size=2, hidden=2).double()
     with torch.no_grad():
-        for layer, value in (("W_a", widget.W_s), ("U_a", widget.W_h), ("v_a", [widget.v])):
+        for layer, value in (("W_a", widget.W_a), ("U_a", widget.U_a), ("v_a", [widget.v])):
             score.get_parameter(f"{layer}.weight").copy_(torch.tensor(value))
     annotations = torch.tensor([widget.annotations], dtype=torch.float64)
     state = torch.tensor([widget.state], dtype=torch.float64)
@@ -90,8 +90,8 @@ def test_it_starts_where_the_assignment_does_and_with_no_students_own_numbers() 
         first, second = (f"{number:g}" for number in vector)
         assert f"{name} = \\begin{{pmatrix}} {first} \\\\ {second} \\end{{pmatrix}}" in text
     assert "$W_a$ and $U_a$ are the identity and $v_a = (1, 1)$" in text
-    assert (START["W_s"], START["v"]) == (START["W_h"], [1.0, 1.0])
-    assert START["W_h"] == np.eye(2).tolist()
+    assert (START["W_a"], START["v"]) == (START["U_a"], [1.0, 1.0])
+    assert START["U_a"] == np.eye(2).tolist()
     # two energies are equal here; a student's own lie apart
     assert len(set(AttentionByHand().energies)) == 2
     for number in range(200):
@@ -110,8 +110,8 @@ def test_the_arithmetic_is_written_out(open_figure: Open) -> None:
     values = drawn(4)
     fill(page, values)
     widget = widget_of(values)
-    W_s, W_h = np.array(widget.W_s), np.array(widget.W_h)
-    sums = [W_s @ widget.state + W_h @ h for h in np.array(widget.annotations)]
+    W_a, U_a = np.array(widget.W_a), np.array(widget.U_a)
+    sums = [W_a @ widget.state + U_a @ h for h in np.array(widget.annotations)]
     for row, total, h, weight in zip(
         page.locator(".by-hand-results tbody tr").all(),
         sums,

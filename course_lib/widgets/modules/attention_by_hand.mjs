@@ -11,9 +11,9 @@ const typed = (value) => shown(value, Math.abs(10 * value - Math.round(10 * valu
 const within = (value) => Math.max(-9.9, Math.min(9.9, Math.round(value * 100) / 100));
 
 /** The paper's three lines; everything between input and result as well. */
-function attend({ state, annotations, W_s, W_h, v }) {
-  const fromState = times(W_s, state);
-  const sums = annotations.map((h) => times(W_h, h).map((value, k) => value + fromState[k]));
+function attend({ state, annotations, W_a, U_a, v }) {
+  const fromState = times(W_a, state);
+  const sums = annotations.map((h) => times(U_a, h).map((value, k) => value + fromState[k]));
   const tangents = sums.map((sum) => sum.map(Math.tanh));
   const energies = tangents.map((tangent) => dot(v, tangent));
   const weights = softmax(energies);
@@ -22,7 +22,7 @@ function attend({ state, annotations, W_s, W_h, v }) {
 }
 
 function render({ model, el }) {
-  const keys = ["state", "annotations", "W_s", "W_h", "v"];
+  const keys = ["state", "annotations", "W_a", "U_a", "v"];
   const read = () => Object.fromEntries(keys.map((key) => [key, structuredClone(model.get(key))]));
   const start = read();
   const put = setter(model);
@@ -126,8 +126,8 @@ function render({ model, el }) {
     make("div", { class: "by-hand-vectors" },
       pair("s", "state", "state"),
       ...[0, 1, 2].map((j) => pair(`h_${j + 1}`, "annotation", "annotations", j))),
-    make("div", { class: "by-hand-weights" }, matrix("W_s"), matrix("W_h"),
-      make("fieldset", { class: "by-hand-matrix" }, make("legend", {}, "v"),
+    make("div", { class: "by-hand-weights" }, matrix("W_a"), matrix("U_a"),
+      make("fieldset", { class: "by-hand-matrix" }, make("legend", {}, subscripted("v_a")),
         ...[0, 1].map((k) => field(`v, component ${k + 1}`, () => model.get("v")[k],
           (value) => put("v", model.get("v").map((old, at) => (at === k ? value : old))))))),
     make("div", { class: "moving-buttons" },
@@ -143,7 +143,7 @@ function render({ model, el }) {
     return row;
   });
   const context = make("p", { class: "by-hand-context" });
-  const heads = [["", "W_s s + W_h h_j", "sum"], ["", "v · tanh(…)"], ["energy ", "e_j"], ["weight ", "α_j"]];
+  const heads = [["", "W_a s + U_a h_j", "sum"], ["", "v_a · tanh(…)"], ["energy ", "e_j"], ["weight ", "α_j"]];
   results.append(
     make("div", { class: "moving-scroll", tabindex: 0, role: "region", "aria-label": "The arithmetic" },
       make("table", {},
