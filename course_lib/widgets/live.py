@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from course_lib.corpora import load_corpus
 from course_lib.corpora.registry import CORPORA
 from course_lib.errors import CourseError
-from course_lib.pretrained import published
+from course_lib.pretrained import small
 from course_lib.training import Run, load_run
 from course_lib.widgets.found import found, map_of
 from course_lib.widgets.modules import module, style, worker_script
@@ -50,8 +50,8 @@ should weigh before anything is asked."""
 
 @cache
 def published_packs() -> list[tuple[Run, Pack]]:
-    """All published models for the book's page, by pair, RNNsearch before RNNencdec."""
-    runs = [load_run(name, "cpu") for name in published()]
+    """The published models for the book's page, by pair, RNNsearch before RNNencdec."""
+    runs = [load_run(name, "cpu") for name in small()]
     runs.sort(key=lambda run: (run.config.pair, run.config.model != "rnnsearch"))
     return [(run, pack(run)) for run in runs]
 

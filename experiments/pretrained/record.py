@@ -40,15 +40,17 @@ from experiments.recording import (
 
 DTYPES = {
     "multi30k-en-de": "float16",
+    "multi30k-en-de-best": "int8",
     "multi30k-en-de-rnnencdec": "float16",
     "multi30k-en-fr": "int8",
+    "multi30k-en-fr-best": "int8",
     "multi30k-en-fr-rnnencdec": "int8",
 }
 """The published models, by what each weight is kept in."""
 KEPT = {"float16": "half_precision", "int8": "eight_bits"}
 """What a result calls the rounding."""
 BEAM = 12
-LARGEST = 20_000_000
+LARGEST = 8_000_000
 """Bytes that a published model's weights may have."""
 CARD = "README.md"
 SENTENCES = (
@@ -104,6 +106,13 @@ def scored(source: Path, name: str, run: Run, corpus: Corpus) -> dict[str, Any]:
             "changed": sum(old != " ".join(new) for old, new in pairs),
             "bleu_tok_full": full["scores"][split]["bleu_tok"],
         }
+    on_val = {
+        key: score_split(model, *words, corpus, "val", BEAM, penalty)[0]["bleu_tok"]
+        for key, model in (
+            ("bleu_tok_full", load_run(source, "cpu").model),
+            ("bleu_tok", run.model),
+        )
+    }
     return {
         **full,
         "name": name,
@@ -118,6 +127,7 @@ def scored(source: Path, name: str, run: Run, corpus: Corpus) -> dict[str, Any]:
         },
         "scores": scores,
         KEPT[DTYPES[name]]: rounding,
+        "val": on_val,
         "examples": examples(run),
     }
 
@@ -168,6 +178,7 @@ def card(result: dict[str, Any], run: Run, corpus: Corpus) -> str:
         head=head_of(result),
         rounded=rounded.replace("eight", "8").replace("_", " "),
         rounding=result[rounded],
+        val=result.get("val"),
         kind={"rnnsearch": "RNNsearch", "rnnencdec": "RNNencdec"}[result["model"]],
         attention=ATTENDS[run.model.config.context != "fixed"],
         about=CORPORA[corpus.name],

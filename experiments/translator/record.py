@@ -31,7 +31,7 @@ from course_lib.evaluation.score import score_split
 from course_lib.models import build_model
 from course_lib.models.config import model_config
 from course_lib.models.quantised import dequantised, quantised
-from course_lib.pretrained import published
+from course_lib.pretrained import small
 from course_lib.search import Hypothesis, translate
 from course_lib.training import Run, load_run
 from course_lib.training.recipe import recipe_for
@@ -283,7 +283,7 @@ def check(read: Read) -> None:
     }
     assert not any(row["different"] for row in files)
     assert read("translator-best")["bytes"] < 8e6
-    for name in published():
+    for name in small():
         one, inside = read(f"translator-{name}"), read(f"in-hand-{name}")
         assert abs(one["val"]["published"] - one["val"]["eight_bits"]) < 0.1
         assert one["different_beam_1"] == one["different_beam_5"] == []
@@ -295,8 +295,6 @@ def check(read: Read) -> None:
 PARTS = {
     "best": Part(record_best, "a minute"),
     "text": Part(record_text, "five minutes"),
-    **{name: Part(partial(record_model, name), "a quarter of an hour") for name in published()},
-    **{
-        f"in-hand-{name}": Part(partial(record_inside, name), "ten minutes") for name in published()
-    },
+    **{name: Part(partial(record_model, name), "a quarter of an hour") for name in small()},
+    **{f"in-hand-{name}": Part(partial(record_inside, name), "ten minutes") for name in small()},
 }
