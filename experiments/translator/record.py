@@ -13,7 +13,6 @@ import random
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -28,13 +27,10 @@ from course_lib.corpora.batches import make_batch
 from course_lib.corpora.multi30k import locate
 from course_lib.corpora.tokenization import LANGUAGES, detokenize, tokenize
 from course_lib.evaluation.score import score_split
-from course_lib.models import build_model
-from course_lib.models.config import model_config
 from course_lib.models.quantised import dequantised, quantised
 from course_lib.pretrained import small
 from course_lib.search import Hypothesis, translate
 from course_lib.training import Run, load_run
-from course_lib.training.recipe import recipe_for
 from course_lib.widgets.modules import worker_script
 from course_lib.widgets.pack import pack, rules
 from experiments.in_hand import EVERY, translate_in_hand
@@ -61,17 +57,6 @@ SEARCHED = """([lines, options]) => lines.map((line, k) => {
   while (!step.done) step = searching.next();
   return path(step.value).slice(0, -1).map((one) => one.word);
 })"""
-LONGER = """(k) => {
-  // The median over rounds of the time of 15 steps of one model, over that of the other.
-  const time = (one) => {
-    const searching = search(one, [5, 6, 7, 8, 9, 10, 11, 12], { k });
-    const started = performance.now();
-    for (let i = 0; i < 15; i += 1) searching.next();
-    return performance.now() - started;
-  };
-  const ratios = Array.from({ length: 21 }, () => time(best) / time(published));
-  return ratios.sort((a, b) => a - b)[10];
-}"""
 LOGITS = """([source, target]) => {
   const memory = model.read(source);
   let state = memory.start;
@@ -134,23 +119,6 @@ def different(page: Page, language: str, lines: list[str]) -> int:
     asked = {"language": language, "lines": lines, "tokens": tokens, "rules": rules(LANGUAGES)}
     expected = [[words, detokenize(words, language)] for words in tokens]
     return sum(a != b for a, b in zip(page.evaluate(TREATED, asked), expected, strict=True))
-
-
-def record_best() -> Records:
-    """A model of the preset `best`, weights drawn, beside the published RNNsearch.
-
-    Its size, and how many times as long a word takes: steps of the two by turns, in one page.
-    """
-    run = load_run("multi30k-en-de", "cpu")
-    words = recipe_for("best").subwords or 0
-    drawn = build_model(model_config("rnnsearch", "best", words, words))
-    best = pack(replace(run, model=drawn), "best")
-    with browser_page() as (page, version):
-        for made, name in ((pack(run), "published"), (best, "best")):
-            page.evaluate(LOAD, base64.b64encode(made.data).decode())
-            page.evaluate(f"globalThis.{name} = model")
-        longer = {str(k): page.evaluate(LONGER, k) for k in WIDTHS}
-    yield "translator-best", {**when(version), "bytes": len(best.data), "times_as_long": longer}
 
 
 @contextmanager
@@ -282,7 +250,6 @@ def check(read: Read) -> None:
         (language, split) for language in LANGUAGES for split in SPLITS
     }
     assert not any(row["different"] for row in files)
-    assert read("translator-best")["bytes"] < 8e6
     for name in small():
         one, inside = read(f"translator-{name}"), read(f"in-hand-{name}")
         assert abs(one["val"]["published"] - one["val"]["eight_bits"]) < 0.1
@@ -293,7 +260,6 @@ def check(read: Read) -> None:
 
 
 PARTS = {
-    "best": Part(record_best, "a minute"),
     "text": Part(record_text, "five minutes"),
     **{name: Part(partial(record_model, name), "a quarter of an hour") for name in small()},
     **{f"in-hand-{name}": Part(partial(record_inside, name), "ten minutes") for name in small()},
