@@ -94,6 +94,8 @@ class Pieces(Vocabulary):
         return cutter
 
     def _cut(self, tokens: Iterable[str]) -> Encoding:
+        if self._cutter.normalizer is None:
+            return self._cutter.encode(list(tokens), is_pretokenized=True)
         return self._cutter.encode(" ".join(tokens))
 
     def encode(self, tokens: Iterable[str]) -> list[int]:
@@ -103,9 +105,12 @@ class Pieces(Vocabulary):
 
     def covered(self, tokens: Sequence[str]) -> list[range]:
         """For each piece of `encode(tokens)` the places of the words that it is of."""
+        cut = self._cut(tokens)
+        if self._cutter.normalizer is None:
+            return [range(word, word + 1) for word in cut.word_ids if word is not None]
         # The space before a word is of its first piece.
         place = [place for place, token in enumerate(tokens) for _ in f" {token}"][1:]
-        return [range(place[start], place[end - 1] + 1) for start, end in self._cut(tokens).offsets]
+        return [range(place[start], place[end - 1] + 1) for start, end in cut.offsets]
 
     def decode(self, numbers: Iterable[int]) -> list[str]:
         """Whole words up to the end mark; a word with an unknown piece is the unknown word."""

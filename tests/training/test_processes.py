@@ -188,7 +188,7 @@ def test_a_comparison_is_trained_by_as_many_processes_as_it_is_told(
     """They are left out where nothing is left to train."""
     asked: list[tuple[int, str]] = []
 
-    def alone(processes: int, config: RunConfig, out: Path, resume: bool) -> None:
+    def alone(processes: int, config: RunConfig, out: Path, resume: bool, track: None) -> None:
         asked.append((processes, config.model))
         train(config, small_corpus, out, resume, quiet=True)
 
