@@ -3,11 +3,14 @@
 catalogues: the names of countries and languages that Debian translates, as a folder each. The
 package iso-codes is fetched by apt, so this part needs Debian.
 captions: Multi30k from French to German, read as if it were somebody's own folder.
+expected: both models on parts of Multi30k, each read as a folder, and on generated texts.
 """
 
+import gzip
 import shutil
 import subprocess
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +21,9 @@ from course_lib.corpora.check import check as faults_of
 from course_lib.corpora.multi30k import fetch
 from course_lib.corpora.own import OwnText, own_corpus
 from course_lib.corpora.tokenization import detokenize, tokenize
+from course_lib.training import compare, compared_configs
 from course_lib.training.provenance import git_commit
-from experiments.recording import Part, Read, Records
+from experiments.recording import RUNS, Part, Read, Records, corpus_of
 
 CATALOGUES = ("iso_3166-1", "iso_639-3")
 LANGUAGES = {
@@ -34,6 +38,14 @@ LANGUAGES = {
     "zh_CN": "Han",
     "th": "Thai",
 }
+PAIRS = {"captions": (1_000, 10_000, 29_000), "generated": (1_000, 10_000, 100_000)}
+"""How many training pairs each text has."""
+PRESET = "quick"
+READ = 58_000
+"""Pairs read in a training, again and again if there are fewer: the preset's epochs of Multi30k."""
+BEAM = 12
+KEPT = ("git_commit", "corpus_sha256", "preset", "seed", "best_epoch", "precision")
+"""What is said of each run."""
 
 
 def messages(folder: Path, language: str) -> list[tuple[str, str]]:
@@ -104,6 +116,53 @@ def captions() -> Records:
         )
 
 
+def expected(kind: str, pairs: int) -> Records:
+    """Both models on a text of so many pairs, READ pairs read in all."""
+    home = RUNS / "own-text" / f"{kind}-{pairs}"
+    epochs = max(1, round(READ / pairs))
+    changes: dict[str, Any] = {"epochs": epochs}
+    if kind == "captions":
+        corpus, pair = str(part_of_captions(home / "text", pairs)), "en-de"
+    else:
+        corpus, pair = "toy", "en-de"
+        changes |= {"corpus.train": pairs, "corpus.val": min(1_000, pairs // 10)}
+        changes |= {"corpus.test": 1_000}
+    configs = compared_configs(corpus=corpus, pair=pair, preset=PRESET, changes=changes)
+    found = compare(configs, corpus_of(next(iter(configs.values()))), home, BEAM)
+    yield (
+        f"own-text-{kind}-{pairs}",
+        {
+            "kind": kind,
+            "pairs": pairs,
+            "epochs": epochs,
+            "models": {
+                model: {
+                    **{key: result[key] for key in KEPT},
+                    "scores": next(iter(result["scores"].values())),
+                }
+                for model, result in found.items()
+            },
+        },
+    )
+
+
+def part_of_captions(folder: Path, pairs: int) -> Path:
+    """The first so many training pairs of Multi30k to German as somebody's own folder.
+
+    A tenth as many pairs are for validation, at most all of `val`; the test set is whole.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    splits = {"train": "train", "val": "val", "test": "test_2016_flickr"}
+    most = {"train": pairs, "val": pairs // 10, "test": None}
+    for split, origin in splits.items():
+        for language in ("en", "de"):
+            (path,) = fetch([f"{origin}.{language}.gz"])
+            lines = gzip.decompress(path.read_bytes()).decode("utf-8").split("\n")[:-1]
+            text = "".join(line + "\n" for line in lines[: most[split]])
+            (folder / f"{split}.{language}").write_text(text, encoding="utf-8", newline="\n")
+    return folder
+
+
 def check(read: Read) -> None:
     """What the page says of the records."""
     found = read("own-text-catalogues")["languages"]
@@ -114,9 +173,20 @@ def check(read: Read) -> None:
         assert one["comes_back"] > 0.85
     two = read("own-text-captions")
     assert any("same pair" in fault or "times as long" in fault for fault in two["faults"])
+    for kind, several in PAIRS.items():
+        bleu = [
+            read(f"own-text-{kind}-{pairs}")["models"]["rnnsearch"]["scores"]["bleu_tok"]
+            for pairs in several
+        ]
+        assert bleu == sorted(bleu)  # more pairs, more points
 
 
 PARTS = {
     "catalogues": Part(catalogues, "a minute"),
     "captions": Part(captions, "a minute"),
+    **{
+        f"expected-{kind}-{pairs}": Part(partial(expected, kind, pairs), "ten minutes")
+        for kind, several in PAIRS.items()
+        for pairs in several
+    },
 }
