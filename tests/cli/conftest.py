@@ -30,14 +30,17 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def write_text(folder: Path) -> Path:
-    """Ninety pairs of four words, in an order of their own on each side, and links for the test."""
+def write_text(folder: Path, language: str = "he") -> Path:
+    """Ninety pairs of four words, in an order of their own on each side, and links for the test.
+
+    The second side is Hebrew, whatever it is called.
+    """
     folder.mkdir()
     english = [[a, b, c] for a in WORDS for b in WORDS for c in ("here", "now", "dog")][:90]
     for split, lines in (("train", english[:70]), ("val", english[70:80]), ("test", english[80:])):
         text = "".join(" ".join(line).capitalize() + ".\n" for line in lines)
         (folder / f"{split}.en").write_text(text, encoding="utf-8")
         text = "".join(" ".join(WORDS[word] for word in line[::-1]) + ".\n" for line in lines)
-        (folder / f"{split}.he").write_text(text, encoding="utf-8")
+        (folder / f"{split}.{language}").write_text(text, encoding="utf-8")
     (folder / "test.links").write_text("0-2 1-1 2-0 3-3\n" * 10)
     return folder
