@@ -20,7 +20,7 @@ def test_every_command_of_the_page_is_one_that_there_is(page: Path) -> None:
     known = {command.callback.__name__ for command in app.registered_commands if command.callback}
     known |= {group.name for group in app.registered_groups}
     blocks = re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-    lines = [line for block in blocks for line in block.splitlines()]
+    lines = [line for block in blocks for line in block.replace("\\\n", "").splitlines()]
     assert lines
     for line in lines:
         program, name, *_ = line.rpartition(" | ")[2].split()
