@@ -158,8 +158,8 @@ CHOICES = {
     "context": (*ATTENDING, "fixed", "initial"),
     "decoder": (
         *("paper", "luong", "conditional", "sutskever", "luong-unfed", "paper-reads-new-state"),
-        *("paper-tanh-readout", "paper-asks-after", "paper-starts-at-zero"),
-        "conditional-reads-old-state",
+        *("paper-tanh-readout", "paper-linear-readout", "paper-asks-after"),
+        *("paper-starts-at-zero", "conditional-reads-old-state"),
     ),
     "encoder": (
         *("bidirectional", "forward", "self-attention", "self-attention-without-positions"),

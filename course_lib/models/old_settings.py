@@ -29,6 +29,7 @@ DECODERS = {
     ("before", False, "linear", "current", "summary"): "sutskever",
     ("before", False, "maxout", "current", "summary"): "paper-reads-new-state",
     ("before", False, "tanh", "previous", "summary"): "paper-tanh-readout",
+    ("before", False, "linear", "previous", "summary"): "paper-linear-readout",
     ("after", False, "maxout", "current", "summary"): "paper-asks-after",
     ("before", False, "maxout", "previous", "zero"): "paper-starts-at-zero",
     ("between", False, "maxout", "previous", "summary"): "conditional-reads-old-state",

@@ -145,6 +145,13 @@ class TanhReadout(Decoder):
         return torch.tanh(self.U_o(inputs.s) + inputs.C_o_c + self.V_o(inputs.word))
 
 
+class LinearReadout(Decoder):
+    """One detail: nothing in place of maxout."""
+
+    pieces = 1
+    deep_output = Sutskever.deep_output
+
+
 class AsksAfter(UnfedLuong):
     """One detail: Luong's order in the paper's decoder, with its maxout, which reads s_i."""
 
@@ -182,8 +189,9 @@ DECODERS: dict[str, type[Decoder]] = {
     "luong-unfed": UnfedLuong,
     "paper-reads-new-state": ReadsNewState,
     "paper-tanh-readout": TanhReadout,
+    "paper-linear-readout": LinearReadout,
     "paper-asks-after": AsksAfter,
     "paper-starts-at-zero": StartsAtZero,
     "conditional-reads-old-state": ReadsOldState,
 }
-"""The decoders by the value of `decoder`; the last six are there for the tables that compare."""
+"""The decoders by the value of `decoder`; the last seven are there for the tables that compare."""

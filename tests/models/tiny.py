@@ -40,6 +40,7 @@ DECODERS: dict[str, dict[str, Any]] = {
     "luong-unfed": {"order": "after", "output": "attentional", "reads": "current"},
     "paper-reads-new-state": {"reads": "current"},
     "paper-tanh-readout": {"output": "tanh"},
+    "paper-linear-readout": {"output": "linear"},
     "paper-asks-after": {"order": "after", "reads": "current"},
     "paper-starts-at-zero": {"start": "zero"},
     "conditional-reads-old-state": {"order": "between"},

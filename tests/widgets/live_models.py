@@ -41,7 +41,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "scaled dot": {"context": "scaled-dot", **FORWARD, "decoder": "paper-asks-after"},
     "general": {"context": "general", "decoder": "paper-reads-new-state"},
     "concat": {"context": "concat", "decoder": "paper-tanh-readout"},
-    "a narrow window": {"context": "local-m-additive", "window": 2},
+    "a narrow window": {
+        **{"context": "local-m-additive", "window": 2, "decoder": "paper-linear-readout"}
+    },
     "a predicted window": {"context": "local-p-general", "window": 3, "unit": "lstm"},
     "starts at zero": {"decoder": "paper-starts-at-zero", "unit": "paper", "layers": 2},
     "deeper": {"decoder": "conditional", "layers": 2, "unit": "lstm", **TIED},

@@ -67,6 +67,7 @@ const DECODERS = {
   ...Object.fromEntries(MAXOUT_OLD.map((name) => [name, { looks: "before", reads: "old", t: maxout }])),
   "paper-reads-new-state": { looks: "before", reads: "new", t: maxout },
   "paper-tanh-readout": { looks: "before", reads: "old", t: tanh },
+  "paper-linear-readout": { looks: "before", reads: "old", t: (deep) => deep },
   "paper-asks-after": { looks: "after", reads: "new", t: maxout },
   sutskever: { looks: "before", reads: "new", t: (deep) => deep },
   luong: { looks: "after", reads: "new", t: tanh },
