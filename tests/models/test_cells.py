@@ -139,25 +139,3 @@ def test_with_a_reset_value_for_each_unit_they_part() -> None:
     paper, other = same_weights(float("nan"))
     assert difference(paper, other, random(5, n, seed=2)) > 0.1
     assert difference(paper, other, torch.zeros(5, n, dtype=torch.double)) < 1e-14
-
-
-def test_z_keeps_in_torch_what_it_lets_in_with_the_paper() -> None:
-    paper, other = drawn(PaperUnit(m, n)), drawn(TorchUnit(m, n))
-    x, state = random(5, m), random(5, n, seed=2)
-    with torch.no_grad():
-        paper.W.bias[:n] = 1000.0  # z = 1
-        other.W.bias[n : 2 * n] = 1000.0
-    assert torch.equal(other(other.project(x), state), state)
-    assert not torch.isclose(paper(paper.project(x), state), state).any()
-
-
-def test_only_the_lstm_can_carry_a_number_of_any_size() -> None:
-    """With its forget gate open and its input gate shut, the cell stays; other states are bounded
-    by 1 once they have been written."""
-    unit = drawn(LSTMUnit(m, n))
-    with torch.no_grad():
-        unit.W.bias[:n], unit.W.bias[n : 2 * n] = -1000.0, 1000.0
-    state = torch.cat([100 * random(5, n), random(5, n, seed=2)], dim=1)
-    after = unit(unit.project(random(5, m)), state)
-    assert torch.equal(after[:, :n], state[:, :n])
-    assert after[:, n:].abs().max() <= 1

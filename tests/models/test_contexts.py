@@ -155,48 +155,6 @@ def test_a_sentence_without_words_gives_zeros_and_no_nan_gradient(name, scope) -
     assert queries.grad[0].any()
 
 
-@pytest.mark.parametrize("name", SCORES)
-def test_a_window_past_the_end_gives_zeros_and_no_nan_gradient(name: str) -> None:
-    context, size = context_of(name, "local-m", window=2)
-    queries, annotations, mask = sentences([4, 2], 4, size, 0)
-    queries.requires_grad_()
-    c, alpha = context(queries, context.prepare(annotations, mask), 4)
-    assert alpha[0, 2:].sum().item() == pytest.approx(1)
-    assert not alpha[0, :2].any()
-    assert not alpha[1].any()
-    assert not c[1].any()
-    c.square().sum().backward()
-    assert queries.grad.isfinite().all()
-    assert not queries.grad[1].any()
-
-
-@pytest.mark.parametrize("name", SCORES)
-def test_a_window_wider_than_the_sentence_is_the_global_scope(name: str) -> None:
-    wide, size = context_of(name, "local-m", window=20)
-    everywhere, _ = context_of(name, "global")
-    queries, annotations, mask = sentences([6, 3], 6, size, 0)
-    found = wide(queries, wide.prepare(annotations, mask), 5)
-    expected = everywhere(queries, everywhere.prepare(annotations, mask), 0)
-    for a, b in zip(found, expected, strict=True):
-        assert torch.equal(a, b)
-
-
-def test_local_p_centres_on_half_the_sentence_when_it_knows_nothing() -> None:
-    """Zero weights put p_i at T_x / 2, of the real words: 3 of 6, and with equal energies the
-    weights are 1/5 exp(-(j - 3)^2 / 2) for D = 2."""
-    context, size = context_of("additive", "local-p")
-    for parameter in context.parameters():
-        torch.nn.init.zeros_(parameter)
-    queries, annotations, mask = sentences([6, 2], 9, size, 0)
-    _, alpha = context(queries, context.prepare(annotations, mask), 0)
-    near, far = np.exp(-0.5) / 5, np.exp(-2.0) / 5
-    expected = [0, far, near, 0.2, near, far, 0, 0, 0]
-    np.testing.assert_allclose(alpha[0].detach(), expected, atol=1e-15)
-    # A sentence of two words has its centre at 1.
-    np.testing.assert_allclose(alpha[1, :2].detach(), [np.exp(-0.5) / 2, 0.5], atol=1e-15)
-    assert not alpha[1, 2:].any()
-
-
 def test_half_precision_keeps_positions_exact() -> None:
     """Words on either side of p_i = 150.5 have equal weights; bfloat16 knows only 150 and 151."""
     context, size = context_of("general", "local-p", window=10)
@@ -215,15 +173,6 @@ def test_half_precision_keeps_positions_exact() -> None:
     c, alpha = context(queries.bfloat16(), memory, 0)
     assert c.dtype == alpha.dtype == torch.bfloat16
     torch.testing.assert_close(alpha.float(), whole, atol=1e-3, rtol=0)
-
-
-def test_the_step_matters_to_local_m_alone() -> None:
-    for name, scope in LOOKS:
-        context, size = context_of(name, scope)
-        queries, annotations, mask = sentences([7, 4], 7, size, 0)
-        memory = context.prepare(annotations, mask)
-        first, later = context(queries, memory, 0)[1], context(queries, memory, 3)[1]
-        assert torch.equal(first, later) == (scope != "local-m")
 
 
 def test_the_fixed_context_is_the_last_real_forward_state_at_every_step() -> None:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from course_lib.corpora.batches import Batch, make_batch
 from course_lib.models import AdditiveScore, AttentionContext, EncoderDecoder
-from course_lib.models.decoder import DecoderState, ReadoutInputs
+from course_lib.models.decoder import DecoderState
 from course_lib.models.layers import WideLinear
 from course_lib.search import translate
 from tests.models.test_against_reference import EVERYTHING, LUONG, SUTSKEVER
@@ -126,36 +126,6 @@ def test_before_the_update_the_weights_do_not_know_the_word(choices: Choices) ->
 
 
 @pytest.mark.parametrize(
-    ("decoder", "first_difference"),
-    [("paper", 1), ("conditional", 1), ("luong-unfed", None), ("luong", 2)],
-)
-def test_where_the_context_enters_the_unit(decoder, first_difference) -> None:
-    """Before and between: s_1 knows c_1. After: the state never does, unless the next reads t_1."""
-    model = tiny_model(decoder_of(decoder))
-    state = started(model, batch_of(PAIRS[:1]))
-    other = state._replace(memory=state.memory._replace(values=state.memory.values + 1))
-    differs = []
-    for _ in range(3):
-        state, other = model.step(words(4), state)[2], model.step(words(4), other)[2]
-        differs.append(not torch.allclose(state.s[:, :4], other.s[:, :4], atol=1e-12))
-    assert differs == [first_difference is not None and i >= first_difference for i in (1, 2, 3)]
-
-
-@pytest.mark.parametrize("decoder", DECODERS)
-def test_which_state_the_readout_reads(decoder: str) -> None:
-    """s_i changes with the unit's weights, s_{i-1} does not; at step 1 only a readout of s_1 can
-    notice. With attention after the update the context notices too, so it is shut off here."""
-    model = tiny_model(decoder_of(decoder, context="fixed"))
-    state = started(model, batch_of(PAIRS[:1]))
-    before, _, _ = model.step(words(4), state)
-    with torch.no_grad():
-        model.decoder.unit.W.bias += 1
-    after, _, _ = model.step(words(4), state)
-    reads = DECODERS[decoder].get("reads", "previous")
-    assert torch.allclose(before, after, atol=1e-12) == (reads == "previous")
-
-
-@pytest.mark.parametrize(
     "choices", [*every_context(), *map(decoder_of, DECODERS), LUONG, SUTSKEVER], ids=label
 )
 def test_hypotheses_side_by_side_make_their_steps_as_alone(choices: Choices) -> None:
@@ -196,39 +166,6 @@ def test_a_context_of_ones_own_is_searched_with_as_well(k: int) -> None:
         assert found.log_prob == pytest.approx(expected.item(), abs=1e-9)
 
 
-@pytest.mark.parametrize(("unit", "layers"), [("torch", 1), ("lstm", 2)])
-def test_a_decoder_may_start_from_nothing(unit: str, layers: int) -> None:
-    """Zeros for every sentence, no W_s, and the first weights still depend on the source."""
-    model = tiny_model(decoder_of("paper-starts-at-zero", unit=unit, layers=layers))
-    state = started(model, batch_of(PAIRS))
-    assert state.s.shape == (len(PAIRS), layers * 4 * (2 if unit == "lstm" else 1))
-    assert not state.s.any()
-    assert not any("W_s" in name for name, _ in model.named_parameters())
-    _, alpha, _ = model.step(words(*[4] * len(PAIRS)), state)
-    assert not torch.allclose(alpha[0], alpha[1])
-
-
-def test_the_attentional_vector_is_luongs() -> None:
-    """tanh(W_c [c; s]), equation 5, with W_c = [C_o, U_o]; the previous word does not enter."""
-    decoder = tiny_model(LUONG).decoder
-    s, c = torch.randn(3, 4, dtype=torch.double), torch.randn(3, 4, dtype=torch.double)
-    W_c = torch.cat([decoder.C_o.weight, decoder.U_o.weight], dim=1)
-    expected = torch.tanh(torch.cat([c, s], dim=1) @ W_c.T)
-    inputs = ReadoutInputs(s, torch.full((3, 3), torch.nan), decoder.C_o(c))
-    found = decoder.deep_output(inputs)
-    torch.testing.assert_close(found, expected, atol=1e-14, rtol=0)
-
-
-def test_maxout_keeps_the_larger_of_neighbours() -> None:
-    decoder = tiny_model(Choices(), readout=2).decoder
-    with torch.no_grad():
-        for matrix in (decoder.U_o, decoder.V_o, decoder.C_o):
-            matrix.weight.zero_()
-        decoder.V_o.bias.copy_(torch.tensor([1.0, 3.0, -2.0, -5.0]))
-    inputs = ReadoutInputs(*(torch.zeros(1, size, dtype=torch.double) for size in (4, 3, 4)))
-    assert decoder.deep_output(inputs).tolist() == [[3.0, -2.0]]
-
-
 @pytest.mark.parametrize("choices", [Choices(), LUONG, SUTSKEVER], ids=label)
 def test_selected_states_go_on_as_their_sentences_would(choices: Choices) -> None:
     """Rows may be dropped, repeated and reordered at any time."""
@@ -242,34 +179,6 @@ def test_selected_states_go_on_as_their_sentences_would(choices: Choices) -> Non
     torch.testing.assert_close(found, expected[index], atol=1e-13, rtol=0)
     if alpha is not None:
         torch.testing.assert_close(found_alpha, alpha[index], atol=1e-13, rtol=0)
-
-
-def test_forced_weights_end_where_the_target_ends() -> None:
-    model = tiny_model(Choices())
-    batch = batch_of(PAIRS)
-    alpha = model.alpha(batch)
-    assert not alpha.requires_grad
-    assert not alpha[~batch.target_mask].any()
-    torch.testing.assert_close(alpha.sum(dim=-1), batch.target_mask.double())
-    assert tiny_model(SUTSKEVER).alpha(batch) is None
-    assert tiny_model(Choices(context="fixed")).alpha(batch) is None
-
-
-@pytest.mark.parametrize("layers", [1, 3])
-@pytest.mark.parametrize("unit", ["tanh", "lstm", "torch", "paper"])
-def test_every_layer_starts_from_the_summary_and_the_top_one_is_seen(unit, layers) -> None:
-    model = tiny_model(Choices(unit=unit, layers=layers))
-    numbers = 4 * layers * (2 if unit == "lstm" else 1)
-    state = started(model, batch_of(PAIRS))
-    assert state.s.shape == (3, numbers)
-    _, alpha, _ = model.step(words(4, 4, 4), state)
-    changed = []
-    for column in range(numbers):
-        s = state.s.clone()
-        s[:, column] += 0.5
-        changed.append(not torch.equal(model.step(words(4, 4, 4), state._replace(s=s))[1], alpha))
-    # The query is the top layer's h: the last n columns.
-    assert changed == [False] * (numbers - 4) + [True] * 4
 
 
 @pytest.mark.parametrize("rows", [1, 63, 64, 100])

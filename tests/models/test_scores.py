@@ -1,7 +1,5 @@
 """The scores: their equations, what equals what, and what cannot be computed."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
@@ -14,8 +12,6 @@ from course_lib.models.contexts import AttentionContext
 from course_lib.models.scores import (
     AdditiveScore,
     ConcatScore,
-    DotScore,
-    GeneralScore,
     Score,
     build_score,
 )
@@ -104,38 +100,6 @@ def test_concat_is_additive_with_one_matrix_cut_in_two() -> None:
     torch.testing.assert_close(
         energies_of(concat, query, annotations), energies_of(additive, query, annotations)
     )
-
-
-def test_general_with_the_identity_is_dot() -> None:
-    general = GeneralScore(n, n).double()
-    nn.init.eye_(general.W_a.weight)
-    query, annotations = random(B, n), random(B, T, n, seed=1)
-    torch.testing.assert_close(
-        energies_of(general, query, annotations), energies_of(DotScore(n, n), query, annotations)
-    )
-
-
-def test_dot_is_symmetric_and_general_is_not() -> None:
-    """Query and word can change places in a dot product: it measures likeness."""
-    query, word = random(1, n), random(1, n, seed=1)
-    general = drawn_score("general")
-    square = GeneralScore(n, n).double()
-    assert general.W_a.weight.shape == (n, 2 * n)
-    there, back = (DotScore(n, n)(a, b[:, None]) for a, b in ((query, word), (word, query)))
-    torch.testing.assert_close(there, back)
-    there, back = (energies_of(square, a, b[:, None]) for a, b in ((query, word), (word, query)))
-    assert not torch.isclose(there, back)
-
-
-def test_scaling_keeps_the_spread_of_the_energies_in_any_dimension() -> None:
-    """Numbers of spread 1 have dot products of spread sqrt(d), and of spread 1 once scaled."""
-    for d in (4, 64, 1024):
-        query, annotations = random(200, d), random(200, 20, d, seed=1)
-        plain, scaled = build_score("dot", d, d, 1), build_score("scaled-dot", d, d, 1)
-        assert energies_of(plain, query, annotations).std().item() == pytest.approx(
-            math.sqrt(d), rel=0.1
-        )
-        assert energies_of(scaled, query, annotations).std().item() == pytest.approx(1, rel=0.1)
 
 
 @pytest.mark.parametrize("padded", [False, True])
