@@ -68,15 +68,6 @@ def test_a_corpus_in_the_published_format() -> None:
     assert score.aer == pytest.approx(1 - (3 + 5) / (6 + 5))
 
 
-@given(link_sets, golds)
-def test_one_sentence_agrees_with_nltk(own: frozenset[Link], gold: GoldLinks) -> None:
-    if own or gold.sure:
-        independent = nltk_error_rate(
-            NltkAlignment(gold.sure), NltkAlignment(own), NltkAlignment(gold.possible)
-        )
-        assert alignment_error_rate([own], [gold]).aer == pytest.approx(independent)
-
-
 @given(sentences)
 def test_a_corpus_is_scored_like_one_long_sentence(
     pairs: list[tuple[frozenset[Link], GoldLinks]],
@@ -105,18 +96,6 @@ def test_bounds_and_what_is_perfect(pairs: list[tuple[frozenset[Link], GoldLinks
             assert alignment_error_rate(perfect, gold).aer == pytest.approx(0)
             assert alignment_error_rate(perfect, gold).precision == 1
             assert alignment_error_rate(perfect, gold).recall == 1
-
-
-@given(link_sets, link_sets)
-def test_where_all_links_are_sure_it_is_one_minus_the_f_measure(
-    own: frozenset[Link], gold: frozenset[Link]
-) -> None:
-    if own & gold:
-        score = alignment_error_rate([own], [gold])
-        assert score.precision is not None
-        assert score.recall is not None
-        harmonic = 2 * score.precision * score.recall / (score.precision + score.recall)
-        assert score.aer == pytest.approx(1 - harmonic)
 
 
 def test_what_cannot_be_divided_is_none_or_refused() -> None:

@@ -1,7 +1,5 @@
 """Gradients through time equal what can be worked out, and finite differences elsewhere."""
 
-import math
-
 import numpy as np
 import pytest
 import torch
@@ -41,36 +39,6 @@ def test_an_orthogonal_recurrence_multiplies_by_its_scale_each_step(scale: float
     norms = gradient_norms(unit, torch.zeros(2, 12, 3, dtype=torch.double))
     expected = scale ** torch.arange(13, dtype=torch.double)
     torch.testing.assert_close(norms, expected.expand(2, 13))
-
-
-@pytest.mark.parametrize(
-    ("name", "gate", "first", "each"),
-    [
-        # z = sigma(b): the paper's unit keeps 1 - z of its state, torch's unit keeps z.
-        ("paper", {"W_bias": 1.0}, 1 / (1 + math.e), 1 / (1 + math.e)),
-        ("torch", {"W_bias": 1.0}, math.e / (1 + math.e), math.e / (1 + math.e)),
-    ],
-)
-def test_gates_alone_decide_what_is_kept(name, gate, first, each) -> None:
-    """Without matrices the candidate does not depend on the state, and only gates carry it."""
-    unit = with_weights(fresh_unit(name, inputs=2, size=3), **gate)
-    norms = gradient_norms(unit, words(1, 8, 2))[0]
-    expected = first * each ** torch.arange(8, dtype=torch.double)
-    torch.testing.assert_close(norms[1:], expected)
-
-
-def test_an_lstm_keeps_what_its_forget_gate_lets_through() -> None:
-    """Without matrices d h_T / d cell_{T-k} = o (1 - tanh(cell_T)^2) f^k, and no way through h."""
-    unit = with_weights(fresh_unit("lstm", inputs=2, size=3), W_bias=0.7)
-    gate, candidate = 1 / (1 + math.exp(-0.7)), math.tanh(0.7)
-    cell = 0.0
-    for _ in range(9):
-        cell = gate * cell + gate * candidate
-    output_slope = gate * (1 - math.tanh(cell) ** 2)
-    norms = gradient_norms(unit, words(1, 9, 2))[0]
-    expected = output_slope * gate ** torch.arange(1, 10, dtype=torch.double)
-    torch.testing.assert_close(norms[1:], expected)
-    assert norms[0] == 1
 
 
 @pytest.mark.parametrize("name", UNITS)
@@ -159,17 +127,6 @@ def test_gates_are_those_of_the_equations(name: str) -> None:
     measured = gates_along(unit, inputs)
     np.testing.assert_allclose(measured["update"], update)
     np.testing.assert_allclose(measured["reset"], reset)
-
-
-def test_gates_of_an_lstm_have_their_names() -> None:
-    """A large bias opens one gate and leaves the others half open."""
-    for k, gate in enumerate(("input", "forget", None, "output")):
-        unit = with_weights(fresh_unit("lstm", inputs=2, size=3))
-        with torch.no_grad():
-            unit.W.bias[3 * k : 3 * k + 3] = 50.0
-        measured = gates_along(unit, words(4, 2))
-        for name, values in measured.items():
-            assert values == pytest.approx([1.0 if name == gate else 0.5] * 4)
 
 
 def test_gates_of_an_lstm_read_what_it_shows_of_its_state() -> None:

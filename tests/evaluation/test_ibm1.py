@@ -79,13 +79,6 @@ def test_two_iterations_by_hand() -> None:
     assert once.log_likelihoods[1] == pytest.approx(np.log(after))
 
 
-def test_with_time_it_learns_which_word_is_which() -> None:
-    model = train_model1(TEXTBOOK, 200)
-    assert model.probability("the", "das") > 0.99
-    assert model.probability("house", "haus") > 0.99
-    assert model.align(["das", "haus"], ["the", "house"]) == {(0, 0), (1, 1)}
-
-
 @given(corpora, st.integers(1, 3))
 def test_the_table_is_that_of_exact_fractions(pairs: Pairs, iterations: int) -> None:
     model = train_model1(pairs, iterations)
@@ -93,15 +86,6 @@ def test_the_table_is_that_of_exact_fractions(pairs: Pairs, iterations: int) -> 
     assert len(model.keys) == len(reference)
     for (y, x), probability in reference.items():
         assert model.probability(y, x) == pytest.approx(float(probability))
-
-
-def test_the_published_example_of_nltk() -> None:
-    """The four values in nltk's documentation of IBMModel1."""
-    model = train_model1(NLTKS_OWN, 5)
-    assert round(model.probability("buch", "book"), 3) == 0.889
-    assert round(model.probability("das", "book"), 3) == 0.062
-    assert round(model.probability("buch", None), 3) == 0.113
-    assert round(model.probability("ja", None), 3) == 0.073
 
 
 @given(without_repetition, st.integers(1, 6))

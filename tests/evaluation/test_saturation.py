@@ -51,11 +51,6 @@ def test_a_dimension_has_its_own_draws() -> None:
     assert saturation([64], seed=4) != alone
 
 
-def test_in_one_dimension_scaling_changes_nothing() -> None:
-    rows = saturation([1])
-    assert rows["dot"] == rows["scaled-dot"]
-
-
 weights = arrays.arrays(np.float64, (2, 5), elements=st.floats(0.01, 1.0)).map(
     lambda rows: rows / rows.sum(axis=1, keepdims=True)
 )

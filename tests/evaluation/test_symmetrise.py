@@ -51,17 +51,6 @@ def test_by_hand() -> None:
     assert grow_diag(forward, backward) == {(0, 0), (1, 1), (2, 1), (3, 2)}
 
 
-def test_a_link_between_two_words_that_have_theirs_is_not_added() -> None:
-    both = frozenset({(0, 0), (1, 1)})
-    assert grow_diag(both | {(0, 1)}, both | {(1, 0)}) == both
-    # One word that is free is enough, the other may have a link.
-    assert grow_diag(both | {(1, 2)}, both) == both | {(1, 2)}
-
-
-def test_without_a_common_link_nothing_grows() -> None:
-    assert grow_diag(frozenset({(0, 0)}), frozenset({(0, 1)})) == frozenset()
-
-
 @given(links, links)
 def test_growing_follows_the_published_procedure(
     forward: frozenset[Link], backward: frozenset[Link]
@@ -77,12 +66,6 @@ def test_every_combination_lies_between_intersection_and_union(
         combined = combine(forward, backward)
         assert forward & backward <= combined <= forward | backward
         assert combine(backward, forward) == combined
-
-
-@pytest.mark.parametrize("name", COMBINATIONS)
-def test_equal_alignments_stay_as_they_are(name: str) -> None:
-    both = frozenset({(0, 0), (2, 1), (1, 3)})
-    assert COMBINATIONS[name](both, both) == both
 
 
 def test_weights_agree_where_each_model_looks_at_the_other_word() -> None:
