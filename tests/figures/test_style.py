@@ -146,10 +146,3 @@ def test_text_width_is_close_to_what_is_drawn() -> None:
         assert drawn.get_window_extent().width / 200 == pytest.approx(
             style.text_width(word, 10), rel=0.08, abs=0.02
         )
-
-
-def test_the_books_own_colours_are_the_same() -> None:
-    css = (Path(__file__).parents[2] / "book" / "_static" / "book.css").read_text()
-    for name, role in style.ROLES.items():
-        light, dark = re.findall(rf"--role-{name}:\s*(#\w+)", css)
-        assert (to_rgb(light), to_rgb(dark)) == (to_rgb(role.text), to_rgb(role.dark)), name

@@ -53,8 +53,3 @@ def test_every_row_names_what_proves_it(row: list[str]) -> None:
 def test_every_attack_has_a_row() -> None:
     proofs = " ".join(row[3] for row in rows())
     assert attacks() == {name for name in re.findall(r"`([\w-]+)`", proofs)}
-
-
-def test_what_is_not_promised_is_said_before_the_table() -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    assert "## What is not promised" in text.split("## Threats, endings, tests")[0]

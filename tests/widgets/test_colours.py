@@ -3,12 +3,14 @@
 import re
 from pathlib import Path
 
+import yaml
 from matplotlib.colors import to_hex
 
 from course_lib.figures.style import RNNENCDEC, ROLES, WEIGHTS
 from course_lib.widgets.modules import module, style
 
-BOOK_STYLE = Path(__file__).resolve().parents[2] / "book" / "_static" / "book.css"
+ROOT = Path(__file__).resolve().parents[2]
+BOOK_STYLE = ROOT / "book" / "_static" / "book.css"
 NEUTRAL = {
     *("#ffffff", "#f4f4f0", "#23262b", "#565c66", "#d9d9d2", "#4a3fb0", "#b3abf5"),
     *("#b3261e", "#f59086", "#00704a"),
@@ -30,6 +32,16 @@ def test_roles_have_the_colours_of_the_printed_figures() -> None:
         assert f"--role-{name}: {role.dark};" in dark
         assert f"--role-{name}: {role.text};" in block(book, 'html:not([data-theme="dark"])')
         assert f"--role-{name}: {role.dark};" in block(book, 'html[data-theme="dark"]')
+
+
+def test_every_role_has_its_rule_and_every_macro_a_role() -> None:
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    macros = config["sphinx"]["config"]["mathjax3_config"]["tex"]["macros"]
+    used = set(re.findall(r"role-(\w+)", str(macros)))
+    ruled = set(
+        re.findall(r"^\.role-(\w+) {", BOOK_STYLE.read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    assert used == ruled == set(ROLES)
 
 
 def test_no_figure_has_a_colour_of_its_own() -> None:
