@@ -1,7 +1,6 @@
 """A text of somebody's own: found, split, streamed, recognised again, refused with the line."""
 
 import gzip
-import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -146,28 +145,6 @@ def test_a_large_text_is_streamed_and_has_the_same_pairs(
     assert back.stream == large.stream
     write(folder, "train", PAIRS[1:])
     assert own_corpus(str(folder), "en-es").stream != large.stream
-
-
-def test_memory_grows_by_little_more_than_a_hash_a_pair(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(own, "IN_MEMORY", 1_000)
-    monkeypatch.setattr(own, "HELD_OUT", 50)
-    monkeypatch.setattr(token_files, "FILE_ROWS", 2_500)
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
-    peaks = []
-    for count in (5_000, 20_000):
-        path = tmp_path / f"{count}.tsv"
-        with path.open("w", encoding="utf-8") as table:
-            table.writelines(f"{'the dog ' * 9}{i}\t{'el perro ' * 9}{i}\n" for i in range(count))
-        tracemalloc.start()
-        corpus = own_corpus(str(path), "en-es", tokenized=True)
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-        assert corpus.stream is not None
-        assert len(corpus.stream) > 0.9 * count
-    grown = [(tmp_path / f"{count}.tsv").stat().st_size for count in (5_000, 20_000)]
-    assert peaks[1] - peaks[0] < (grown[1] - grown[0]) / 4
 
 
 @pytest.mark.parametrize(

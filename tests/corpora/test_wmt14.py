@@ -10,7 +10,7 @@ import pytest
 
 from course_lib.corpora import token_files, wmt14
 from course_lib.corpora.corpus import first_pairs
-from course_lib.corpora.registry import CORPORA, inconsistencies, load_corpus
+from course_lib.corpora.registry import inconsistencies, load_corpus
 from course_lib.corpora.token_files import Row, TokenFiles, prepare
 from course_lib.corpora.tokenization import tokenize
 from course_lib.errors import CourseError
@@ -21,6 +21,7 @@ from course_lib.training import (
     train,
     train_in_processes,
 )
+from tests.training.conftest import Stopped, stop
 
 TRAIN = 130
 
@@ -190,12 +191,6 @@ def test_without_files_and_without_network_the_remedy_is_said(
     assert address.endswith("/fr-en/validation-*.parquet")
 
 
-def test_the_list_names_its_size_and_terms() -> None:
-    assert "40,836,715" in CORPORA["wmt14"].size
-    assert f"{wmt14.ROWS:,}" in CORPORA["wmt14"].size
-    assert "no licence" in CORPORA["wmt14"].terms
-
-
 SMALL = {
     "embedding": 8,
     "hidden": 8,
@@ -209,17 +204,13 @@ SMALL = {
 
 
 def test_a_run_trains_from_the_stream_and_resumes_to_the_same_numbers(
-    published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    published: Path, tmp_path: Path
 ) -> None:
     config = RunConfig("rnnsearch", "wmt14", "en-fr", "paper", changes={**SMALL, "batch_size": 16})
     corpus = load_corpus("wmt14", "en-fr")
-    whole = train(config, corpus, tmp_path / "whole", quiet=True)
-    with monkeypatch.context() as stopped:
-        # Stops in the second epoch, between two checkpoints.
-        stopped.setattr("course_lib.training.loop.tqdm", StopAfter)
-        StopAfter.updates = whole.step // 2 + 3
-        with pytest.raises(RuntimeError, match="stopped"):
-            train(config, corpus, tmp_path / "stopped", quiet=True)
+    train(config, corpus, tmp_path / "whole", quiet=True)
+    with pytest.raises(Stopped):  # behind a validation, before its checkpoint
+        train(config, corpus, tmp_path / "stopped", quiet=True, watch=stop)
     train(config, corpus, tmp_path / "stopped", resume=True, quiet=True)
     runs = [tmp_path / name for name in ("whole", "stopped")]
     one, other = ((run / "model.safetensors").read_bytes() for run in runs)
@@ -246,26 +237,3 @@ def test_two_processes_share_what_one_streams(
     for name in ("train_loss", "val_loss"):
         losses = [record[name] for record in two]
         assert losses == pytest.approx([record[name] for record in one], abs=1e-4)
-
-
-class StopAfter:
-    """A progress bar that raises in the middle of a training."""
-
-    updates = 0
-
-    def __init__(self, **_: object) -> None:
-        self.done = 0
-
-    def __enter__(self) -> "StopAfter":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def set_postfix(self, **_: object) -> None:
-        pass
-
-    def update(self) -> None:
-        self.done += 1
-        if self.done == self.updates:
-            raise RuntimeError("stopped")

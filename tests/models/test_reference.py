@@ -6,7 +6,8 @@ Everything in the library is measured against `tests.reference`, so it has to be
 import numpy as np
 import pytest
 
-from tests.models.tiny import every_cell, every_context, every_decoder, label
+from tests.models.paper_names import paper_parameters
+from tests.models.tiny import every_cell, every_context, every_decoder, label, tiny_model
 from tests.reference import translator
 from tests.reference.attention import look, predicted_position
 from tests.reference.cells import GATES, State, cell_step, run
@@ -15,49 +16,11 @@ from tests.reference.translator import SCORES, Choices
 
 EOS = 2
 PAIRS = [([4, 5, 6, 4, EOS], [3, 5, 4, 3, EOS]), ([6, EOS], [4, EOS]), ([3, 3, EOS], [EOS])]
-n, m, l2, words = 4, 3, 6, 7
 
 
-def random_parameters(choices: Choices, seed: int = 0) -> dict[str, np.ndarray]:
-    """Every weight that `choices` need, by the shapes of the equations."""
-    wide = n if choices.encoder == "forward" else 2 * n
-    c = {"fixed": n, "initial": 0}.get(choices.context, wide)
-    out = l2 if choices.output == "maxout" else l2 // 2
-    state = n * (2 if choices.unit == "lstm" else 1) * choices.layers
-    shapes: dict[str, tuple[int, ...]] = {
-        "E_x": (words, m),
-        "E_y": (words, m),
-        "W_s": (state, n),
-        "b_s": (state,),
-        "U_o": (out, n),
-        "V_o": (out, m),
-        "C_o": (out, c),
-        "b_o": (out,),
-        "W_o": (words, l2 // 2),
-        "b_y": (words,),
-        "W_p": (n, n),
-        "v_p": (n,),
-        "W_a": {"additive": (5, n), "concat": (5, n + wide)}.get(choices.context, (n, wide)),
-        "U_a": (5, wide),
-        "v_a": (5,),
-    }
-    for layer in range(1, choices.layers + 1):
-        for of in ("fwd", "bwd", "dec"):
-            name = translator.layer_name(of, layer)
-            size = m if layer == 1 else n if of == "dec" else wide
-            for gate in GATES[choices.unit]:
-                shapes[f"{name}.W{gate}"] = (n, size)
-                shapes[f"{name}.U{gate}"] = (n, n)
-                shapes[f"{name}.b{gate}"] = (n,)
-                if name == "dec":
-                    shapes |= {f"dec.C{gate}": (n, c), f"dec.F{gate}": (n, l2 // 2)}
-            if choices.unit == "torch":
-                shapes[f"{name}.b_U"] = (n,)
-    for gate in GATES[choices.unit]:
-        shapes |= {f"second.W{gate}": (n, c), f"second.U{gate}": (n, n), f"second.b{gate}": (n,)}
-    shapes["second.b_U"] = (n,)
-    rng = np.random.default_rng(seed)
-    return {name: rng.normal(0, 0.7, shape) for name, shape in shapes.items()}
+def random_parameters(choices: Choices) -> dict[str, np.ndarray]:
+    """Every weight that `choices` need, drawn from N(0, 0.7^2): shapes alone are the library's."""
+    return paper_parameters(tiny_model(choices))
 
 
 @pytest.mark.parametrize(

@@ -1,29 +1,16 @@
 """Kinds of models that a search must not tell apart: tiny, of unlike contexts, orders and units."""
 
+from dataclasses import replace
+
+from tests.models.test_against_reference import LUONG, SUTSKEVER
 from tests.models.tiny import decoder_of, tiny_model
 from tests.reference.translator import Choices
 
 KINDS = {
     "rnnsearch": Choices(),
     "rnnencdec": Choices(context="fixed", unit="torch"),
-    "sutskever": decoder_of(
-        "sutskever",
-        context="initial",
-        encoder="forward",
-        unit="lstm",
-        layers=2,
-        reverse_source=True,
-    ),
-    "luong": decoder_of(
-        "luong",
-        context="general",
-        scope="local-p",
-        window=2,
-        unit="lstm",
-        layers=2,
-        encoder="forward",
-        reverse_source=True,
-    ),
+    "sutskever": replace(SUTSKEVER, layers=2),
+    "luong": LUONG,
     "conditional": decoder_of("conditional", unit="torch", layers=2),
     "monotonic": decoder_of(
         "luong-unfed", context="concat", scope="local-m", window=1, unit="tanh"

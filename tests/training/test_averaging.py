@@ -8,27 +8,10 @@ import pytest
 import torch
 from torch import nn
 
-from course_lib.corpora import load_corpus
 from course_lib.corpora.corpus import Corpus
 from course_lib.models import ModelConfig, build_model
 from course_lib.training import RunConfig, load_run, read_metrics, train
 from course_lib.training.averaging import Average
-from course_lib.training.checkpoint import load_weights
-from tests.training.conftest import Stopped, stop
-
-TINY = {
-    **dict.fromkeys(("hidden", "embedding", "alignment", "readout", "batch_size"), 16),
-    **{"checkpoint_steps": 3, "epochs": 2, "precision": "fp32", "averaging": 0.9},
-    **{"tying": "all", "subwords": 150, "dropout": 0.1},
-    **{"corpus.train": 48, "corpus.val": 10, "corpus.test": 10},
-    **{"corpus.clauses": [1, 1], "corpus.max_words": 7},
-}
-CONFIG = RunConfig("rnnsearch", "toy", "en-de", "smoke", changes=TINY)
-
-
-@pytest.fixture(scope="module")
-def corpus() -> Corpus:
-    return load_corpus("toy", "en-de", **CONFIG.corpus_options)
 
 
 def test_it_is_the_moving_average() -> None:
@@ -64,24 +47,17 @@ def test_tied_tables_are_averaged_as_one() -> None:
         assert 0.3 < model.decoder.W_o.weight.mean() < 0.7
 
 
-def test_a_run_with_everything_resumes_to_the_same_weights(tmp_path: Path, corpus: Corpus) -> None:
-    whole, parts = tmp_path / "whole", tmp_path / "parts"
-    train(CONFIG, corpus, whole, quiet=True)
-
-    with pytest.raises(Stopped):  # after a validation, before its checkpoint
-        train(CONFIG, corpus, parts, quiet=True, watch=stop)
-    train(CONFIG, corpus, parts, resume=True, quiet=True)
-    assert (whole / "model.safetensors").read_bytes() == (parts / "model.safetensors").read_bytes()
-    assert [r["val_loss"] for r in read_metrics(whole)] == [
-        r["val_loss"] for r in read_metrics(parts)
+def test_what_a_run_keeps_are_averaged_weights(
+    small: RunConfig, small_corpus: Corpus, small_run: Path, tmp_path: Path
+) -> None:
+    """The updates are the same with and without: only what is kept of them differs."""
+    plain = replace(small, changes={**small.changes, "averaging": 0.0})
+    train(plain, small_corpus, tmp_path / "plain", quiet=True)
+    losses = [
+        [row["train_loss"] for row in read_metrics(run)] for run in (small_run, tmp_path / "plain")
     ]
-
-    # It is the averaged weights that were kept, and they are not the last ones.
-    run = load_run(whole, "cpu")
-    other = build_model(run.model.config)
-    load_weights(whole / "model.safetensors", other)
-    plain = replace(CONFIG, changes={**TINY, "averaging": 0.0})
-    train(plain, corpus, tmp_path / "plain", quiet=True)
-    final = load_run(tmp_path / "plain", "cpu").model.encoder.E.weight
-    assert not torch.equal(other.encoder.E.weight, final)
-    assert torch.equal(other.encoder.E.weight, run.model.encoder.E.weight)
+    assert losses[0] == losses[1]
+    kept, last = (
+        load_run(run, "cpu").model.encoder.E.weight for run in (small_run, tmp_path / "plain")
+    )
+    assert not torch.equal(kept, last)
