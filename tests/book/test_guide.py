@@ -9,10 +9,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
-import typer
 from nbgrader.api import Gradebook
 
-from course_lib.cli import app
 from course_lib.grading.authoring.canvas_zip import write_canvas_zip
 from course_lib.grading.authoring.demonstration import answered, read_class
 from course_lib.grading.sources.project import db_url, nbgrader_messages
@@ -70,20 +68,6 @@ def test_what_is_done_by_hand_has_pages_of_its_own_or_needs_another_machine() ->
     by_hand = [block for block in blocks(PAGE.read_text(encoding="utf-8")) if "hand" in block.how]
     for block in by_hand:
         assert re.match(r"jupyter lab\b|podman |docker ", block.text), block.text
-
-
-def test_every_command_and_option_of_the_course_exists() -> None:
-    commands = typer.main.get_command(app).commands
-    told = []
-    for block in blocks(PAGE.read_text(encoding="utf-8")):
-        told += re.findall(
-            r"^(?:\S.*)?\bcourse ((?:release|collect|grade|doctor)\b.*)$", block.text, re.M
-        )
-    assert len(told) > 10
-    for line in told:
-        name, *words = line.split("#")[0].split()
-        known = {option for parameter in commands[name].params for option in parameter.opts}
-        assert {word for word in words if word.startswith("--")} <= known, line
 
 
 # --- a private copy -------------------------------------------------------------------------------

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pybtex.database import parse_file
 
-from course_lib.models import SIZES
+from course_lib.corpora.batches import POOL_BATCHES
+from course_lib.models import SIZES, model_config
 from course_lib.records import read_record
 from course_lib.training import RECIPES
 
@@ -45,6 +46,21 @@ def test_the_setting_is_that_of_the_preset(paper: dict[str, Any]) -> None:
     assert setting["n_align"] == sizes["alignment"]
     assert setting["minibatch"] == RECIPES["paper"].batch_size
     assert setting["vocabulary"] == RECIPES["paper"].max_words
+
+
+def test_the_preset_is_the_paper_s() -> None:
+    recipe = RECIPES["paper"]
+    assert (recipe.optimiser, recipe.learning_rate, recipe.schedule) == ("adadelta", 1, "constant")
+    assert (recipe.warmup, recipe.clip, recipe.label_smoothing) == (0, 1, 0)
+    assert (recipe.batch_size, recipe.batch_size * POOL_BATCHES) == (80, 1600)
+    assert (recipe.max_words, recipe.min_frequency, recipe.max_length) == (30_000, 1, 50)
+    assert (recipe.epochs, recipe.precision) == (5, "fp32")
+    for model, encoder in (("rnnsearch", "bidirectional"), ("rnnencdec", "forward")):
+        config = model_config(model, "paper", 30_004, 30_004)
+        sizes = (config.embedding, config.hidden, config.alignment, config.readout)
+        assert sizes == (620, 1000, 1000, 500)
+        assert (config.unit, config.initialisation, config.dropout) == ("paper", "paper", 0)
+        assert (config.encoder, config.decoder, config.layers) == (encoder, "paper", 1)
 
 
 def test_the_chapter_prints_the_phrases_of_the_file(paper: dict[str, Any]) -> None:

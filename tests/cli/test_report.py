@@ -4,34 +4,16 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 
 from course_lib.corpora import own
 from course_lib.figures import report
 from tests.cli.conftest import SHORT, write_text
 from tests.conftest import Course, typed
-
-
-class Page(HTMLParser):
-    """Counts tags, and keeps what the page would load and its text."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[str] = []
-        self.loads: list[str] = []
-        self.words: list[str] = []
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append(tag)
-        self.loads += [value or "" for name, value in attrs if name in ("src", "href")]
-
-    def handle_data(self, data: str) -> None:
-        self.words.append(data.strip())
 
 
 @pytest.fixture(scope="module")
@@ -49,21 +31,30 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def page(folder: Path) -> Page:
-    return Page((folder / "report.html").read_text(encoding="utf-8"))
+def page(folder: Path) -> BeautifulSoup:
+    return BeautifulSoup((folder / "report.html").read_text(encoding="utf-8"), "html.parser")
 
 
-def test_it_needs_nothing_else_and_names_are_text(page: Page, folder: Path) -> None:
-    assert page.loads
-    assert all(address.startswith("data:image/png") for address in page.loads)
-    assert "script" not in page.tags
-    assert any("<mine> & co en-he" in words for words in page.words)
+@pytest.fixture(scope="module")
+def words(page: BeautifulSoup) -> list[str]:
+    """Its texts."""
+    return list(page.stripped_strings)
 
 
-def test_it_has_ten_sentences_with_their_maps(page: Page, folder: Path) -> None:
-    assert page.tags.count("article") == 10
+def test_it_needs_nothing_else_and_names_are_text(page: BeautifulSoup, words: list[str]) -> None:
+    loads = [tag.get("src") or tag["href"] for tag in page.select("[src], [href]")]
+    assert loads
+    assert all(address.startswith("data:image/png") for address in loads)
+    assert page.script is None
+    assert any("<mine> & co en-he" in text for text in words)
+
+
+def test_it_has_ten_sentences_with_their_maps(
+    page: BeautifulSoup, words: list[str], folder: Path
+) -> None:
+    assert len(page.select("article")) == 10
     test = report.read_comparison(folder).test
-    assert set(test.reference) <= set(page.words)
+    assert set(test.reference) <= set(words)
     found = report.examples(report.read_comparison(folder))
     assert all(set(one.translations) == {"rnnencdec", "rnnsearch"} for one in found)
     maps = [one.maps["rnnsearch"] for one in found if one.translations["rnnsearch"]]
@@ -75,13 +66,13 @@ def test_it_has_ten_sentences_with_their_maps(page: Page, folder: Path) -> None:
         assert all(sum(row) == pytest.approx(1, abs=0.02) for row in rows)
 
 
-def test_scores_are_those_of_the_results(page: Page, folder: Path) -> None:
+def test_scores_are_those_of_the_results(words: list[str], folder: Path) -> None:
     found = report.read_comparison(folder)
     half, p = report.intervals(found)
     assert 0 <= p <= 1
     for model, scores in found.scores.items():
-        assert f"{scores['bleu_tok']:.1f}" in page.words
-        assert f"{scores['chrf']:.1f}" in page.words
+        assert f"{scores['bleu_tok']:.1f}" in words
+        assert f"{scores['chrf']:.1f}" in words
         middle, width = half[model]
         assert abs(middle - scores["bleu_tok"]) < max(5, width * 2)
     rows = report.spread_rows([found, report.read_comparison(folder.parent / "seed2")])
@@ -89,7 +80,7 @@ def test_scores_are_those_of_the_results(page: Page, folder: Path) -> None:
         one, other, mean, least, greatest = map(float, values)
         assert (least, greatest) == (min(one, other), max(one, other))
         assert mean == pytest.approx((one + other) / 2, abs=0.1)
-    assert {"seed 1", "seed 2"} <= set(page.words)
+    assert {"seed 1", "seed 2"} <= set(words)
 
 
 def test_the_notebook_is_one_and_its_cells_run(folder: Path) -> None:
