@@ -15,7 +15,7 @@ from course_lib.widgets.live import SENTENCE
 from course_lib.widgets.modules import worker_script
 from course_lib.widgets.standalone import PAGE, export_web
 
-MODELS = ("multi30k-en-de", "multi30k-en-de-rnnencdec")
+MODELS = ("multi30k-en-de-laptop", "multi30k-en-de-laptop-rnnencdec")
 SEARCHED = """([line, options]) => {
   const words = text.encode(line).flatMap((word) => word.numbers);
   const searching = search(model, words, options);

@@ -150,7 +150,7 @@ def live(*runs: Run | Path | str, text: str | None = None) -> Live:
             the published RNNsearch and RNNencdec to German.
         text: the sentence that it starts with, instead of one that the models know.
     """
-    chosen = runs or ("multi30k-en-de", "multi30k-en-de-rnnencdec")
+    chosen = runs or ("multi30k-en-de-laptop", "multi30k-en-de-laptop-rnnencdec")
     read = [run if isinstance(run, Run) else load_run(run, "cpu") for run in chosen]
     packs = packs_of(read)
     values = values_of(read, packs, "")

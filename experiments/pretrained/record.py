@@ -39,12 +39,14 @@ from experiments.recording import (
 )
 
 DTYPES = {
-    "multi30k-en-de": "float16",
-    "multi30k-en-de-best": "int8",
-    "multi30k-en-de-rnnencdec": "float16",
+    "multi30k-en-de": "int8",
+    "multi30k-en-de-rnnencdec": "int8",
+    "multi30k-en-de-laptop": "float16",
+    "multi30k-en-de-laptop-rnnencdec": "float16",
     "multi30k-en-fr": "int8",
-    "multi30k-en-fr-best": "int8",
     "multi30k-en-fr-rnnencdec": "int8",
+    "multi30k-en-fr-laptop": "int8",
+    "multi30k-en-fr-laptop-rnnencdec": "int8",
 }
 """The published models, by what each weight is kept in."""
 KEPT = {"float16": "half_precision", "int8": "eight_bits"}

@@ -8,7 +8,7 @@ from tests.conftest import Course
 
 
 def test_a_run_becomes_a_folder_and_one_file(tmp_path: Path, course: Course) -> None:
-    shutil.copytree(FOLDER / "multi30k-en-de", tmp_path / "mine")
+    shutil.copytree(FOLDER / "multi30k-en-de-laptop", tmp_path / "mine")
     done = course("export", tmp_path / "mine", "--web", tmp_path / "web")
     assert done.status == 0
     pages = [tmp_path / "web" / name for name in ("index.html", "translator.html")]

@@ -16,7 +16,7 @@ from course_lib.training.run_directory import BEST
 
 
 def test_it_loads_and_translates(tmp_path: Path) -> None:
-    source = FOLDER / "multi30k-en-de-rnnencdec"
+    source = FOLDER / "multi30k-en-de-laptop-rnnencdec"
     full = load_run(source, "cpu")
     shutil.copytree(source, tmp_path / "small")
     file = tmp_path / "small" / BEST

@@ -44,7 +44,7 @@ def folder(runs: list[Run], tmp_path_factory: pytest.TempPathFactory) -> Path:
 def greeting(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of published models: they are sure of their words."""
     out = tmp_path_factory.mktemp("greeting")
-    names = "multi30k-en-de", "multi30k-en-de-rnnencdec", "multi30k-en-fr"
+    names = "multi30k-en-de-laptop", "multi30k-en-de-laptop-rnnencdec", "multi30k-en-fr-laptop"
     export_web([load_run(name, "cpu") for name in names], out)
     return out
 
@@ -163,7 +163,7 @@ def test_a_sentence_stands_there_translated_before_a_model_is_loaded(
 
     page.get_by_label("languages").select_option("English → French")
     page.locator(".live-target .now").first.wait_for()
-    run = load_run("multi30k-en-fr", "cpu")
+    run = load_run("multi30k-en-fr-laptop", "cpu")
     words = run.source_vocabulary.encode(tokenize(first["text"], "en"))
     (french,) = translate(run.model, [words], 5, run.config.recipe.length_penalty)
     assert numbers(page)["models"]["RNNsearch"]["numbers"] == [*french.tokens, 2]

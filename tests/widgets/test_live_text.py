@@ -73,7 +73,7 @@ ENCODED = "(lines) => lines.map((line) => text.encode(line).flatMap((word) => wo
 @pytest.fixture(scope="module", params=["published", "pieces", "words"])
 def reading(request: pytest.FixtureRequest, browser: Browser) -> Iterator[tuple[Run, Page]]:
     run = (
-        load_run("multi30k-en-de", "cpu")
+        load_run("multi30k-en-de-laptop", "cpu")
         if request.param == "published"
         else small_run(pieces=request.param == "pieces")
     )
