@@ -4,6 +4,7 @@ nbgrader's own feedback converter makes it, here and from its formgrader: it rea
 and the deduction for being late out of the gradebook and hands the notebook to this exporter.
 """
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -145,10 +146,13 @@ def _block(cell: NotebookNode, rows: dict[str, Row]) -> Block:
     comment = _comment(cell) if answer else None
     if cell.cell_type == "code":
         kind = "answer" if answer else "test" if row else "code"
-        body = markup.code(cell.source)
+        body = _code(cell.source)
     else:
         kind = "answer" if answer else "text"
-        body = markup.markdown(cell.source, shift=2, pasted=cell.get("attachments"))
+        pasted = cell.get("attachments")
+        body = (
+            markup.markdown(cell.source, shift=2, pasted=pasted) if pasted else _text(cell.source)
+        )
     graded = kind == "test"
     return Block(
         kind=kind,
@@ -158,6 +162,17 @@ def _block(cell: NotebookNode, rows: dict[str, Row]) -> Block:
         frames=graded_notebook.own_frames(cell) if graded else [],
         comment=markup.markdown(comment) if comment else None,
     )
+
+
+# Most of a notebook is the same in a whole class.
+@functools.lru_cache(maxsize=256)
+def _code(source: str) -> Markup:
+    return markup.code(source)
+
+
+@functools.lru_cache(maxsize=256)
+def _text(source: str) -> Markup:
+    return markup.markdown(source, shift=2)
 
 
 def _comment(cell: NotebookNode) -> str | None:
