@@ -12,7 +12,7 @@ import signal
 import threading
 import warnings
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -25,7 +25,7 @@ ATTEMPTS = 3
 """How often a submission is begun whose process is killed."""
 
 
-def outcomes(tasks: list[Job], jobs: int) -> Iterator[Outcome]:
+def outcomes(tasks: list[Job], jobs: int) -> Generator[Outcome, None, None]:
     """Outcomes as they come, of `jobs` submissions at a time."""
     waiting = deque((task, 1) for task in tasks)
     copies: dict[Connection, BaseProcess] = {}

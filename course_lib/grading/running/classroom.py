@@ -6,8 +6,8 @@ The processes are copies of this one, or the workers of a Dask scheduler that se
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -136,16 +136,7 @@ def grade_class(
         finished, remaining = _finished(received)
         outcomes = {outcome.student: outcome for outcome in finished}
         if remaining:
-            with ExitStack() as running:
-                if boxed and scheduler is None and server is None:
-                    server = folder / "server"
-                    running.enter_context(forkserver.shared(walls.environment(), server))
-                remaining = [replace(job, server=server) for job in remaining]
-                ran = (
-                    _elsewhere(scheduler, remaining)
-                    if scheduler
-                    else beside.outcomes(remaining, jobs)
-                )
+            with _running(remaining, jobs, scheduler, server, folder) as ran:
                 for outcome in progress(ran, len(remaining)):
                     outcomes[outcome.student] = outcome
     settle(root, place, name, students)
@@ -221,7 +212,24 @@ def _finished(tasks: list[Job]) -> tuple[list[Outcome], list[Job]]:
     return outcomes, remaining
 
 
-def _elsewhere(scheduler: str, tasks: list[Job]) -> Iterator[Outcome]:
+@contextmanager
+def _running(
+    tasks: list[Job], jobs: int, scheduler: str | None, server: Path | None, folder: Path
+) -> Iterator[Iterator[Outcome]]:
+    """The outcomes of these submissions, as they come; at the end nothing runs any more."""
+    with ExitStack() as running:
+        if scheduler is not None:
+            ran = _elsewhere(scheduler, tasks)
+        else:
+            if server is None and tasks[0].boxed:
+                server = folder / "server"
+                running.enter_context(forkserver.shared(walls.environment(), server))
+            ran = beside.outcomes([replace(task, server=server) for task in tasks], jobs)
+        running.callback(ran.close)
+        yield ran
+
+
+def _elsewhere(scheduler: str, tasks: list[Job]) -> Generator[Outcome, None, None]:
     """Outcomes as they come from a scheduler's workers.
 
     Each has one thread: nbgrader changes the working directory while it grades.
