@@ -12,7 +12,7 @@ from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 
 from course_lib.grading.intake.late import set_policy, settle
-from course_lib.grading.reporting.graded_notebook import grade_id
+from course_lib.grading.sources.marked_cells import grade_id
 from course_lib.grading.sources.project import (
     db_url,
     load_config,
