@@ -17,13 +17,12 @@ from course_lib.grading.sources.project import (
     db_url,
     load_config,
     nbgrader_messages,
-    project_root,
     source_of,
 )
 from course_lib.grading.sources.release import generate, source_notebook
+from tests.conftest import ROOT
 
 NAME = "attention_by_hand"
-ROOT = project_root(Path(__file__).parent)
 SPY = "https://example.org/spy"
 
 
