@@ -21,8 +21,7 @@ from course_lib.errors import CourseError
 from course_lib.grading.authoring.demonstration import answered, read_variants
 from course_lib.grading.running import submission
 from course_lib.grading.running.submission import Job, grade
-from course_lib.grading.sandbox import boxes
-from course_lib.grading.sandbox.walls import require
+from course_lib.grading.sandbox import forkserver, walls
 from course_lib.grading.sources.project import db_url, project_root, source_of
 from course_lib.grading.sources.release import generate, source_notebook
 
@@ -56,7 +55,7 @@ def measure_grading(rounds: int = 1) -> dict[str, Any]:
     gradebook of its own, since nbgrader cannot grade two submissions at a time. The limit is what
     those would do if running the notebooks cost nothing.
     """
-    require()
+    walls.require()
     root = project_root()
     seconds: dict[str, list[float]] = {"ours": [], "textbook": [], "nothing run": []}
     for number in tqdm(range(rounds), desc="rounds"):
@@ -147,7 +146,7 @@ def _seconds_of_steps(root: Path, place: Path) -> dict[str, float]:
     _write_class(root, released, place / "submitted", range(STUDENTS))
     seconds: dict[str, list[float]] = {name: [] for name in STEPS}
     server = place / "server"
-    with boxes.shared_fork_server(server), _timed(seconds):
+    with forkserver.shared(walls.environment(), server), _timed(seconds):
         for folder in sorted((place / "submitted").iterdir()):
             grade(Job(root, place, folder / NAME, folder.name, NAME, released, True, server=server))
     return {name: mean(times[1:]) for name, times in seconds.items()}  # the first one imports

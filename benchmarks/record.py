@@ -20,6 +20,7 @@ from benchmarks.attention import measure_attention
 from benchmarks.cost import measure_cost
 from benchmarks.grading import measure_grading
 from benchmarks.growth import measure_growth
+from benchmarks.large_class import measure_class
 from benchmarks.moving import measure_moving
 from benchmarks.picture import describe_growth, growth_figure
 from benchmarks.pipeline import measure_pipeline
@@ -46,6 +47,7 @@ MEASURES: dict[str, Callable[[], dict[str, Any]]] = {
     "decode": partial(measure_decode, rounds=3, batches=1),
     "attention": partial(measure_attention, rounds=9),
     "grade": measure_grading,
+    "class": measure_class,
     "start": measure_start,
     "figures": measure_moving,
     "growth": measure_growth,

@@ -192,6 +192,16 @@ def grading(result: Result) -> Table:
     return Table(header, rows)
 
 
+def large_class(result: Result) -> Table:
+    """How long, how many, and in how much memory."""
+    header = [f"{result['submissions']} submissions", "minutes", "finished", "peak memory, MiB"]
+    rows = [
+        [row["run"], f"{row['minutes']:.1f}", str(row["finished"]), f"{row['peak_mib']:,.0f}"]
+        for row in result["rows"]
+    ]
+    return Table(header, rows)
+
+
 def pipeline(result: Result) -> Table:
     """Every stage at every size."""
     header = ["stage", "sentence pairs", "target words a second", "peak memory, MiB"]
@@ -266,6 +276,7 @@ TABLES: dict[str, Callable[[Result], Table]] = {
     "decode": decoding,
     "attention": attention,
     "grade": grading,
+    "class": large_class,
     "start": starting,
     "growth": growth,
     "update": update,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 settings.register_profile("course", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("course")
 
+ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 600
 """Seconds after which a test gives up what should have happened; none waits as long if it does."""
 

@@ -17,8 +17,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from course_lib.grading.sources.marked_cells import checksum
-
-ROOT = Path(__file__).resolve().parents[1]
+from tests.conftest import ROOT
 
 # Python runs this first, in the notebook's kernel too and in whatever else is started.
 OTHER_SYSTEM = """

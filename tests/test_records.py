@@ -6,8 +6,7 @@ import pytest
 
 from course_lib.errors import CourseError
 from course_lib.records import compared, read_record, record_path, record_paths
-
-ROOT = Path(__file__).resolve().parents[1]
+from tests.conftest import ROOT
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from course_lib.cli import app
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 TOP_LEVEL = {
     *("_config.yml", "_toc.yml", "book", "experiments", "course_lib", "solutions"),
     *("exercises", "tests", "benchmarks", "nbgrader_config.py", "Makefile"),
@@ -151,15 +151,6 @@ def test_the_versions_people_see_are_one() -> None:
 
 def makefile_targets() -> set[str]:
     return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-
-
-def test_the_readme_leads_with_the_two_commands_and_a_picture() -> None:
-    readme = (ROOT / "README.md").read_text()
-    assert readme.index("make book") < readme.index("## For readers")
-    assert readme.index("make test") < readme.index("## For readers")
-    [(alternative, picture)] = re.findall(r"!\[([^\]]+)\]\(([^)]+)\)", readme)
-    assert len(alternative) > 60
-    assert (ROOT / picture).is_file()
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])

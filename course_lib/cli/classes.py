@@ -6,12 +6,14 @@ need, so each command imports its own.
 
 import importlib.util
 import json
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from tqdm import tqdm
@@ -25,6 +27,10 @@ if TYPE_CHECKING:
     from course_lib.grading.reporting.overview import Overview
     from course_lib.grading.running.classroom import ClassReport
     from course_lib.grading.running.journal import Outcome
+
+# What checks notebooks would build a parser for addresses in any alphabet whenever it is imported:
+# seconds, for a check that no notebook asks for.
+cast("dict[str, Any]", sys.modules).setdefault("rfc3987_syntax", None)
 
 
 class Sandbox(StrEnum):
@@ -188,9 +194,6 @@ def grade(
     A run that was stopped or killed is gone on with: what it had finished is not run again.
     """
     _need("nbgrader", "jupytext", "distributed")
-    from course_lib.grading.running.classroom import grade_class
-    from course_lib.grading.sources.project import project_root
-
     if pseudonyms and (export_canvas or export_moodle):
         raise CourseError(
             "Canvas and Moodle do not know pseudonyms: export for them without --pseudonyms."
@@ -201,10 +204,13 @@ def grade(
         submitted, declared = _demonstration(name)
         export = export or submitted.parent / "grades.csv"
         export_canvas = export_canvas or submitted.parent / "canvas.csv"
-    root = project_root()
-    submitted = (submitted or root / "submitted").resolve()
-    known = _roster(roster, submitted, name) if export_canvas or export_moodle else None
-    try:
+    with _fork_server(sandbox is Sandbox.bwrap and scheduler is None) as server:
+        from course_lib.grading.running.classroom import grade_class
+        from course_lib.grading.sources.project import project_root
+
+        root = project_root()
+        submitted = (submitted or root / "submitted").resolve()
+        known = _roster(roster, submitted, name) if export_canvas or export_moodle else None
         result = grade_class(
             root,
             name,
@@ -212,14 +218,12 @@ def grade(
             jobs=jobs,
             boxed=sandbox is Sandbox.bwrap,
             scheduler=scheduler,
+            server=server,
             due=due,
             late=late,
             regrade=regrade,
             progress=partial(_progress, named=not pseudonyms),
         )
-    except KeyboardInterrupt:
-        typer.echo("What is graded is kept; the same command goes on from there.", err=True)
-        raise
     _publish(root, result, known, pseudonyms, as_json, report, export, export_canvas, export_moodle)
     agrees = not demo or _compare(result, declared)
     if not (result.complete and agrees):
@@ -239,6 +243,23 @@ def _prepare(sandbox: Sandbox) -> None:
             " notebooks you trust, or in a machine of its own.",
             err=True,
         )
+
+
+@contextmanager
+def _fork_server(wanted: bool) -> Iterator[Path | None]:
+    """Where the process can be asked that kernels are copies of: it imports while this one does."""
+    from course_lib.grading.running.scratch import scratch_folder
+    from course_lib.grading.sandbox import forkserver, walls
+
+    try:
+        if not wanted:
+            yield None
+            return
+        with scratch_folder() as folder, forkserver.shared(walls.environment(), folder / "s"):
+            yield folder / "s"
+    except KeyboardInterrupt:
+        typer.echo("What is graded is kept; the same command goes on from there.", err=True)
+        raise
 
 
 def _publish(

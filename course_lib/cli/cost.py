@@ -30,14 +30,6 @@ def cost(
         int | None,
         typer.Option(min=1, help="Minibatches; all epochs of --corpus.", show_default="288000"),
     ] = None,
-    source_words: Annotated[
-        float | None, typer.Option(help="Of an average pair; the corpus's by default.")
-    ] = None,
-    target_words: Annotated[float | None, typer.Option(help="The same.")] = None,
-    vocabulary: Annotated[
-        int | None,
-        typer.Option(min=1, help="Words a side; the corpus's, 30,000 or the recipe's pieces."),
-    ] = None,
     tflops: Annotated[
         float | None, typer.Option(help="What the device sustains, in 10^12 operations a second.")
     ] = None,
@@ -49,10 +41,8 @@ def cost(
 ) -> None:
     """Parameters, operations, memory, hours and money of a training.
 
-    With --corpus vocabularies, lengths and minibatches are those that `course train` has. What an
-    option says goes before them.
+    With --corpus vocabularies, lengths and minibatches are those that `course train` has.
     """
-    from course_lib.corpora.vocabulary import MARKS
     from course_lib.training import RunConfig, parse_changes
 
     if pair is not None and corpus is None:
@@ -60,16 +50,7 @@ def cost(
     name, pair = ("wmt14", "en-fr") if corpus is None else chosen(corpus, pair)
     config = RunConfig(model, name, pair, preset, changes=parse_changes(settings or []))
     text = typical(config.recipe) if corpus is None else measured(config)
-    source, target = text.words
-    text = Text(
-        text.vocabularies if vocabulary is None else (vocabulary + len(MARKS),) * 2,
-        (
-            source if source_words is None else source_words,
-            target if target_words is None else target_words,
-        ),
-        text.longest,
-        updates or text.updates,
-    )
+    text = text._replace(updates=updates or text.updates)
     found = predicted(config, text, tflops, words_per_second, price)
     typer.echo(json.dumps(found, indent=1) if as_json else as_text(found))
 
@@ -124,8 +105,6 @@ def predicted(
 
     recipe = config.recipe
     model_config = config.model_config(*text.vocabularies)
-    if min(text.words) <= 0:
-        raise CourseError("An average pair has more than 0 words on each side.")
     work = formulas.Workload(text.updates, recipe.batch_size, *text.words)
     read = replace(work, batch=2 * recipe.batch_size) if recipe.r_drop else work
     memory = formulas.memory(model_config, read.batch, text.longest + 1, text.longest + 1)

@@ -3,16 +3,14 @@
 For answers of our own, since nothing is boxed in.
 """
 
-from pathlib import Path
 from typing import Any
 
 from nbformat import NotebookNode
 
 from course_lib.grading.authoring.proof import execute, new_namespace
-from course_lib.grading.sources.project import project_root, source_of
+from course_lib.grading.sources.project import source_of
 from course_lib.grading.sources.release import source_notebook
-
-ROOT = project_root(Path(__file__).parent)
+from tests.conftest import ROOT
 
 
 def failed_parts(notebook: NotebookNode) -> dict[str, str]:

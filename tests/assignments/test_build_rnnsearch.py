@@ -1,7 +1,6 @@
 """The assignment `build_rnnsearch`: what its variants do not prove."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,13 @@ from course_lib.grading.authoring.demonstration import (
     answered,
     read_variants,
 )
-from course_lib.grading.sources.project import project_root, source_of
+from course_lib.grading.sources.project import source_of
 from course_lib.grading.sources.release import source_notebook
 from tests.assignments.cells import failed_parts
 from tests.assignments.record_inputs import FILE, stored_inputs
+from tests.conftest import ROOT
 
 NAME = "build_rnnsearch"
-ROOT = project_root(Path(__file__).parent)
 SOURCE = source_notebook(source_of(ROOT, NAME))
 STORED = json.loads(FILE.read_text(encoding="utf-8"))
 AGREE = "They agree. This is RNNsearch"

@@ -4,16 +4,15 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from course_lib.assignments import opened
 from course_lib.grading.sandbox import walls
-from course_lib.grading.sources.project import assignment_names, project_root, source_of
+from course_lib.grading.sources.project import assignment_names, source_of
 from course_lib.grading.sources.release import source_notebook
+from tests.conftest import ROOT
 
-ROOT = project_root(Path(__file__).parent)
 LEFT_OUT = {"build_rnnsearch": "together", "training_comparison": "look"}
 """Given cells that compare with the library's own, and are left out while a notebook is checked."""
 

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from course_lib.assignments import owner
 from course_lib.grading.intake.staging import stage
-from course_lib.grading.sources.project import project_root
+from tests.conftest import ROOT
 
 NAME = "attention_by_hand"
-ROOT = project_root(Path(__file__).parent)
 RELEASED = (ROOT / "exercises" / NAME / f"{NAME}.ipynb").read_text()
 
 

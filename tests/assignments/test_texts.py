@@ -1,14 +1,11 @@
 """Points stand in the notebook, on the assignment's page and in the guide: the same everywhere."""
 
-from pathlib import Path
-
 import pytest
 
 from course_lib.grading.authoring.demonstration import automatic_parts
-from course_lib.grading.sources.project import assignment_names, project_root, source_of
+from course_lib.grading.sources.project import assignment_names, source_of
 from course_lib.grading.sources.release import source_notebook
-
-ROOT = project_root(Path(__file__).parent)
+from tests.conftest import ROOT
 
 
 def text(path: str) -> str:

@@ -29,13 +29,12 @@ from course_lib.grading.authoring.proof import belonging, table
 from course_lib.grading.running.classroom import grade_class
 from course_lib.grading.sources.project import (
     assignment_names,
-    project_root,
     source_of,
 )
 from course_lib.grading.sources.release import source_notebook
 from course_lib.records import read_record
+from tests.conftest import ROOT
 
-ROOT = project_root(Path(__file__).parent)
 NAMES = [
     name
     for name in assignment_names(ROOT)

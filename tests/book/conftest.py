@@ -8,7 +8,8 @@ import pytest
 from course_book.source import parts_of_the_book, read
 from playwright.sync_api import Browser, BrowserContext
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.conftest import ROOT
+
 BOOK = ROOT / "book"
 SITE = BOOK / "_build" / "html"
 REMEDY = "Run: make book"

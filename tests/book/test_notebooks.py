@@ -17,7 +17,8 @@ from course_book.source import parse, read
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.conftest import ROOT
+
 NOTEBOOKS = ROOT / "book" / "notebooks"
 WIDGET = "from course_lib.widgets import "
 

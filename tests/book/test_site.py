@@ -11,8 +11,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 from tests.book.conftest import chapters, moving_sources, sources
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 MOVING_DATA = 300 * 1024
 """Bytes, compressed, that all moving figures of a page may take."""
 LIVE_PAGE = 400_000

@@ -8,8 +8,8 @@ from types import ModuleType
 import pytest
 
 from course_lib.records import read_record
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 BOOK = ROOT / "book"
 MARKS = {
     "jupyterhub.md": r" *% (as (root|instructor|ada)|keep running as root|by hand: needs .+)\n",

@@ -8,9 +8,8 @@ import pytest
 
 from benchmarks import attention, grading, moving, searches, training
 from course_lib.cli.bench import checkout
-from tests.conftest import Course
+from tests.conftest import ROOT, Course
 
-ROOT = Path(__file__).resolve().parents[2]
 RESULT: dict[str, Any] = {
     "unit": "steps a second",
     "ours": 30.0,

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.grading.sources.project import project_root
-from tests.conftest import Course
+from tests.conftest import ROOT, Course
 
 pytestmark = pytest.mark.usefixtures("quick_gradebooks")
 
 NAME = "attention_by_hand"
-ROOT = project_root(Path(__file__).parent)
 EXERCISE = ROOT / "exercises" / NAME / f"{NAME}.ipynb"
 
 

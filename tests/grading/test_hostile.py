@@ -22,11 +22,11 @@ from course_lib.grading.authoring.demonstration import Student, answered, automa
 from course_lib.grading.running import execution
 from course_lib.grading.running.classroom import ClassReport, Report, grade_class
 from course_lib.grading.running.outputs import TAKEN_OUT, hidden_lines
-from course_lib.grading.sources.project import project_root, source_of
+from course_lib.grading.sources.project import source_of
 from course_lib.grading.sources.release import source_notebook
+from tests.conftest import ROOT
 
 NAME = "attention_by_hand"
-ROOT = project_root(Path(__file__).parent)
 SOURCE = source_notebook(source_of(ROOT, NAME))
 RELEASED = nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
 POINTS = automatic_parts(SOURCE)

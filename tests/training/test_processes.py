@@ -14,7 +14,6 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from course_lib.cli import main
 from course_lib.corpora.corpus import Corpus
 from course_lib.training import (
     RunConfig,
@@ -199,21 +198,6 @@ def test_a_comparison_is_trained_by_as_many_processes_as_it_is_told(
     assert asked == [(2, "rnnencdec"), (2, "rnnsearch")]
     assert compare(configs, small_corpus, tmp_path, beam=1, processes=2) == results
     assert len(asked) == 2
-
-
-@pytest.mark.slow
-def test_two_processes_compare_to_the_numbers_of_one(
-    small: RunConfig, small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = [f"--set={name}={value}" for name, value in small.changes.items()]
-    words = ["compare", "--corpus", "copy", "--pair", "tokens", "--preset", "smoke", *settings]
-    words += ["--beam", "1", "--out", str(tmp_path), "--processes", "2"]
-    monkeypatch.setattr(sys, "argv", ["course", *words])
-    with pytest.raises(SystemExit) as done:
-        main()
-    assert not done.value.code
-    assert_same_curve(tmp_path / "rnnsearch", small_run)
-    assert all((tmp_path / name / "result.json").exists() for name in ("rnnencdec", "rnnsearch"))
 
 
 @pytest.mark.slow

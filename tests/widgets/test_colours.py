@@ -1,15 +1,14 @@
 """One colour for a role and for a model, on a moving figure as on a printed one."""
 
 import re
-from pathlib import Path
 
 import yaml
 from matplotlib.colors import to_hex
 
 from course_lib.figures.style import RNNENCDEC, ROLES, WEIGHTS
 from course_lib.widgets.modules import module, style
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 BOOK_STYLE = ROOT / "book" / "_static" / "book.css"
 NEUTRAL = {
     *("#ffffff", "#f4f4f0", "#23262b", "#565c66", "#d9d9d2", "#4a3fb0", "#b3abf5"),

@@ -14,9 +14,8 @@ import pytest
 from playwright.sync_api import Browser, Page, TimeoutError, expect
 
 from course_lib.records import record_path
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 GIVEN = ROOT / "exercises" / "heatmap_analysis" / "model"
 EXPLORED = record_path("bottleneck-explorer")
 CELLS = (

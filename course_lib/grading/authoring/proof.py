@@ -38,6 +38,7 @@ from course_lib.grading.authoring.demonstration import (
 )
 from course_lib.grading.running.execution import visible_names
 from course_lib.grading.runs import boxed_inspection
+from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.sources.project import project_root, source_of
 from course_lib.grading.sources.release import data_files, handed_in, source_notebook
 
@@ -185,11 +186,11 @@ class _Runner:
     ) -> None:
         """From the first answer on: none is given, and each by itself."""
         self._fork("blank", _filled(cells, self.stubs), namespace)
-        answers = {grade_id: cell.source for cell in cells if (grade_id := _solution_id(cell))}
-        for grade_id, own in belonging(self.source).items():
+        answers = {name: cell.source for cell in cells if (name := _solution_id(cell))}
+        for answer, own in belonging(self.source).items():
             above = {cell for cell, hanging in variants.also.items() if hanging & {*own}}
-            given = {cell: answers[cell] for cell in (*above, grade_id)}
-            self._fork(f"only {grade_id}", _filled(cells, {**self.stubs, **given}), namespace)
+            given = {cell: answers[cell] for cell in (*above, answer)}
+            self._fork(f"only {answer}", _filled(cells, {**self.stubs, **given}), namespace)
 
     def _at(
         self,
@@ -287,14 +288,11 @@ def _size(file: int) -> int:
 
 
 def _stubs(released: NotebookNode) -> dict[str, str]:
-    return {grade_id: cell.source for cell in released.cells if (grade_id := _solution_id(cell))}
+    return {name: cell.source for cell in released.cells if (name := _solution_id(cell))}
 
 
 def _filled(cells: list[NotebookNode], sources: dict[str, str]) -> list[NotebookNode]:
-    return [
-        _with(cell, sources[grade_id]) if (grade_id := _solution_id(cell)) else cell
-        for cell in cells
-    ]
+    return [_with(cell, sources[name]) if (name := _solution_id(cell)) else cell for cell in cells]
 
 
 def _with(cell: NotebookNode, source: str) -> NotebookNode:
@@ -302,14 +300,11 @@ def _with(cell: NotebookNode, source: str) -> NotebookNode:
 
 
 def _solution_id(cell: NotebookNode) -> str | None:
-    metadata = cell.metadata.get("nbgrader", {})
-    return metadata["grade_id"] if metadata.get("solution") else None
+    return grade_id(cell) if is_solution(cell) else None
 
 
 def _part_id(cell: NotebookNode) -> str | None:
-    metadata = cell.metadata.get("nbgrader", {})
-    automatic = metadata.get("grade") and cell.cell_type == "code"
-    return metadata["grade_id"] if automatic else None
+    return grade_id(cell) if is_grade(cell) and cell.cell_type == "code" else None
 
 
 def main(names: list[str]) -> Iterator[tuple[str, dict[str, Lost]]]:

@@ -22,6 +22,7 @@ from course_lib.assignments.inspection import LARGEST_DATA
 from course_lib.errors import CourseError
 from course_lib.grading.intake.late import says_a_time
 from course_lib.grading.intake.notes import notes
+from course_lib.grading.sources import marked_cells
 from course_lib.grading.wording import is_picture, visible
 
 LARGEST_NOTEBOOK = 20 * 1024**2
@@ -142,11 +143,13 @@ def repair(notebook: NotebookNode, released: NotebookNode) -> tuple[NotebookNode
     The released notebook decides which cells are graded, what they are worth and what the tests
     say; the submission contributes the answers and whatever cells were added.
     """
-    known = {_grade_id(cell): cell for cell in released.cells if _grade_id(cell)}
+    known = {
+        marked_cells.grade_id(cell): cell for cell in released.cells if marked_cells.grade_id(cell)
+    }
     result, remarks, seen = copy.deepcopy(notebook), [], set()
     result.metadata = copy.deepcopy(released.metadata)
     for cell in result.cells:
-        grade_id = _grade_id(cell)
+        grade_id = marked_cells.grade_id(cell)
         if grade_id in known and grade_id not in seen:
             seen.add(grade_id)
             original = known[grade_id]
@@ -165,11 +168,11 @@ def repair(notebook: NotebookNode, released: NotebookNode) -> tuple[NotebookNode
             cell.cell_type = "markdown"
             cell.source = "\n".join(f"    {line}" for line in cell.source.split("\n"))
         # nbgrader's own marks in a student's text would make it take that for a test
-        if _grade_id(cell) is None or cell.metadata.nbgrader.solution:
+        if marked_cells.grade_id(cell) is None or cell.metadata.nbgrader.solution:
             cell.source = cell.source.replace("HIDDEN TESTS", "HIDDEN_TESTS")
     previous = None
     for grade_id, original in known.items():
-        places = [_grade_id(cell) for cell in result.cells]
+        places = [marked_cells.grade_id(cell) for cell in result.cells]
         at = places.index(previous) + 1 if previous else 0
         if grade_id not in seen:
             remarks.append(f"The cell {grade_id} was missing; it was put back as released.")
@@ -191,12 +194,6 @@ def _become(cell: NotebookNode, original: NotebookNode) -> None:
 def _literal(remark: str) -> str:
     """A remark as Markdown: a file's name in it is no markup."""
     return re.sub(r"([\\`*\[\]<>&$~#|])", r"\\\1", remark)
-
-
-def _grade_id(cell: NotebookNode) -> str | None:
-    metadata = cell.metadata.get("nbgrader")
-    grade_id = metadata.get("grade_id") if isinstance(metadata, dict) else None
-    return grade_id if isinstance(grade_id, str) else None
 
 
 def _read(handed_in: Path, name: str) -> tuple[NotebookNode | None, list[str]]:

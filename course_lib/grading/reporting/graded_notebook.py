@@ -5,28 +5,12 @@ import re
 from nbformat import NotebookNode
 
 from course_lib.grading.running.execution import ENDINGS
+from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _HEADING = re.compile(r"^#{1,6}\s+(?P<text>.+?)\s*(\(.*points?\))?\s*$", re.MULTILINE)
 # What a test says on purpose: the words alone are enough.
 _PLAIN_ERRORS = {"AssertionError", "Refused"}
-
-
-def grade_id(cell: NotebookNode) -> str | None:
-    """The name nbgrader knows a cell by."""
-    metadata = cell.metadata.get("nbgrader") or {}
-    name = metadata.get("grade_id")
-    return name if isinstance(name, str) else None
-
-
-def is_graded(cell: NotebookNode) -> bool:
-    """Whether points are given for this cell."""
-    return bool((cell.metadata.get("nbgrader") or {}).get("grade"))
-
-
-def is_answer(cell: NotebookNode) -> bool:
-    """Whether the student writes in this cell."""
-    return bool((cell.metadata.get("nbgrader") or {}).get("solution"))
 
 
 def notebook_title(notebook: NotebookNode) -> str | None:
@@ -42,7 +26,7 @@ def titles(notebook: NotebookNode) -> dict[str, str]:
     named, heading = {}, ""
     for cell in notebook.cells:
         name = grade_id(cell)
-        if name is not None and is_graded(cell):
+        if name is not None and is_grade(cell):
             first = cell.source.split("\n", 1)[0]
             comment = first.lstrip("# ").strip() if first.startswith("#") else ""
             named[name] = (comment if cell.cell_type == "code" else heading) or heading or name
@@ -86,5 +70,5 @@ def answers(notebook: NotebookNode) -> dict[str, str]:
     return {
         name: cell.source
         for cell in notebook.cells
-        if is_answer(cell) and (name := grade_id(cell)) is not None
+        if is_solution(cell) and (name := grade_id(cell)) is not None
     }

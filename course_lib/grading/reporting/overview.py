@@ -16,6 +16,7 @@ from course_lib.grading.reporting.pseudonyms import disguise, pseudonyms
 from course_lib.grading.reporting.rubric import Criterion, rubrics
 from course_lib.grading.reporting.similarity import Answer, Pair, pairs
 from course_lib.grading.running.classroom import ClassReport
+from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.sources.project import db_url, nbgrader_messages, source_of
 from course_lib.grading.sources.release import source_notebook
 
@@ -132,8 +133,8 @@ def _parts(
     messages: dict[str, Counter[str]] = {}
     for notebook in graded.values():
         for cell in notebook.cells:
-            part = graded_notebook.grade_id(cell)
-            if part and graded_notebook.is_graded(cell) and (text := graded_notebook.message(cell)):
+            part = grade_id(cell)
+            if part and is_grade(cell) and (text := graded_notebook.message(cell)):
                 messages.setdefault(part, Counter())[text] += 1
     summaries = []
     for part, title in graded_notebook.titles(source).items():
@@ -176,7 +177,7 @@ def _pairs(
         student: {
             name: Answer("code" if cell.cell_type == "code" else "markdown", cell.source)
             for cell in notebook.cells
-            if graded_notebook.is_answer(cell) and (name := graded_notebook.grade_id(cell))
+            if is_solution(cell) and (name := grade_id(cell))
         }
         for student, notebook in graded.items()
         if student in handed_in
@@ -188,9 +189,9 @@ def _personal(source: NotebookNode) -> frozenset[str]:
     """The answer cells whose tests ask whose work it is."""
     personal, answer = set(), None
     for cell in source.cells:
-        if graded_notebook.is_answer(cell):
-            answer = graded_notebook.grade_id(cell)
-        elif graded_notebook.is_graded(cell) and answer and _WHOSE.search(cell.source):
+        if is_solution(cell):
+            answer = grade_id(cell)
+        elif is_grade(cell) and answer and _WHOSE.search(cell.source):
             personal.add(answer)
     return frozenset(personal)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from nbformat import NotebookNode
 
-from course_lib.grading.reporting.graded_notebook import grade_id, is_answer, is_graded
+from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 
 _CRITERION = re.compile(r"^- (?P<points>\d+(\.\d+)?) points?: (?P<text>\S.*)$", re.MULTILINE)
 
@@ -29,7 +29,7 @@ def rubrics(notebook: NotebookNode) -> dict[str, list[Criterion]]:
     text = ""
     for cell in notebook.cells:
         name = grade_id(cell)
-        if name is not None and is_graded(cell) and is_answer(cell):
+        if name is not None and is_grade(cell) and is_solution(cell):
             listed[name] = criteria(text)
         text = cell.source if cell.cell_type == "markdown" and name is None else ""
     return listed

@@ -1,32 +1,27 @@
 """A whole class: every submission graded in a process of its own, the marks in one gradebook.
 
-The processes are Dask's: on this machine, or on the workers of a scheduler that sees the same
-files.
+The processes are copies of this one, or the workers of a Dask scheduler that sees the same files.
 """
 
-import logging
 import os
 import shutil
-import signal
 import tempfile
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from distributed import Client, LocalCluster, as_completed
 from nbgrader.api import Grade, Gradebook, MissingEntry
 
 from course_lib.errors import CourseError
 from course_lib.grading.intake.late import set_policy, settle
 from course_lib.grading.intake.staging import find_students
-from course_lib.grading.running import journal
+from course_lib.grading.running import beside, journal
 from course_lib.grading.running.journal import Outcome
 from course_lib.grading.running.scratch import scratch_folder
 from course_lib.grading.running.submission import Job, grade
 from course_lib.grading.runs import boxed_inspection
-from course_lib.grading.sandbox import boxes
+from course_lib.grading.sandbox import forkserver, walls
 from course_lib.grading.sources.project import db_url, nbgrader_messages
 from course_lib.grading.sources.release import generate
 
@@ -102,6 +97,7 @@ def grade_class(
     jobs: int = 2,
     boxed: bool = True,
     scheduler: str | None = None,
+    server: Path | None = None,
     due: str | None = None,
     late: str | None = None,
     regrade: bool = False,
@@ -117,9 +113,10 @@ def grade_class(
         name: the assignment.
         submitted: STUDENT/NAME/NAME.ipynb lie here; `submitted` in the course's folder if None.
             Gradebook, graded notebooks and feedback are written beside this folder.
-        jobs: processes on this machine, if no scheduler is given.
+        jobs: submissions graded at the same time, if no scheduler is given.
         boxed: whether each kernel runs in the sandbox.
         scheduler: address of a Dask scheduler; its workers must see the same files.
+        server: where a fork server of this machine can be asked; if None, one is started.
         due: when the assignment was due, and
         late: what handing it in later costs; both are remembered, None leaves what there is.
         regrade: whether submissions that were graded already, and have not changed, are run again.
@@ -139,14 +136,8 @@ def grade_class(
         finished, remaining = _finished(received)
         outcomes = {outcome.student: outcome for outcome in finished}
         if remaining:
-            with ExitStack() as running:
-                if boxed and scheduler is None:
-                    server = folder / "server"
-                    running.enter_context(boxes.shared_fork_server(server))
-                    remaining = [replace(job, server=server) for job in remaining]
-                workers = min(jobs, len(remaining))
-                client = running.enter_context(_client(workers, scheduler, folder))
-                for outcome in progress(_run(client, remaining), len(remaining)):
+            with _running(remaining, jobs, scheduler, server, folder) as ran:
+                for outcome in progress(ran, len(remaining)):
                     outcomes[outcome.student] = outcome
     settle(root, place, name, students)
     for student, remarks in boxed_inspection.same_weights(place, name).items():
@@ -222,55 +213,42 @@ def _finished(tasks: list[Job]) -> tuple[list[Outcome], list[Job]]:
 
 
 @contextmanager
-def _client(jobs: int, scheduler: str | None, folder: Path) -> Iterator[Client]:
-    """Workers with one thread each: nbgrader changes the working directory while it grades."""
-    if scheduler is not None:
-        try:
-            client = Client(scheduler, timeout=5)
-        except (OSError, ValueError) as error:
-            raise CourseError(
-                f"No Dask scheduler answers at {scheduler}. Check the address and that it runs."
-            ) from error
-        with client:
-            yield client
-        return
-    with _not_for_children(signal.SIGINT):
-        cluster = LocalCluster(
-            n_workers=jobs,
-            threads_per_worker=1,
-            processes=True,
-            dashboard_address="127.0.0.1:0",  # nobody looks at it
-            memory_limit=0,
-            silence_logs=logging.CRITICAL,
-            local_directory=str(folder),
-        )
-    with cluster, Client(cluster) as client:
-        yield client
-
-
-@contextmanager
-def _not_for_children(number: int) -> Iterator[None]:
-    """Processes that are started here ignore a signal: Ctrl-C goes to all that share a terminal."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(number, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(number, before)
-
-
-def _run(client: Client, tasks: list[Job]) -> Iterator[Outcome]:
-    """Outcomes as they come; a grading process that dies costs its own submission only."""
-    futures = {client.submit(grade, task, pure=False): task for task in tasks}
-    for future in as_completed(futures):
-        if future.status == "finished":
-            yield future.result()
+def _running(
+    tasks: list[Job], jobs: int, scheduler: str | None, server: Path | None, folder: Path
+) -> Iterator[Iterator[Outcome]]:
+    """The outcomes of these submissions, as they come; at the end nothing runs any more."""
+    with ExitStack() as running:
+        if scheduler is not None:
+            ran = _elsewhere(scheduler, tasks)
         else:
-            kind = type(future.exception()).__name__
-            remark = f"The grading process itself failed ({kind}). Run the command again."
-            yield Outcome(futures[future].student, False, 0.0, [remark])
+            if server is None and tasks[0].boxed:
+                server = folder / "server"
+                running.enter_context(forkserver.shared(walls.environment(), server))
+            ran = beside.outcomes([replace(task, server=server) for task in tasks], jobs)
+        running.callback(ran.close)
+        yield ran
+
+
+def _elsewhere(scheduler: str, tasks: list[Job]) -> Generator[Outcome, None, None]:
+    """Outcomes as they come from a scheduler's workers.
+
+    Each has one thread: nbgrader changes the working directory while it grades.
+    """
+    from distributed import Client, as_completed
+
+    try:
+        client = Client(scheduler, timeout=5)
+    except (OSError, ValueError) as error:
+        raise CourseError(
+            f"No Dask scheduler answers at {scheduler}. Check the address and that it runs."
+        ) from error
+    with client:
+        futures = {client.submit(grade, task, pure=False): task for task in tasks}
+        for future in as_completed(futures):
+            if future.status == "finished":
+                yield future.result()
+            else:  # a process that dies costs its own submission only
+                yield beside.failed(futures[future], type(future.exception()).__name__)
 
 
 def _reports(place: Path, name: str, outcomes: list[Outcome]) -> list[Report]:

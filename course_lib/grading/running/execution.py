@@ -5,9 +5,12 @@ import asyncio
 import symtable
 import textwrap
 import time
+from contextlib import suppress
+from queue import Empty
 from typing import Any
 
 import zmq
+from jupyter_client.asynchronous import AsyncKernelClient
 from jupyter_client.kernelspec import KernelSpecManager
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import ensure_event_loop
@@ -48,6 +51,26 @@ LARGEST_MESSAGE = 8 * 1024**2
 """Bytes. What is larger never reaches the grader's memory."""
 
 
+class Client(AsyncKernelClient):
+    """jupyter_client's, which does not listen for a fifth of a second to what nobody asks for."""
+
+    async def wait_for_ready(self, timeout: float | None = None) -> None:
+        """Until the kernel answers and is heard.
+
+        Raises:
+            RuntimeError: it has died, or does neither in time.
+        """
+        until = time.monotonic() + (timeout or float("inf"))
+        while time.monotonic() < until and await self.is_alive():
+            self.kernel_info()
+            with suppress(Empty):
+                reply = await self.get_shell_msg(timeout=1)
+                if reply["msg_type"] == "kernel_info_reply":
+                    await self.get_iopub_msg(timeout=0.2)
+                    return
+        raise RuntimeError("The kernel has died, or does not answer in time")
+
+
 class ContainedExecute(ExecutePreprocessor):
     """Runs a notebook, every graded cell decided by a judge outside the kernel.
 
@@ -83,10 +106,20 @@ class ContainedExecute(ExecutePreprocessor):
         extra = {}
         if self.kernel_dirs:
             extra["kernel_spec_manager"] = KernelSpecManager(kernel_dirs=self.kernel_dirs)
-        self.km = AsyncKernelManager(kernel_name=self.kernel_name, config=self.config, **extra)
+        self.km = AsyncKernelManager(
+            kernel_name=self.kernel_name, client_factory=Client, config=self.config, **extra
+        )
         self.km.context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
+        self.km.context.setsockopt(zmq.RECONNECT_IVL, 10)  # ms, until the kernel listens
         self.km.context.setsockopt(zmq.RCVHWM, 100)
         return self.km
+
+    def _cleanup_kernel(self) -> None:
+        """End a box at once; else jupyter_client would ask, and look ten times a second."""
+        box = getattr(self.km.provisioner, "box", None) if self.km is not None else None
+        if box is not None:
+            box.end()
+        super()._cleanup_kernel()
 
     def on_cell_executed(self, *, cell: NotebookNode, execute_reply: Any, **_: Any) -> None:
         """Keep an error that the reply alone tells of, as that of a cell which took too long."""

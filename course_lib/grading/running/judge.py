@@ -22,9 +22,8 @@ from course_lib.assignments import wire
 from course_lib.assignments.checks import Refused, error_message
 from course_lib.assignments.link import Link, Message, Remote, Stopped
 from course_lib.assignments.wire import Broken, Entry
+from course_lib.grading.running.judging import GRACE
 
-GRACE = 8
-"""Seconds beyond its limit that a call is waited for: it is interrupted, and says so."""
 LARGEST_FOLDER = 2**20
 """Bytes of all files in a folder that a test hands to a function."""
 SAID = 4000

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from course_lib.assignments import wire
 from course_lib.assignments.wire import Broken
 from course_lib.errors import CourseError
-from course_lib.grading.running.judge import GRACE
 
 if TYPE_CHECKING:
     from course_lib.grading.sandbox.boxes import Box
 
 START_SECONDS = 60
 """How long Python may take to begin."""
+GRACE = 8
+"""Seconds beyond its limit that a call is waited for: it is interrupted, and says so."""
 
 
 class Judge:

@@ -19,7 +19,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, cast
@@ -217,19 +216,6 @@ def fork_server() -> Connection | None:
         _server = ForkServer(walls.environment())
         atexit.register(stop_fork_server)
     return _server
-
-
-@contextlib.contextmanager
-def shared_fork_server(place: Path) -> Iterator[None]:
-    """Start a server that other processes may ask; none where none can work."""
-    if not joining.supported():
-        yield
-        return
-    server = ForkServer(walls.environment(), place)
-    try:
-        yield
-    finally:
-        server.close()
 
 
 def ask_at(place: Path | None) -> None:

@@ -12,6 +12,7 @@ the outside: the file of the interpreter, as /proc/self/exe, which is why the se
 sealed copy in memory that nobody can write to.
 """
 
+import contextlib
 import fcntl
 import gc
 import importlib
@@ -25,13 +26,18 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from course_lib.grading.sandbox import joining
 
-# What the assignments' notebooks and their tests import, apart from what is imported with it.
-IMPORTED = ("ipykernel.kernelapp", "ipykernel.ipkernel", "IPython", "torch", "numpy")
+# What the assignments' notebooks and their tests import, apart from what is imported with it; the
+# last is what torch imports itself, with the first gradient that begins from a given vector.
+IMPORTED = (
+    *("ipykernel.kernelapp", "ipykernel.ipkernel", "IPython", "torch", "numpy"),
+    "torch.fx.experimental.symbolic_shapes",
+)
 IMPORTED_OF_OURS = ("course_lib.assignments.checks",)
 START_SECONDS = 120
 REPLY_SECONDS = 20
@@ -115,6 +121,19 @@ class ForkServer(Connection):
         super().close()
         self._process.kill()
         self._process.wait()
+
+
+@contextlib.contextmanager
+def shared(environment: dict[str, str], place: Path) -> Iterator[None]:
+    """Run a server that other processes may ask at a place; none where none can work."""
+    if not joining.supported():
+        yield
+        return
+    server = ForkServer(environment, place)
+    try:
+        yield
+    finally:
+        server.close()
 
 
 def connect(place: Path) -> Connection:

@@ -1,24 +1,36 @@
 """What nbgrader's marks on a cell say, read without nbgrader, which students need not install."""
 
 import hashlib
+from typing import Any
 
 from nbformat import NotebookNode
 
 
+def marks_of(cell: NotebookNode) -> dict[str, Any]:
+    """What nbgrader wrote into a cell; nothing where something else stands in its place."""
+    marks = cell.get("metadata", {}).get("nbgrader")
+    return marks if isinstance(marks, dict) else {}
+
+
+def grade_id(cell: NotebookNode) -> str | None:
+    """The name nbgrader knows a cell by."""
+    name = marks_of(cell).get("grade_id")
+    return name if isinstance(name, str) else None
+
+
 def is_grade(cell: NotebookNode) -> bool:
     """Whether a cell has points."""
-    return bool(cell.metadata.get("nbgrader", {}).get("grade", False))
+    return bool(marks_of(cell).get("grade"))
 
 
 def is_solution(cell: NotebookNode) -> bool:
     """Whether a cell is a student's to write."""
-    return bool(cell.metadata.get("nbgrader", {}).get("solution", False))
+    return bool(marks_of(cell).get("solution"))
 
 
 def is_locked(cell: NotebookNode) -> bool:
     """Whether a cell is put back as it was before it is graded."""
-    locked = bool(cell.metadata.get("nbgrader", {}).get("locked", False))
-    return not is_solution(cell) and (is_grade(cell) or locked)
+    return not is_solution(cell) and (is_grade(cell) or bool(marks_of(cell).get("locked")))
 
 
 def checksum(cell: NotebookNode) -> str:

@@ -9,10 +9,9 @@ import pytest
 import yaml
 
 from course_lib.grading.authoring.leaks import Leak, leaks
-from course_lib.grading.sources.project import assignment_names, project_root
-from tests.conftest import Course
+from course_lib.grading.sources.project import assignment_names
+from tests.conftest import ROOT, Course
 
-ROOT = project_root(Path(__file__).parent)
 NAME = "small"
 SOLUTION = """scores = queries @ keys.transpose(1, 2)
 scores = scores.masked_fill(~mask, -1e9)

@@ -19,11 +19,11 @@ from course_lib.grading.intake.late import (
     settle,
 )
 from course_lib.grading.intake.staging import stage
-from course_lib.grading.sources.project import db_url, nbgrader_messages, project_root
+from course_lib.grading.sources.project import db_url, nbgrader_messages
 from course_lib.grading.sources.release import generate
+from tests.conftest import ROOT
 
 NAME = "attention_by_hand"
-ROOT = project_root(Path(__file__).parent)
 HOUR, DAY = 3600, 86400
 
 

@@ -18,10 +18,9 @@ from nbformat import NotebookNode
 from course_lib.errors import CourseError
 from course_lib.grading.intake.staging import find_students, repair, stage, unusable
 from course_lib.grading.running.journal import key_of
-from course_lib.grading.sources.project import project_root
+from tests.conftest import ROOT
 
 NAME = "attention_by_hand"
-ROOT = project_root(Path(__file__).parent)
 RELEASED = nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
 
 

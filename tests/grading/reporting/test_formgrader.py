@@ -20,16 +20,15 @@ from nbgrader.api import Gradebook
 
 from course_lib.grading.authoring.demonstration import automatic_parts
 from course_lib.grading.reporting.formgrader import prepare
-from course_lib.grading.reporting.graded_notebook import grade_id
-from course_lib.grading.sources.project import db_url, nbgrader_messages, project_root, source_of
+from course_lib.grading.sources.marked_cells import grade_id
+from course_lib.grading.sources.project import db_url, nbgrader_messages, source_of
 from course_lib.grading.sources.release import generate, source_notebook
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, ROOT
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
 NAME = "attention_by_hand"
-ROOT = project_root(Path(__file__).parent)
 TOKEN = "for-this-test-only"
 
 

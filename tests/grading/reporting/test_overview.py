@@ -1,12 +1,9 @@
 """What the class report gathers from the assignment."""
 
-from pathlib import Path
-
 from course_lib.grading.reporting.overview import _personal
-from course_lib.grading.sources.project import project_root, source_of
+from course_lib.grading.sources.project import source_of
 from course_lib.grading.sources.release import source_notebook
-
-ROOT = project_root(Path(__file__).parent)
+from tests.conftest import ROOT
 
 
 def test_the_answers_to_a_students_own_exercise_are_known_by_their_tests() -> None:

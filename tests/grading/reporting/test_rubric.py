@@ -1,14 +1,11 @@
 """What a person looks for stands in every assignment and adds up to the points."""
 
-from pathlib import Path
-
 import pytest
 
 from course_lib.grading.reporting.rubric import Criterion, criteria, rubrics
-from course_lib.grading.sources.project import assignment_names, project_root, source_of
+from course_lib.grading.sources.project import assignment_names, source_of
 from course_lib.grading.sources.release import source_notebook
-
-ROOT = project_root(Path(__file__).parent)
+from tests.conftest import ROOT
 
 
 def test_criteria_are_the_lines_of_a_list_that_begin_with_points() -> None:

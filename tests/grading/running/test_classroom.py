@@ -14,11 +14,9 @@ import pytest
 
 from course_lib.grading.authoring.demonstration import read_class, write_class
 from course_lib.grading.running.submission import Job, grade
-from course_lib.grading.sources.project import project_root
-from tests.conftest import typed
+from tests.conftest import ROOT, typed
 
 NAME = "attention_by_hand"
-ROOT = project_root(Path(__file__).parent)
 RELEASED = (ROOT / "exercises" / NAME / f"{NAME}.ipynb").read_text()
 LOST = {one.name: one.loses for one in read_class(ROOT, NAME)}
 STUDENTS = ("reference", "blank", "endless")

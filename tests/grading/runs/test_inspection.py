@@ -82,6 +82,21 @@ def last_row(run: Path) -> str:
     return (run / "metrics.jsonl").read_text().splitlines()[-1]
 
 
+SCORES, CURVES, RECIPE, OWN = {"scores"}, {"curves"}, {"recipe"}, {"translations"}
+ALL = {"files", "recipe", "scores", "curves", "translations"}
+TAMPERED: list[tuple[Change, set[str], str]] = []
+"""What is done to the pair, the parts that see it, and what is said."""
+
+
+def seen_by(parts: set[str], said: str) -> Callable[[Change], Change]:
+    def add(change: Change) -> Change:
+        TAMPERED.append((change, parts, said))
+        return change
+
+    return add
+
+
+@seen_by(SCORES, "reports bleu_tok = 61.50; its translations give")
 def invented_bleu(place: Path) -> None:
     edit_json(
         place / "rnnsearch/result.json",
@@ -89,6 +104,7 @@ def invented_bleu(place: Path) -> None:
     )
 
 
+@seen_by(SCORES, "bleu_tok of long = 61.50")
 def invented_long(place: Path) -> None:
     edit_json(
         place / "rnnsearch/result.json",
@@ -96,6 +112,7 @@ def invented_long(place: Path) -> None:
     )
 
 
+@seen_by(SCORES, "bleu_detok")
 def invented_detok(place: Path) -> None:
     edit_json(
         place / "rnnencdec/result.json",
@@ -103,14 +120,17 @@ def invented_detok(place: Path) -> None:
     )
 
 
+@seen_by(SCORES, "number of parameters")
 def other_parameters(place: Path) -> None:
     edit_result(place / "rnnencdec", parameters=7_912_371)
 
 
+@seen_by({"scores", "translations"}, "could not be checked")
 def wrong_types(place: Path) -> None:
     edit_result(place / "rnnsearch", scores=[1, 2, 3])
 
 
+@seen_by(SCORES, "could not be checked")
 def text_for_numbers(place: Path) -> None:
     edit_json(
         place / "rnnsearch/result.json",
@@ -118,39 +138,46 @@ def text_for_numbers(place: Path) -> None:
     )
 
 
+@seen_by(OWN, "of its lines are the model's")
 def half_edited(place: Path) -> None:
     text = lines(place / "rnnsearch")
     write_lines(place / "rnnsearch", [*references()[:30], *text[30:]])
     rescore(place / "rnnsearch")
 
 
+@seen_by(OWN, "where the model has")
 def references_copied(place: Path) -> None:
     write_lines(place / "rnnsearch", references())
     rescore(place / "rnnsearch")
 
 
+@seen_by(OWN, "of its lines are the model's")
 def other_runs_translations(place: Path) -> None:
     write_lines(place / "rnnsearch", lines(place / "rnnencdec"))
     rescore(place / "rnnsearch")
 
 
+@seen_by(OWN, "comparison/rnnsearch/hypotheses.test.txt")
 def other_order(place: Path) -> None:
     text = lines(place / "rnnsearch")
     write_lines(place / "rnnsearch", [*text[1:], text[0]])
     rescore(place / "rnnsearch")
 
 
+@seen_by({"curves", "translations"}, "of the weights that were handed in")
 def noise_in_the_weights(place: Path) -> None:
     torch.manual_seed(0)
     set_weights(place / "rnnsearch", lambda value: value + 0.3 * torch.randn_like(value))
 
 
+@seen_by({"files"}, "are swapped")
 def swapped_folders(place: Path) -> None:
     (place / "rnnsearch").rename(place / "aside")
     (place / "rnnencdec").rename(place / "rnnsearch")
     (place / "aside").rename(place / "rnnencdec")
 
 
+@seen_by(OWN, "of its lines are the model's")
 def swapped_translations(place: Path) -> None:
     first, second = (lines(place / model) for model in BOTH)
     write_lines(place / "rnnencdec", second)
@@ -159,204 +186,180 @@ def swapped_translations(place: Path) -> None:
         rescore(place / model)
 
 
+@seen_by(ALL, "comparison/rnnencdec holds a run of rnnsearch")
 def same_run_twice(place: Path) -> None:
     shutil.rmtree(place / "rnnencdec")
     shutil.copytree(place / "rnnsearch", place / "rnnencdec")
 
 
+@seen_by({"files", "curves", "translations"}, "weights of another model")
 def other_weights(place: Path) -> None:
     shutil.copy(place / "rnnsearch/model.safetensors", place / "rnnencdec/model.safetensors")
 
 
+@seen_by(RECIPE, "trained with seed 1; the seed of reference is")
 def other_seed(place: Path) -> None:
     for model in BOTH:
         edit_config(place / model, seed=1)
         edit_result(place / model, seed=1)
 
 
+@seen_by(RECIPE, "differ in more than the context: recipe")
 def longer_training(place: Path) -> None:
     recipe = yaml.safe_load((place / "rnnsearch/config.yaml").read_text())["recipe"]
     edit_config(place / "rnnsearch", recipe=recipe | {"label_smoothing": 0.3})
 
 
+@seen_by(RECIPE, "differ in more than the context: changes")
 def more_dropout(place: Path) -> None:
     changes = yaml.safe_load((place / "rnnsearch/config.yaml").read_text())["changes"]
     edit_config(place / "rnnsearch", changes=changes | {"dropout": 0.5})
     edit_result(place / "rnnsearch", changes=changes | {"dropout": 0.5})
 
 
+@seen_by(RECIPE, "the checksums differ")
 def other_data(place: Path) -> None:
     for model in BOTH:
         edit_config(place / model, corpus_sha256={"generator": "0" * 64})
 
 
+@seen_by(CURVES, "nats below that of the weights")
 def lower_best(place: Path) -> None:
     row = json.loads(last_row(place / "rnnsearch"))
     edit_metrics(place / "rnnsearch", -1, val_loss=row["val_loss"] - 0.5)
 
 
+@seen_by(CURVES, "is written down with BLEU 55.00")
 def higher_best_bleu(place: Path) -> None:
     best = json.loads((place / "rnnsearch/result.json").read_text())["best_epoch"]
     edit_metrics(place / "rnnsearch", best - 1, val_bleu=55.0)
 
 
+@seen_by(CURVES, "validations; this recipe ends after")
 def fewer_validations(place: Path) -> None:
     path = place / "rnnsearch/metrics.jsonl"
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:-2]))
 
 
+@seen_by(CURVES, "line 1: epoch or step")
 def steps_renumbered(place: Path) -> None:
     edit_metrics(place / "rnnsearch", 0, step=10)
 
 
+@seen_by(CURVES, "best_val_loss in result.json")
 def curve_and_result_disagree(place: Path) -> None:
     edit_result(place / "rnnencdec", best_val_loss=0.5)
 
 
+@seen_by({"files", "curves"}, "contains NaN")
 def nan_in_the_curve(place: Path) -> None:
     path = place / "rnnsearch/metrics.jsonl"
     path.write_text(path.read_text().replace('"val_bleu": ', '"val_bleu": NaN, "was": ', 1))
 
 
+@seen_by(CURVES, "not the six numbers")
 def infinite_curve(place: Path) -> None:
     path = place / "rnnsearch/metrics.jsonl"
     path.write_text(path.read_text().replace('"train_loss": ', '"train_loss": 1e999, "was": ', 1))
 
 
+@seen_by({"files", "curves"}, "rnnencdec/metrics.jsonl is missing")
 def no_curve(place: Path) -> None:
     (place / "rnnencdec/metrics.jsonl").unlink()
 
 
+@seen_by(ALL, "began with the weights of another run")
 def begun_elsewhere(place: Path) -> None:
     edit_config(place / "rnnsearch", init_from={"run": "longer", "sha256": "0" * 64})
 
 
+@seen_by(ALL, "comparison/rnnencdec/config.yaml is missing")
 def only_one_run(place: Path) -> None:
     shutil.rmtree(place / "rnnencdec")
 
 
+@seen_by(ALL, "comparison/rnnsearch/config.yaml is missing")
 def nothing_at_all(place: Path) -> None:
     shutil.rmtree(place)
 
 
+@seen_by({"files", "curves", "translations"}, "not opened in any other way")
 def truncated(place: Path) -> None:
     path = place / "rnnsearch/model.safetensors"
     path.write_bytes(path.read_bytes()[:-1000])
 
 
+@seen_by({"files", "curves", "translations"}, "no finite numbers")
 def nan_weights(place: Path) -> None:
     set_weights(place / "rnnsearch", lambda value: value * float("nan"))
 
 
+@seen_by({"files", "curves", "translations"}, "has 101 MB")
 def huge_file(place: Path) -> None:
     with (place / "rnnsearch/model.safetensors").open("r+b") as file:
         file.truncate(101 * 1024**2)
 
 
+@seen_by({"files", "curves"}, "more than a file of a run has")
 def huge_text(place: Path) -> None:
     with (place / "rnnsearch/metrics.jsonl").open("r+b") as file:
         file.truncate(2 * 1024**2)
 
 
+@seen_by({"files", "scores", "curves", "translations"}, "is not a plain file")
 def linked(place: Path) -> None:
     (place / "rnnsearch/result.json").unlink()
     (place / "rnnsearch/result.json").symlink_to("/etc/hostname")
 
 
+@seen_by({"files", "scores", "curves", "translations"}, "is not a plain file")
 def folder_for_a_file(place: Path) -> None:
     (place / "rnnsearch/result.json").unlink()
     (place / "rnnsearch/result.json").mkdir()
 
 
+@seen_by({"files", "scores", "curves", "translations"}, "cannot be read as JSON")
 def deep_json(place: Path) -> None:
     (place / "rnnsearch/result.json").write_text("[" * 100_000)
 
 
+@seen_by({"files", "scores", "curves", "translations"}, "is not text")
 def no_text(place: Path) -> None:
     (place / "rnnsearch/result.json").write_bytes(b"\xff\xfe\x00")
 
 
+@seen_by(ALL, "cannot be read as YAML")
 def yaml_that_builds_objects(place: Path) -> None:
     path = place / "rnnsearch/config.yaml"
     path.write_text(path.read_text() + "x: !!python/object/apply:os.system ['touch /tmp/caught']\n")
 
 
+@seen_by(ALL, "cannot be read as YAML")
 def yaml_that_explodes(place: Path) -> None:
     nested = "".join(f"k{i}: &k{i} [{', '.join([f'*k{i - 1}'] * 9)}]\n" for i in range(1, 12))
     path = place / "rnnsearch/config.yaml"
     path.write_text(path.read_text() + "k0: &k0 [lol]\n" + nested)
 
 
+@seen_by(ALL, "too large")
 def enormous_model(place: Path) -> None:
     changes = yaml.safe_load((place / "rnnsearch/config.yaml").read_text())["changes"]
     edit_config(place / "rnnsearch", changes=changes | {"hidden": 200_000})
 
 
+@seen_by(ALL - {"files"}, "too many here")
 def endless_corpus(place: Path) -> None:
     for model in BOTH:
         changes = yaml.safe_load((place / model / "config.yaml").read_text())["changes"]
         edit_config(place / model, changes=changes | {"corpus.train": 10**9})
 
 
+@seen_by({"files", "curves", "translations"}, "does not hold the words")
 def foreign_words(place: Path) -> None:
     def change(sides: Any) -> None:
         sides["source"][50] = 7
 
     edit_json(place / "rnnsearch/vocabulary.json", change)
-
-
-SCORES, CURVES, RECIPE, OWN = {"scores"}, {"curves"}, {"recipe"}, {"translations"}
-ALL = {"files", "recipe", "scores", "curves", "translations"}
-# what is done to the pair, the parts that see it, and what is said
-TAMPERED: list[tuple[Change, set[str], str]] = [
-    (invented_bleu, SCORES, "reports bleu_tok = 61.50; its translations give"),
-    (invented_long, SCORES, "bleu_tok of long = 61.50"),
-    (invented_detok, SCORES, "bleu_detok"),
-    (other_parameters, SCORES, "number of parameters"),
-    (wrong_types, {"scores", "translations"}, "could not be checked"),
-    (text_for_numbers, SCORES, "could not be checked"),
-    (half_edited, OWN, "of its lines are the model's"),
-    (references_copied, OWN, "where the model has"),
-    (other_runs_translations, OWN, "of its lines are the model's"),
-    (other_order, OWN, "comparison/rnnsearch/hypotheses.test.txt"),
-    (
-        noise_in_the_weights,
-        {"curves", "translations"},
-        "of the weights that were handed in",
-    ),
-    (swapped_folders, {"files"}, "are swapped"),
-    (swapped_translations, OWN, "of its lines are the model's"),
-    (same_run_twice, ALL, "comparison/rnnencdec holds a run of rnnsearch"),
-    (other_weights, {"files", "curves", "translations"}, "weights of another model"),
-    (other_seed, RECIPE, "trained with seed 1; the seed of reference is"),
-    (longer_training, RECIPE, "differ in more than the context: recipe"),
-    (more_dropout, RECIPE, "differ in more than the context: changes"),
-    (other_data, RECIPE, "the checksums differ"),
-    (lower_best, CURVES, "nats below that of the weights"),
-    (higher_best_bleu, CURVES, "is written down with BLEU 55.00"),
-    (fewer_validations, CURVES, "validations; this recipe ends after"),
-    (steps_renumbered, CURVES, "line 1: epoch or step"),
-    (curve_and_result_disagree, CURVES, "best_val_loss in result.json"),
-    (nan_in_the_curve, {"files", "curves"}, "contains NaN"),
-    (infinite_curve, CURVES, "not the six numbers"),
-    (no_curve, {"files", "curves"}, "rnnencdec/metrics.jsonl is missing"),
-    (begun_elsewhere, ALL, "began with the weights of another run"),
-    (only_one_run, ALL, "comparison/rnnencdec/config.yaml is missing"),
-    (nothing_at_all, ALL, "comparison/rnnsearch/config.yaml is missing"),
-    (truncated, {"files", "curves", "translations"}, "not opened in any other way"),
-    (nan_weights, {"files", "curves", "translations"}, "no finite numbers"),
-    (huge_file, {"files", "curves", "translations"}, "has 101 MB"),
-    (huge_text, {"files", "curves"}, "more than a file of a run has"),
-    (linked, {"files", "scores", "curves", "translations"}, "is not a plain file"),
-    (folder_for_a_file, {"files", "scores", "curves", "translations"}, "is not a plain file"),
-    (deep_json, {"files", "scores", "curves", "translations"}, "cannot be read as JSON"),
-    (no_text, {"files", "scores", "curves", "translations"}, "is not text"),
-    (yaml_that_builds_objects, ALL, "cannot be read as YAML"),
-    (yaml_that_explodes, ALL, "cannot be read as YAML"),
-    (enormous_model, {"files", "recipe", "scores", "curves", "translations"}, "too large"),
-    (endless_corpus, ALL - {"files"}, "too many here"),
-    (foreign_words, {"files", "curves", "translations"}, "does not hold the words"),
-]
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,8 @@ from course_lib.grading.sandbox import boxes, walls
 from course_lib.grading.sandbox.boxes import Box
 from course_lib.grading.sandbox.forkserver import ForkServer, connect
 from course_lib.grading.sandbox.limits import DEFAULT, Group
-from course_lib.grading.sources.project import project_root
-from tests.conftest import PATIENCE
+from tests.conftest import PATIENCE, ROOT
 
-ROOT = project_root(Path(__file__).parent)
 Inside = Callable[..., str]
 LEFT_BEHIND = "86397.75"  # seconds that nobody else would sleep
 

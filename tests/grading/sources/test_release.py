@@ -7,15 +7,15 @@ import nbformat
 import pytest
 
 from course_lib.errors import CourseError
-from course_lib.grading.sources.project import assignment_names, project_root, source_of
+from course_lib.grading.sources.project import assignment_names, source_of
 from course_lib.grading.sources.release import (
     Difference,
     differences,
     generate,
     release,
 )
+from tests.conftest import ROOT
 
-ROOT = project_root(Path(__file__).parent)
 NAMES = assignment_names(ROOT)
 
 

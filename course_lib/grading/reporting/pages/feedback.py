@@ -4,6 +4,7 @@ nbgrader's own feedback converter makes it, here and from its formgrader: it rea
 and the deduction for being late out of the gradebook and hands the notebook to this exporter.
 """
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from course_lib.figures.templates import render
 from course_lib.grading.reporting import graded_notebook
 from course_lib.grading.reporting.pages import markup
 from course_lib.grading.running.execution import remarks_of
+from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 
 LONGEST_NOTEBOOK = 300_000
 """Characters that students wrote or printed; what is graded is shown beyond them."""
@@ -54,9 +56,9 @@ class Marks(GetGrades):
     ) -> tuple[NotebookNode, Any]:
         """Add what the gradebook says about one cell."""
         cell, resources = super().preprocess_cell(cell, resources, cell_index)
-        if graded_notebook.is_graded(cell):
+        if is_grade(cell):
             grade = self.gradebook.find_grade(
-                graded_notebook.grade_id(cell),
+                grade_id(cell),
                 self.notebook_id,
                 self.assignment_id,
                 self.student_id,
@@ -103,16 +105,16 @@ def page(notebook: NotebookNode, record: dict[str, Any]) -> str:
 
 def _rows(notebook: NotebookNode) -> dict[str, Row]:
     titles = graded_notebook.titles(notebook)
-    comments = {graded_notebook.grade_id(cell): _comment(cell) for cell in _known(notebook)}
+    comments = {grade_id(cell): _comment(cell) for cell in _known(notebook)}
     rows, last_answer = {}, None
     for cell in _known(notebook):
-        part = graded_notebook.grade_id(cell)
-        if graded_notebook.is_answer(cell):
+        part = grade_id(cell)
+        if is_solution(cell):
             last_answer = part
-        if not graded_notebook.is_graded(cell) or part is None:
+        if not is_grade(cell) or part is None:
             continue
         mark = cell.metadata.nbgrader
-        by_person = cell.cell_type != "code" or graded_notebook.is_answer(cell)
+        by_person = cell.cell_type != "code" or is_solution(cell)
         score, points = float(mark.get("score") or 0), float(mark.get("points") or 0)
         waits = bool(mark.get("needs_manual_grade")) if by_person else False
         comment = comments.get(part) if by_person else comments.get(last_answer)
@@ -133,22 +135,25 @@ def _shown(notebook: NotebookNode) -> list[NotebookNode]:
     cells, length = [], 0
     for cell in notebook.cells:
         length += len(cell.source) + len(str(cell.get("outputs", "")))
-        if cell.source.strip() and (graded_notebook.grade_id(cell) or length < LONGEST_NOTEBOOK):
+        if cell.source.strip() and (grade_id(cell) or length < LONGEST_NOTEBOOK):
             cells.append(cell)
     return cells
 
 
 def _block(cell: NotebookNode, rows: dict[str, Row]) -> Block:
-    part = graded_notebook.grade_id(cell)
-    row = rows.get(part) if part and graded_notebook.is_graded(cell) else None
-    answer = graded_notebook.is_answer(cell)
+    part = grade_id(cell)
+    row = rows.get(part) if part and is_grade(cell) else None
+    answer = is_solution(cell)
     comment = _comment(cell) if answer else None
     if cell.cell_type == "code":
         kind = "answer" if answer else "test" if row else "code"
-        body = markup.code(cell.source)
+        body = _code(cell.source)
     else:
         kind = "answer" if answer else "text"
-        body = markup.markdown(cell.source, shift=2, pasted=cell.get("attachments"))
+        pasted = cell.get("attachments")
+        body = (
+            markup.markdown(cell.source, shift=2, pasted=pasted) if pasted else _text(cell.source)
+        )
     graded = kind == "test"
     return Block(
         kind=kind,
@@ -160,6 +165,17 @@ def _block(cell: NotebookNode, rows: dict[str, Row]) -> Block:
     )
 
 
+# Most of a notebook is the same in a whole class.
+@functools.lru_cache(maxsize=256)
+def _code(source: str) -> Markup:
+    return markup.code(source)
+
+
+@functools.lru_cache(maxsize=256)
+def _text(source: str) -> Markup:
+    return markup.markdown(source, shift=2)
+
+
 def _comment(cell: NotebookNode) -> str | None:
     """What a person wrote about an answer; what nbgrader says by itself is in the points."""
     comment = (cell.metadata.get("nbgrader") or {}).get("comment")
@@ -167,4 +183,4 @@ def _comment(cell: NotebookNode) -> str | None:
 
 
 def _known(notebook: NotebookNode) -> list[NotebookNode]:
-    return [cell for cell in notebook.cells if graded_notebook.grade_id(cell)]
+    return [cell for cell in notebook.cells if grade_id(cell)]

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.grading.sources.project import project_root
+from tests.conftest import ROOT
 
 NAME = "attention_by_hand"
-ROOT = project_root(Path(__file__).parent)
 
 
 def course(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

@@ -12,18 +12,17 @@ from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 
 from course_lib.grading.intake.late import set_policy, settle
-from course_lib.grading.reporting.graded_notebook import grade_id
+from course_lib.grading.sources.marked_cells import grade_id
 from course_lib.grading.sources.project import (
     db_url,
     load_config,
     nbgrader_messages,
-    project_root,
     source_of,
 )
 from course_lib.grading.sources.release import generate, source_notebook
+from tests.conftest import ROOT
 
 NAME = "attention_by_hand"
-ROOT = project_root(Path(__file__).parent)
 SPY = "https://example.org/spy"
 
 

@@ -1,7 +1,6 @@
 """Foreign text on a page: shown, never run."""
 
 import re
-from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
@@ -13,12 +12,10 @@ from course_lib.grading.reporting.pages.formulas import mathml
 from course_lib.grading.sources.project import (
     assignment_names,
     load_config,
-    project_root,
     source_of,
 )
 from course_lib.grading.sources.release import source_notebook
-
-ROOT = project_root(Path(__file__).parent)
+from tests.conftest import ROOT
 
 HOSTILE = [
     "<script>alert(1)</script>",

@@ -1,0 +1,102 @@
+"""Submissions graded beside each other, each by a copy of the process that grades the class.
+
+A copy has imported everything already. It grades one submission after the other, and ends with the
+process that it is a copy of, however that ends.
+"""
+
+import contextvars
+import gc
+import multiprocessing
+import os
+import signal
+import threading
+import warnings
+from collections import deque
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+
+from course_lib.grading.running.journal import Outcome
+from course_lib.grading.running.submission import Job, grade
+from course_lib.grading.sandbox import joining
+
+ATTEMPTS = 3
+"""How often a submission is begun whose process is killed."""
+
+
+def outcomes(tasks: list[Job], jobs: int) -> Generator[Outcome, None, None]:
+    """Outcomes as they come, of `jobs` submissions at a time."""
+    waiting = deque((task, 1) for task in tasks)
+    copies: dict[Connection, BaseProcess] = {}
+    at_work: dict[Connection, tuple[Job, int]] = {}
+    try:
+        while waiting or at_work:
+            while waiting and len(at_work) < jobs:
+                way = next((one for one in copies if one not in at_work), None)
+                if way is None:
+                    way, process = _copy()
+                    copies[way] = process
+                at_work[way] = waiting.popleft()
+                with suppress(OSError):  # nobody is there: nothing will come back
+                    way.send(at_work[way][0])
+            for ready in wait(list(at_work)):
+                assert isinstance(ready, Connection)
+                task, attempt = at_work.pop(ready)
+                try:
+                    yield ready.recv()
+                except (EOFError, OSError):
+                    process = copies.pop(ready)
+                    process.join()
+                    if attempt < ATTEMPTS:
+                        waiting.append((task, attempt + 1))
+                    else:
+                        yield failed(task, f"status {process.exitcode}")
+    finally:
+        for process in copies.values():
+            process.kill()
+            process.join()
+
+
+def failed(task: Job, why: str) -> Outcome:
+    """What is said of a submission whose process did not come to its end."""
+    remark = f"The grading process itself failed ({why}). Run the command again."
+    return Outcome(task.student, False, 0.0, [remark])
+
+
+def _copy() -> tuple[Connection, BaseProcess]:
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_work, args=(theirs, os.getpid()))
+    with theirs, _not_for_children(signal.SIGINT), warnings.catch_warnings():
+        # the one thread beside is a progress bar's, which holds nothing that a copy needs
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process.start()
+    return ours, process
+
+
+def _work(way: Connection, parent: int) -> None:
+    """In the copy: grade what comes, until it is ended."""
+    joining.die_with_parent()
+    gc.freeze()  # what is there stays: to look through it would copy it
+    context = contextvars.Context()  # with an event loop of its own
+    while os.getppid() == parent:
+        task = way.recv()
+        try:
+            outcome = context.run(grade, task)
+        except Exception as error:
+            outcome = failed(task, type(error).__name__)
+        way.send(outcome)
+
+
+@contextmanager
+def _not_for_children(number: int) -> Iterator[None]:
+    """Processes that are started here ignore a signal: Ctrl-C goes to all that share a terminal."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(number, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(number, before)
