@@ -1,6 +1,5 @@
 """The assignment `attention_by_hand`: what the proof of its variants does not cover."""
 
-import math
 from pathlib import Path
 
 import pytest
@@ -80,11 +79,6 @@ def test_a_slip_in_own_numbers_is_paid_for_once_and_a_neighbours_numbers_earn_no
     theirs = f"bela = instances.three_vectors('bela')\nmy_energies = {energies.format('bela')}"
     copied = fails({"my_energies_answer": theirs, **follow})
     assert copied.keys() == {"my_energies", "my_weights", "my_context"}
-
-
-def test_the_tolerance_in_the_text_is_that_of_the_tests() -> None:
-    assert math.isclose(checks.TOLERANCE, 0.002)
-    assert any("within **0.002**" in cell.source for cell in SOURCE.cells)
 
 
 def _solution(cell: str) -> object:

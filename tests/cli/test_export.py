@@ -19,10 +19,3 @@ def test_a_run_becomes_a_folder_and_one_file(tmp_path: Path, course: Course) -> 
     assert 7 <= len(scripts) <= 9
     whole = pages[1].read_text(encoding="utf-8")
     assert all(script.read_text() in whole for script in scripts)
-
-
-def test_what_is_no_run_is_one_line(tmp_path: Path, course: Course) -> None:
-    done = course("export", tmp_path / "none", "--web", tmp_path / "web")
-    assert done.status == 2
-    assert "is not a run directory" in done.err
-    assert not (tmp_path / "web").exists()

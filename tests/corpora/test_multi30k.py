@@ -241,7 +241,3 @@ def test_verify_tells_ok_from_missing_and_damaged(data: Path, checksums: dict[st
     missing = found["test_2017_flickr.fr.gz"]
     assert (missing.state, missing.path, missing.required) == ("missing", None, False)
     assert found["train.en.gz"].state == "ok"
-
-
-def test_unknown_pair_is_refused_with_the_choices() -> None:
-    assert "en-de, de-en, en-fr, fr-en" in refusal(pair="de-fr")

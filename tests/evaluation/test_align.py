@@ -62,23 +62,6 @@ def test_weights_come_in_the_order_of_the_split_without_padding(
         np.testing.assert_allclose(one, other, atol=1e-6)
 
 
-def test_they_are_the_weights_of_the_search_with_the_words_given(
-    corpus: Corpus, words: Vocabulary
-) -> None:
-    """Step by step, as translation goes, but with the reference's words."""
-    model, part = model_of("rnnsearch", words), corpus.splits["test"]
-    pair = (words.encode(part.source[0]), words.encode(part.target[0]))
-    batch = make_batch([pair], [0])
-    rows = []
-    with torch.no_grad():
-        state = model.start(batch.source, batch.source_lengths, batch.source_mask)
-        for y in batch.target_in[0]:
-            _, alpha, state = model.step(y[None], state)
-            assert alpha is not None
-            rows.append(alpha[0].numpy())
-    np.testing.assert_allclose(forced_weights(model, words, words, part)[0], rows, atol=1e-6)
-
-
 def test_the_model_stays_in_its_mode_and_dropout_out_of_the_weights(
     corpus: Corpus, words: Vocabulary
 ) -> None:
@@ -146,18 +129,6 @@ def test_words_that_look_at_the_end_mark_can_still_be_linked(corpus: Corpus) -> 
     record = align_split(looking, corpus, "test")
     assert record["aer"] == 1
     assert record["words_aer"] == 0
-
-
-def test_both_directions_of_model_1_are_combined(corpus: Corpus) -> None:
-    """For the same words on both sides the two directions find much the same."""
-    scores = align_split(
-        oracle(corpus, "test"), corpus, "test", reverse=oracle(corpus, "test", turned=True)
-    )["alignments"]["ibm1"]
-    assert set(scores) == {"forward", "reverse", "intersection", "union", "grow-diag"}
-    assert scores["intersection"]["links"] <= scores["grow-diag"]["links"]
-    assert scores["grow-diag"]["links"] <= scores["union"]["links"]
-    assert scores["intersection"]["precision"] >= scores["union"]["precision"]
-    assert abs(scores["forward"]["aer"] - scores["reverse"]["aer"]) < 0.1
 
 
 def test_gold_links_from_elsewhere_are_the_ones_that_count(corpus: Corpus) -> None:

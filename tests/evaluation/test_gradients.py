@@ -17,7 +17,8 @@ from course_lib.evaluation.gradients import (
 )
 from course_lib.models import ModelConfig, build_model, model_config
 from course_lib.models.cells import UNITS, Unit
-from tests.reference.cells import State, cell_step, sigma
+from tests.models.paper_names import unit_parameters
+from tests.reference.cells import cell_step, sigma, zero_state
 
 
 def words(*shape: int, seed: int = 0) -> Tensor:
@@ -95,56 +96,26 @@ def test_the_same_seed_draws_the_same_unit_and_leaves_the_others_alone() -> None
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
-@pytest.mark.parametrize("name", ["paper", "torch"])
+@pytest.mark.parametrize("name", ["paper", "torch", "lstm"])
 def test_gates_are_those_of_the_equations(name: str) -> None:
-    """z and r of the NumPy reference, with torch's z turned into the paper's."""
+    """Those of the NumPy reference, with torch's z turned into the paper's."""
     unit, inputs = fresh_unit(name, inputs=3, size=4, recurrence=2.0), words(6, 3)
-    tensors = {key: p.detach().numpy() for key, p in unit.named_parameters()}
-    gates = ("_z", "_r", "") if name == "paper" else ("_r", "_z", "")
-    recurrent = tensors["U.weight"]
-    if name == "paper":
-        recurrent = np.concatenate([tensors["U_gates.weight"], recurrent])
-    parameters = {}
-    for k, gate in enumerate(gates):
-        rows = slice(4 * k, 4 * k + 4)
-        parameters |= {
-            f"dec.W{gate}": tensors["W.weight"][rows],
-            f"dec.U{gate}": recurrent[rows],
-            f"dec.b{gate}": tensors["W.bias"][rows],
-        }
-    h = np.zeros(4)
-    update, reset = [], []
+    weights = {key: p.detach().numpy() for key, p in unit.named_parameters()}
+    p = unit_parameters(weights, name, "dec")
+    gates = {"update": "_z", "reset": "_r"}
+    if name == "lstm":
+        gates = {"input": "_i", "forget": "_f", "output": "_o"}
+    expected: dict[str, list[float]] = {gate: [] for gate in gates}
+    state = zero_state(4, name)
     for x in inputs.numpy():
-        z, r = (
-            sigma(
-                parameters[f"dec.W{g}"] @ x + parameters[f"dec.U{g}"] @ h + parameters[f"dec.b{g}"]
-            )
-            for g in ("_z", "_r")
-        )
-        update.append((z if name == "paper" else 1 - z).mean())
-        reset.append(r.mean())
-        h = cell_step(parameters, "dec", name, [("W", x)], State(h)).h
-    measured = gates_along(unit, inputs)
-    np.testing.assert_allclose(measured["update"], update)
-    np.testing.assert_allclose(measured["reset"], reset)
-
-
-def test_gates_of_an_lstm_read_what_it_shows_of_its_state() -> None:
-    unit, inputs = fresh_unit("lstm", inputs=3, size=4, recurrence=2.0), words(6, 3)
-    W, b, U = unit.W.weight, unit.W.bias, unit.U.weight
-    cell = h = np.zeros(4)
-    expected: dict[str, list[float]] = {"input": [], "forget": [], "output": []}
-    for x in inputs.numpy():
-        sums = W.detach().numpy() @ x + b.detach().numpy() + U.detach().numpy() @ h
-        i, f, _, o = 1 / (1 + np.exp(-sums.reshape(4, 4)))
-        cell = f * cell + i * np.tanh(sums[8:12])
-        h = o * np.tanh(cell)
-        for name, gate in (("input", i), ("forget", f), ("output", o)):
-            expected[name].append(gate.mean())
+        for gate, g in gates.items():
+            value = sigma(p[f"dec.W{g}"] @ x + p[f"dec.U{g}"] @ state.h + p[f"dec.b{g}"])
+            expected[gate].append((1 - value if (name, g) == ("torch", "_z") else value).mean())
+        state = cell_step(p, "dec", name, [("W", x)], state)
     measured = gates_along(unit, inputs)
     assert measured.keys() == expected.keys()
-    for name, values in measured.items():
-        np.testing.assert_allclose(values, expected[name])
+    for gate, values in expected.items():
+        np.testing.assert_allclose(measured[gate], values)
 
 
 def test_a_tanh_unit_has_no_gates() -> None:

@@ -1,19 +1,10 @@
 """Curves of gates: what is drawn is what was measured, and legible."""
 
 import pytest
-import torch
 
 from course_lib.errors import CourseError
-from course_lib.evaluation.gradients import fresh_unit, gates_along
 from course_lib.figures.gates import gate_curves
 from tests.figures.boxes import assert_legible
-
-
-def test_it_draws_what_the_evaluation_returns() -> None:
-    inputs = torch.randn(6, 3, dtype=torch.double, generator=torch.Generator().manual_seed(0))
-    gates = gates_along(fresh_unit("paper", inputs=3, size=4), inputs)
-    assert_legible(gate_curves(gates, ["a", "b", "c", "d", "e", "</s>"]))
-
 
 GATES = {"update": [0.2, 0.9, 0.5], "reset": [0.1, 0.3, 0.8]}
 

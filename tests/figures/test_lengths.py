@@ -3,7 +3,6 @@
 import pytest
 
 from course_lib.errors import CourseError
-from course_lib.evaluation.bleu import bleu_by_length
 from course_lib.figures.lengths import score_by_length
 from tests.figures.boxes import assert_legible, drawn_texts
 
@@ -77,13 +76,6 @@ def test_the_training_range_is_named() -> None:
     texts = [text.get_text() for text in drawn_texts(score_by_length(both(SINGLE), (4, 20)))]
     assert "seen in training: 4 to 20 words" in texts
     assert "never seen" in texts
-
-
-def test_it_draws_what_the_evaluation_returns() -> None:
-    references = [["w"] * (3 + k % 25) for k in range(60)]
-    lengths = [len(reference) for reference in references]
-    results = {"rnnsearch": bleu_by_length(references, references, lengths)}
-    assert_legible(score_by_length(results))
 
 
 def test_another_score_can_be_drawn() -> None:

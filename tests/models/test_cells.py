@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from course_lib.models.cells import UNITS, LSTMUnit, PaperUnit, TanhUnit, TorchUnit, Unit
 from tests.models.paper_names import unit_parameters
+from tests.models.tiny import random
 from tests.reference.cells import State, cell_step
 
 m, n = 3, 4
@@ -20,10 +21,6 @@ def drawn(module: nn.Module, seed: int = 0) -> nn.Module:
         for parameter in module.double().parameters():
             parameter.normal_(generator=generator)
     return module
-
-
-def random(*shape: int, seed: int = 1) -> Tensor:
-    return torch.randn(*shape, dtype=torch.double, generator=torch.Generator().manual_seed(seed))
 
 
 def torch_cell(unit: Unit) -> nn.Module:

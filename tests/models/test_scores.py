@@ -15,15 +15,11 @@ from course_lib.models.scores import (
     Score,
     build_score,
 )
-from tests.models.tiny import encoder_for
+from tests.models.tiny import encoder_for, random
 from tests.reference.attention import energy
 
 B, T, n, hidden = 3, 5, 4, 6
 NEEDS_EQUAL_SIZES = ("dot", "scaled-dot")
-
-
-def random(*shape: int, seed: int = 0) -> Tensor:
-    return torch.randn(*shape, dtype=torch.double, generator=torch.Generator().manual_seed(seed))
 
 
 def key_size(name: str) -> int:

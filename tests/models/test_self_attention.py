@@ -17,11 +17,7 @@ from course_lib.models.self_attention import (
     scaled_dot_product_attention,
     sinusoids,
 )
-
-
-def random(*shape: int, seed: int = 0, grad: bool = False) -> Tensor:
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(shape, dtype=torch.double, generator=generator).requires_grad_(grad)
+from tests.models.tiny import random
 
 
 def mask_of(*lengths: int, width: int = 0) -> Tensor:

@@ -5,6 +5,7 @@ from itertools import cycle, product
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from course_lib.corpora.batches import Batch, make_batch
 from course_lib.corpora.vocabulary import EOS
@@ -16,6 +17,12 @@ Pairs = list[tuple[list[int], list[int]]]
 # Unequal lengths, so that every batch is padded on both sides; the unknown word is among them. The
 # second target runs past the window of its source.
 PAIRS: Pairs = [([4, 5, 6, 7, 3], [4, 5]), ([6], [6, 4, 5, 4]), ([3, 3, 8], [])]
+
+
+def random(*shape: int, seed: int = 0, grad: bool = False) -> Tensor:
+    """Numbers from N(0, 1) in double precision."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(shape, dtype=torch.double, generator=generator).requires_grad_(grad)
 
 
 def tiny_model(choices: Choices, seed: int = 0, **changes: Any) -> EncoderDecoder:
