@@ -193,22 +193,30 @@ def missing_python() -> list[Missing]:
 
 
 def missing_packages() -> list[Missing]:
-    """Every package the project asks for that is absent or has a version outside its range."""
-    missing = []
+    """What each purpose asks for that is absent or has a version outside its range: one line."""
+    absent: dict[str, list[str]] = {group: [] for group in GROUPS}
     for line in metadata.requires(PROJECT) or []:
         requirement = Requirement(line)
-        for group, purpose in GROUPS.items():
+        for group, names in absent.items():
             if requirement.marker is None:
                 asked = group == ""
             else:
                 # A marker of an extra is false without one, so each line falls to its own group.
                 asked = requirement.marker.evaluate({"extra": group})
             if asked and not satisfied(requirement):
-                wanted = f"{requirement.name}{requirement.specifier}"
-                remedy = f'{sys.executable} -m pip install "{wanted}"'
-                missing.append(Missing(wanted, purpose, group == "", remedy))
+                names.append(f"{requirement.name}{requirement.specifier}")
                 break
-    return missing
+    pip = f"{sys.executable} -m pip install"
+    return [
+        Missing(", ".join(names), GROUPS[group], group == "", " ".join([pip, *map(quoted, names)]))
+        for group, names in absent.items()
+        if names
+    ]
+
+
+def quoted(requirement: str) -> str:
+    """As a shell takes it on every system, whose > would write a file."""
+    return f'"{requirement}"'
 
 
 def satisfied(requirement: Requirement) -> bool:

@@ -78,6 +78,16 @@ def test_only_a_package_that_everything_needs_fails(
     assert missing["remedy"] in run()[1]
 
 
+def test_what_a_purpose_misses_is_one_line_and_one_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = ["no-such-package", 'no-such-marker>=2; extra == "classes"']
+    wanted.append('no-such-gradebook; extra == "classes"')
+    monkeypatch.setattr(doctor.metadata, "requires", lambda name: wanted)
+    alone, grading = report(status=1)["missing"]
+    assert (alone["name"], alone["needed"]) == ("no-such-package", True)
+    assert (grading["name"], grading["needed"]) == ("no-such-marker>=2, no-such-gradebook", False)
+    assert grading["remedy"].endswith('pip install "no-such-marker>=2" "no-such-gradebook"')
+
+
 def test_a_package_for_another_system_is_not_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     line = 'no-such-package-at-all; sys_platform == "plan9"'
     monkeypatch.setattr(doctor.metadata, "requires", lambda name: [line])
