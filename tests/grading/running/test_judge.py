@@ -467,7 +467,7 @@ from course_lib.assignments.pictures import shown
 assert one.values.tolist() == [[0.0, 0.25, 0.5], [1.0, 0.75, 0.5]]
 for labels in (one.rows, one.columns):
     assert all(abs(place - k - {late}) < 1e-6 for k, (place, _) in enumerate(labels)), labels
-assert [[text for _, text in labels] for labels in (one.columns, one.rows)] == [["a", "b"], ["c", "d"]]
+assert [text for _, text in [*one.columns, *one.rows]] == ["a", "b", "c", "d"]
 """
     names: dict[str, Any] = {}
     exec(cell, names)
