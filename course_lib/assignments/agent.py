@@ -14,6 +14,7 @@ from typing import Any
 
 from course_lib.assignments import opened, wire
 from course_lib.assignments.link import Link, Message
+from course_lib.assignments.pictures import shown
 from course_lib.assignments.wire import Broken, Entry, Parcel
 
 
@@ -41,17 +42,7 @@ class Agent(Link):
         figure = _figure_of(value)
         if figure is None:
             return super().pack_other(value)
-        parcel: Any = []
-        for axes in figure.axes:
-            parcel.append(
-                {
-                    "images": [_numbers(one) for one in axes.images],
-                    "meshes": [_numbers(one) for one in axes.collections],
-                    "x": [label.get_text() for label in axes.get_xticklabels()],
-                    "y": [label.get_text() for label in axes.get_yticklabels()],
-                }
-            )
-        return ["figure", parcel]
+        return ["figure", [[one.values.tolist(), one.rows, one.columns] for one in shown(figure)]]
 
     def unpack_other(self, entry: list[Any]) -> Any:
         """Beside functions: a folder, with the files that are in it."""
@@ -87,14 +78,6 @@ def _figure_of(value: Any) -> Any:
         return None
     figure = value if isinstance(value, module.Figure) else getattr(value, "figure", None)
     return figure if isinstance(figure, module.Figure) else None
-
-
-def _numbers(picture: Any) -> list[list[float]] | None:
-    """The table that an image or a mesh shows; None for what shows none."""
-    import numpy as np
-
-    shown = picture.get_array()
-    return None if shown is None or np.ndim(shown) != 2 else np.asarray(shown, float).tolist()
 
 
 class Closed(importlib.abc.MetaPathFinder):

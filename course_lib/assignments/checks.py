@@ -358,6 +358,8 @@ def _plain(answer: Any, name: str) -> Any:
         raise Refused(f"{name} contains True or False where numbers are expected.")
     if isinstance(answer, str):
         raise Refused(f"{name} contains text: write numbers without quotation marks.")
+    if answer is None:
+        raise Refused(f"{name} contains None where a number is expected.")
     # of exactly these kinds: a kind of the student's own could bring along its own comparison
     if type(answer) in (int, float, Fraction, Decimal):
         return float(answer)

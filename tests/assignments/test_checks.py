@@ -52,6 +52,7 @@ def test_the_same_numbers_are_the_same_answer_whatever_holds_them(values: np.nda
         ([1, 2, math.inf], "NaN or infinity"),
         ({1, 2, 3}, "of the kind set"),
         ([1, 2, 3j], "of the kind complex"),
+        ([1, None, 3], "contains None"),
         (lambda: 1, "of the kind function"),
     ],
 )

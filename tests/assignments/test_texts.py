@@ -1,11 +1,18 @@
-"""Points stand in the notebook, on the assignment's page and in the guide: the same everywhere."""
+"""What an assignment's texts say of points, and which names its tests take."""
 
 import pytest
 
 from course_lib.grading.authoring.demonstration import automatic_parts
+from course_lib.grading.running.execution import visible_names
 from course_lib.grading.sources.project import assignment_names, source_of
 from course_lib.grading.sources.release import source_notebook
 from tests.conftest import ROOT
+
+MODULES = {
+    *("np", "torch", "json", "math", "Path"),
+    *("checks", "inspection", "instances", "owner", "pictures", "steps"),
+}
+"""What a test may import under its usual name, as the notebooks' first cells do."""
 
 
 def text(path: str) -> str:
@@ -29,3 +36,16 @@ def test_the_points_in_the_texts_are_those_of_the_cells(name: str) -> None:
     shares = f"{total}: {automatic:g} by tests, {total - automatic:g} by a person"
     [line] = [line for line in text("instructors.md").splitlines() if f"[`{name}`]" in line]
     assert shares in line
+
+
+@pytest.mark.parametrize("name", assignment_names(ROOT))
+def test_a_visible_test_takes_no_name_that_may_be_a_students(name: str) -> None:
+    """In a student's own notebook a helper called `one` is still theirs after every test."""
+    taken = {}
+    for cell in source_notebook(source_of(ROOT, name)).cells:
+        marks = cell.metadata.get("nbgrader", {})
+        if cell.cell_type == "code" and marks.get("grade") and not marks["solution"]:
+            names = visible_names(cell.source) - MODULES
+            taken[marks["grade_id"]] = {one for one in names if not one.startswith("_")}
+    assert taken
+    assert {part: names for part, names in taken.items() if names} == {}

@@ -21,7 +21,7 @@ from course_lib.evaluation.accuracy import tokens_right
 from course_lib.evaluation.alignment import alignment_error_rate, argmax_links
 from course_lib.models import MODELS, EncoderDecoder, ModelConfig, build_model
 from course_lib.models.config import ATTENDING, CHOICES
-from course_lib.search import Hypothesis, translate
+from course_lib.search import translate
 from tests.models.tiny import encoder_for
 
 SIZES = {"embedding": 32, "hidden": 32, "alignment": 32, "readout": 32, "window": 4}
@@ -95,32 +95,6 @@ def train(model: EncoderDecoder, pairs: list[EncodedPair]) -> None:
     model.eval()
 
 
-def assert_is_what_the_model_says(
-    found: list[Hypothesis], model: EncoderDecoder, sources: list[list[int]]
-) -> None:
-    """What the search says of each sentence that it found: its probability and its weights."""
-    written = [(source, one.tokens) for source, one in zip(sources, found, strict=True)]
-    batch = make_batch(written, range(len(written)))
-    torch.testing.assert_close(
-        torch.tensor([hypothesis.log_prob for hypothesis in found]),
-        model.sentence_log_probs(batch),
-        atol=1e-3,
-        rtol=1e-4,
-    )
-    weights = model.alpha(batch)
-    assert (weights is None) == (model.config.score is None)
-    for row, (hypothesis, (source, target)) in enumerate(zip(found, written, strict=True)):
-        if weights is None:
-            assert hypothesis.alpha is None
-            continue
-        rows = weights[row, : len(target) + 1, : len(source) + 1]
-        torch.testing.assert_close(hypothesis.alpha, rows, atol=1e-4, rtol=1e-3)
-        sums = rows.sum(dim=1)
-        assert (sums <= 1 + 1e-5).all()
-        if model.config.scope == "global":
-            torch.testing.assert_close(sums, torch.ones_like(sums))
-
-
 @pytest.mark.parametrize("name", registry())
 def test_it_learns_translates_and_aligns(name: str) -> None:
     pairs, gold, source_words, target_words, unigram = corpus()
@@ -133,9 +107,7 @@ def test_it_learns_translates_and_aligns(name: str) -> None:
     assert loss_a_word(model, pairs) < 0.5 * unigram
 
     sources = [source for source, _ in pairs]
-    greedy, beam = (translate(model, sources, k=k) for k in (1, 3))
-    for found in (greedy, beam):
-        assert_is_what_the_model_says(found, model, sources)
+    greedy = translate(model, sources, k=1)
     right = sum(
         tokens_right(hypothesis.tokens, reference)
         for hypothesis, (_, reference) in zip(greedy, pairs, strict=True)

@@ -110,20 +110,17 @@ class Bench(Link):
         return _figure(entry[1]) if entry[0] == "figure" else super().unpack_other(entry)
 
 
-def _figure(drawn: list[dict[str, Any]]) -> Any:
-    """A figure of matplotlib's that shows these numbers and labels."""
+def _figure(drawn: list[Any]) -> Any:
+    """A figure of matplotlib's that shows these tables, and their labels at the same places."""
     import numpy as np
     from matplotlib.figure import Figure
 
     figure = Figure()
-    for one in drawn[:20]:
+    for values, rows, columns in drawn[:20]:
         axes = figure.add_axes((0, 0, 1, 1))
-        for kind, draw in (("images", axes.imshow), ("meshes", axes.pcolormesh)):
-            for table in one[kind][:20]:
-                if table is not None:
-                    draw(np.array(table, float))
-        axes.set_xticks(range(len(one["x"])), [str(label) for label in one["x"]])
-        axes.set_yticks(range(len(one["y"])), [str(label) for label in one["y"]])
+        axes.imshow(np.array(values, float))
+        for put, labels in ((axes.set_yticks, rows), (axes.set_xticks, columns)):
+            put([float(place) for place, _ in labels], [str(text) for _, text in labels])
     return figure
 
 

@@ -136,7 +136,7 @@ def inspect(folder: Path, student: str) -> dict[str, Any]:
             if run.model is not None and run.words is not None:
                 made = (run, run.model, run.words, corpus)
                 facts["evidence"][model] = found.attempt("curves", evidence_of, *made)
-    if not all("score" in facts["runs"].get(model, {}) for model in MODELS):
+    if facts["runs"].keys() != set(MODELS):
         for part in PARTS[1:]:
             found.not_checked(part, "a run is missing or cannot be read")
     if runs:

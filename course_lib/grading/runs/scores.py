@@ -17,9 +17,9 @@ def check_scores(run: Submitted, scores: dict[str, Any], split: str) -> None:
         return
     for key in ("model", "corpus", "pair", "preset", "seed", "changes", "model_config"):
         if result[key] != record.raw[key]:
-            raise Fault(f"{record.name}: result.json and config.yaml name another {key}.")
+            raise Fault(f"{record.name}: result.json and config.yaml do not agree on {key}.")
     if result["precision"] != expected_recipe(record)["precision"]:
-        raise Fault(f"{record.name}: result.json and config.yaml name another precision.")
+        raise Fault(f"{record.name}: result.json and config.yaml do not agree on precision.")
     if run.model is not None and result["parameters"] != count_parameters(run.model):
         raise Fault(f"{record.name}/result.json: the number of parameters is not the model's.")
     reported = result["scores"][split]

@@ -202,7 +202,7 @@ def shown(value: Any) -> str:
 def _text(path: Path, where: str, largest: int) -> str:
     _plain_file(path, where, largest)
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")  # some editors put a mark of order first
     except UnicodeDecodeError as error:
         raise Fault(f"{where} is not text.") from error
 

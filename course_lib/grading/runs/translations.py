@@ -43,7 +43,10 @@ def check_translations(
     most = length_limit(torch.tensor([len(source) + 1 for source in sources])).tolist()
     for place, line in enumerate(translations):
         if words[1].decode(words[1].encode(line)) != line or len(line) >= most[place]:
-            raise Fault(f"{where}, line {place + 1}: the model cannot have written this.")
+            raise Fault(
+                f"{where}, line {place + 1}: a word is not the model's, or the line is longer than"
+                " its search allows there. Are all lines in their places?"
+            )
     found = translate(model, sources, beam, run.record.config.recipe.length_penalty)
     own = [words[1].decode(one.tokens) for one in found]
     equal = sum(a == b for a, b in zip(own, translations, strict=True)) / len(own)

@@ -32,10 +32,13 @@ from typing import Any
 
 from course_lib.grading.sandbox import joining
 
-# What the assignments' notebooks and their tests import, apart from what is imported with it; the
-# last is what torch imports itself, with the first gradient that begins from a given vector.
+# What the assignments' notebooks and their tests import, apart from what is imported with it.
 IMPORTED = (
     *("ipykernel.kernelapp", "ipykernel.ipkernel", "IPython", "torch", "numpy"),
+    # what every kernel imports when it starts
+    *("ipykernel.debugger", "tornado.platform.asyncio", "numpy.random"),
+    *("IPython.core.completerlib", "IPython.extensions.storemagic"),
+    # what torch imports with the first gradient that begins from a given vector
     "torch.fx.experimental.symbolic_shapes",
 )
 IMPORTED_OF_OURS = ("course_lib.assignments.checks",)

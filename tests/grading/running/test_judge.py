@@ -439,6 +439,42 @@ assert hasattr(figure, "savefig")
     assert judged(test, cell) == {"passed": True}
 
 
+DRAWN = {
+    "an image": "axes.imshow(table)",
+    "an image from below": "axes.imshow(table, origin='lower')",
+    "an image of a given size": "axes.imshow(table, extent=(0, 30, 20, 0)); scale, start = 10, 5",
+    "a mesh": "axes.pcolormesh(table); start = 0.5",
+    "a mesh with its middles": "axes.pcolormesh([0, 1, 2], [0, 1], table)",
+    "polygons": "axes.pcolor(table); axes.invert_yaxis(); start = 0.5",
+}
+
+
+@pytest.mark.parametrize("how", DRAWN)
+@pytest.mark.parametrize("late", [0, 1])
+def test_labels_keep_their_places_on_the_way_to_the_judge(how: str, late: int) -> None:
+    cell = f"""
+from matplotlib.figure import Figure
+table, scale, start = [[0.0, 0.25, 0.5], [1.0, 0.75, 0.5]], 1, 0
+figure = Figure()
+axes = figure.subplots()
+{DRAWN[how]}
+axes.set_xticks([start + scale * (k + {late}) for k in range(2)], ["a", "b"])
+axes.set_yticks([start + scale * (k + {late}) for k in range(2)], ["c", "d"])
+"""
+    test = f"""
+from course_lib.assignments.pictures import shown
+(one,) = shown(figure)
+assert one.values.tolist() == [[0.0, 0.25, 0.5], [1.0, 0.75, 0.5]]
+for labels in (one.rows, one.columns):
+    assert all(abs(place - k - {late}) < 1e-6 for k, (place, _) in enumerate(labels)), labels
+assert [text for _, text in [*one.columns, *one.rows]] == ["a", "b", "c", "d"]
+"""
+    names: dict[str, Any] = {}
+    exec(cell, names)
+    exec(test, names)  # as in the student's own notebook
+    assert judged(test, cell) == {"passed": True}
+
+
 @pytest.mark.parametrize(
     "value",
     [

@@ -78,6 +78,16 @@ def test_another_rounding_is_not_accused(folder: Path, rounding: str) -> None:
     assert problems(folder) == {}
 
 
+def test_what_an_editor_does_to_a_text_is_no_change(folder: Path) -> None:
+    """It may put a mark of order first, and end lines as Windows does."""
+    for model in BOTH:
+        run = folder / "comparison" / model
+        for path in (run / "metrics.jsonl", run / "result.json", run / "config.yaml"):
+            text = path.read_bytes().replace(b"\n", b"\r\n")
+            path.write_bytes(b"\xef\xbb\xbf" + text)
+    assert problems(folder) == {}
+
+
 def last_row(run: Path) -> str:
     return (run / "metrics.jsonl").read_text().splitlines()[-1]
 
@@ -266,6 +276,11 @@ def infinite_curve(place: Path) -> None:
 @seen_by({"files", "curves"}, "rnnencdec/metrics.jsonl is missing")
 def no_curve(place: Path) -> None:
     (place / "rnnencdec/metrics.jsonl").unlink()
+
+
+@seen_by({"files", "scores", "translations"}, "rnnsearch/hypotheses.test.txt is missing")
+def no_translations(place: Path) -> None:
+    (place / "rnnsearch/hypotheses.test.txt").unlink()
 
 
 @seen_by(ALL, "began with the weights of another run")

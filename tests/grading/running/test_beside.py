@@ -1,0 +1,36 @@
+"""Processes that grade beside each other: what becomes of a submission that ends its process."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from course_lib.grading.running import beside
+from course_lib.grading.running.journal import Outcome
+from course_lib.grading.running.submission import Job
+
+
+def test_what_ends_its_process_every_time_is_begun_three_times_and_costs_nobody_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = tmp_path / "begun"
+
+    def grade(job: Job) -> Outcome:
+        with begun.open("a") as stream:
+            stream.write(f"{job.student} ")
+        if job.student == "eve":
+            os._exit(7)
+        if job.student == "ben":
+            raise KeyError(job.student)
+        return Outcome(job.student, True, 0.0)
+
+    monkeypatch.setattr(beside, "grade", grade)
+    students = ("eve", "ada", "ben", "joe", "kim")
+    jobs = [Job(tmp_path, tmp_path, tmp_path, one, "tiny", "", boxed=True) for one in students]
+    outcomes = {one.student: one for one in beside.outcomes(jobs, 2)}
+    assert outcomes.keys() == set(students)
+    assert {name for name, one in outcomes.items() if one.graded} == {"ada", "joe", "kim"}
+    assert "status 7" in outcomes["eve"].remarks[0]
+    assert "KeyError" in outcomes["ben"].remarks[0]
+    names = begun.read_text().split()
+    assert {name: names.count(name) for name in students} == dict.fromkeys(students, 1) | {"eve": 3}
