@@ -53,7 +53,7 @@ def everything(
 
 def test_a_phone_shows_all_of_it_and_gives_fingers_room(everything: Page) -> None:
     everything.set_viewport_size({"width": 390, "height": 900})
-    assert everything.evaluate("document.documentElement.scrollWidth") <= 390
+    everything.wait_for_function("document.documentElement.scrollWidth <= 390")  # drawn anew
     boxes = everything.locator(".moving :is(button, select, input)").evaluate_all(
         "all => all.filter(one => one.checkVisibility()).map(one => {"
         " const box = one.getBoundingClientRect();"
