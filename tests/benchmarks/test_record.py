@@ -70,6 +70,14 @@ def test_what_is_promised_of_the_cost_model_is_recorded() -> None:
     assert abs(errors["time of a training alone, minutes"]["worst"]) < 0.5
 
 
+def test_what_is_promised_of_grading_is_recorded() -> None:
+    assert RESULTS["grade"]["ratio"] >= 2.5
+    result = RESULTS["class"]
+    assert result["submissions"] >= 200
+    assert max(row["minutes"] for row in result["rows"]) < 60
+    assert result["rows"][1]["finished"] < result["submissions"] == result["rows"][2]["finished"]
+
+
 def test_what_is_promised_of_the_moving_figures_is_recorded() -> None:
     result = RESULTS["figures"]
     assert {row["figure"] for row in result["rows"]} == set(FIGURES) - {LIVE}
