@@ -9,6 +9,8 @@ from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from .launch import notebook_of
+
 
 class Device(SphinxDirective):
     """A box with a label that says what it asks of the reader; the argument is its own heading."""
@@ -54,10 +56,14 @@ class Objectives(Device):
             if option not in self.options:
                 raise self.error(f"objectives needs the option :{option}:")
         super().fill(box)
-        facts = (
+        facts = [
             ("Time", f"about {self.options['minutes']} minutes, with the exercises left aside"),
             ("You need", self.options["prerequisites"]),
-        )
+        ]
+        if notebook := notebook_of(self.env.docname):
+            name = notebook.rsplit("/", 1)[-1]
+            link = f"{{download}}`{name} </{notebook}>`"
+            facts.append(("To run", f"{link}, with the cells that are hidden here"))
         items = nodes.definition_list(classes=["chapter-facts"])
         for term, text in facts:
             inline, messages = self.state.inline_text(text, self.lineno)
