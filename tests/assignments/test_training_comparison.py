@@ -161,8 +161,9 @@ def test_visible_tests_need_no_grader_and_say_what_to_do(workplace: Path) -> Non
     config = workplace / "comparison/rnnsearch/config.yaml"
     assert f"seed: {seed}\n" in config.read_text()
     config.unlink()
-    with pytest.raises(AssertionError, match="Train with the command"):
-        exec(text_of(SOURCE, "runs_files"), {"student_id": "reference"})
+    for part in ("files", "recipe"):
+        with pytest.raises(AssertionError, match=r"rnnsearch/config.yaml. Train both models, to"):
+            exec(text_of(SOURCE, f"runs_{part}"), {"student_id": "reference"})
 
 
 def test_the_class_is_prepared_only_where_somebody_used_the_corpus(

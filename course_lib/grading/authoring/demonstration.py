@@ -133,7 +133,7 @@ def read_variants(root: Path, name: str) -> Variants:
         if names.count(section.name) > 1:
             raise CourseError(f"{path}: there are two entries {section.name}. Rename one.")
     also = {cell: frozenset(parts) for cell, parts in written.get("also", {}).items()}
-    unknown = (also.keys() - _cells(notebook, "solution").keys()) | (
+    unknown = (also.keys() - sources(notebook, "solution").keys()) | (
         set().union(*also.values()) - automatic_parts(notebook).keys()
     )
     if unknown:
@@ -166,7 +166,7 @@ def _students(
     path: Path, written: Iterable[dict[str, Any]], notebook: NotebookNode
 ) -> list[Student]:
     """The entries of a file, held to the cells and parts of its assignment."""
-    automatic, answers = automatic_parts(notebook), _cells(notebook, "solution")
+    automatic, answers = automatic_parts(notebook), sources(notebook, "solution")
     students = []
     for entry in written:
         loses = set(automatic) if entry["loses"] == "everything" else set(entry["loses"])
@@ -201,7 +201,7 @@ def automatic_parts(notebook: NotebookNode) -> dict[str, float]:
 
 def answered(student: Student, source: NotebookNode, released: NotebookNode) -> NotebookNode:
     """The notebook this student hands in: the released one with the answers filled in."""
-    solutions = _cells(source, "solution")
+    solutions = sources(source, "solution")
     notebook = nbformat.from_dict(released)
     for cell in notebook.cells:
         metadata = cell.metadata.get("nbgrader", {})
@@ -267,7 +267,8 @@ def disagreements(result: "ClassReport", declared: list[Student]) -> list[str]:
     return lines
 
 
-def _cells(notebook: NotebookNode, kind: str) -> dict[str, str]:
+def sources(notebook: NotebookNode, kind: str) -> dict[str, str]:
+    """The text of a notebook's cells of a kind, as "solution": grade id -> source."""
     return {
         cell.metadata.nbgrader.grade_id: cell.source
         for cell in notebook.cells

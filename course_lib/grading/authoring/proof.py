@@ -3,7 +3,8 @@
 The cells run here, without kernels. All variants of one cell share the cells before it: a process
 runs the instructor's solution from the top, and at each answer cell it forks a child for every
 variant of that cell, which runs the notebook to its end and reports which parts it lost. So what a
-variant does, to the interpreter as well, concerns nobody else.
+variant does, to the interpreter as well, concerns nobody else. A slow test hands the same variants
+in as a class, where tests run outside the students' boxes, and compares the marks.
 
 `python -m course_lib.grading.authoring.proof NAME` prints its result, as JSON.
 """
@@ -16,11 +17,11 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import nbformat
 import torch
@@ -29,16 +30,16 @@ from nbformat import NotebookNode
 from course_lib.assignments import agent, owner
 from course_lib.grading.authoring.demonstration import (
     Student,
-    Variants,
     answered,
     automatic_parts,
     cell_of,
     read_variants,
+    sources,
     write_files,
 )
 from course_lib.grading.running.execution import visible_names
 from course_lib.grading.runs import boxed_inspection
-from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
+from course_lib.grading.sources.marked_cells import grade_id, is_grade
 from course_lib.grading.sources.project import project_root, source_of
 from course_lib.grading.sources.release import data_files, handed_in, source_notebook
 
@@ -91,53 +92,87 @@ def belonging(notebook: NotebookNode) -> dict[str, list[str]]:
     return {cell: own for cell, own in parts.items() if own}
 
 
-def prove(root: Path, name: str) -> dict[str, Lost]:
-    """What each way of handing in an assignment loses.
+class Way(NamedTuple):
+    """One way to hand in.
 
-    The names are those of the variants; besides them "reference", "blank", and for every answer
-    cell "only CELL" (nothing else is answered, but for cells it hangs on by design) and "without
-    CELL" (everything else is).
+    Attributes:
+        student: what is answered, and what lies beside it.
+        cell: the answer cell it is about, if it is about one.
+        kind: "complete", "blank", "one answer", "one gap", "right" or "wrong".
+    """
+
+    student: Student
+    cell: str
+    kind: str
+
+
+def ways(root: Path, name: str) -> list[Way]:
+    """All ways of handing in an assignment that are tried.
+
+    They are its variants; besides them "reference", "blank", and for every answer cell "only CELL"
+    (nothing else is answered, but for cells it hangs on by design) and "without CELL" (everything
+    else is).
     """
     variants = read_variants(root, name)
-    source = source_notebook(source_of(root, name))
-    released = root / "exercises" / name / f"{name}.ipynb"
+    released = nbformat.read(root / "exercises" / name / f"{name}.ipynb", as_version=4)
+    stubs = sources(released, "solution")
+    parts = belonging(source_notebook(source_of(root, name)))
+
+    def answering(way: str, given: Container[str]) -> Student:
+        left = {cell: stub for cell, stub in stubs.items() if cell not in given}
+        return Student(way, left, False, frozenset())
+
+    found = [Way(REFERENCE, "", "complete"), Way(answering("blank", ()), "", "blank")]
+    for cell, own in parts.items():
+        above = [needed for needed, hanging in variants.also.items() if hanging & {*own}]
+        found.append(Way(answering(f"only {cell}", {cell, *above}), cell, "one answer"))
+    for cell in parts:
+        student = answering(f"without {cell}", stubs.keys() - {cell})
+        found.append(Way(student, cell, "one gap"))
+    for cell in parts:
+        found += [
+            Way(variant, cell, "wrong" if variant.loses else "right")
+            for variant in variants.sections
+            if cell_of(variant) == cell
+        ]
+    return found
+
+
+def prove(root: Path, name: str) -> dict[str, Lost]:
+    """What each way of handing in an assignment loses, by its name."""
+    source = source_of(root, name)
     with tempfile.TemporaryDirectory(prefix="proof-") as folder:
-        runner = _Runner(name, source, nbformat.read(released, as_version=4), Path(folder))
-        text = source_of(root, name)
-        for given, path in {**data_files(text), **handed_in(text)}.items():
+        runner = _Runner(name, source_notebook(source), Path(folder))
+        for given, path in {**data_files(source), **handed_in(source)}.items():
             target = runner.work / given
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target)
-        runner.go(variants)
+        runner.go([way.student for way in ways(root, name)])
         return runner.results()
 
 
 def table(root: Path, name: str, lost: dict[str, Lost]) -> dict[str, Any]:
     """What `prove` returns, in a form to be recorded: the parts, and a row for each way to hand in.
 
-    A row has its name, the answer cell it is about, its kind ("complete", "blank", "one answer",
-    "one gap", "right", "wrong") and the parts it lost, in the assignment's order.
+    A row has the way's name, the answer cell it is about, its kind and the parts it lost, in the
+    assignment's order.
     """
     notebook = source_notebook(source_of(root, name))
-    points, parts = automatic_parts(notebook), belonging(notebook)
-    rows = [("reference", "", "complete"), ("blank", "", "blank")]
-    rows += [(f"only {cell}", cell, "one answer") for cell in parts]
-    rows += [(f"without {cell}", cell, "one gap") for cell in parts]
-    for cell in parts:
-        rows += [
-            (variant.name, cell, "wrong" if variant.loses else "right")
-            for variant in read_variants(root, name).sections
-            if cell_of(variant) == cell
-        ]
+    points = automatic_parts(notebook)
     return {
         "parts": [
             {"part": part, "cell": cell, "points": points[part]}
-            for cell, own in parts.items()
+            for cell, own in belonging(notebook).items()
             for part in own
         ],
         "rows": [
-            {"name": way, "cell": cell, "kind": kind, "lost": list(lost[way])}
-            for way, cell, kind in rows
+            {
+                "name": way.student.name,
+                "cell": way.cell,
+                "kind": way.kind,
+                "lost": list(lost[way.student.name]),
+            }
+            for way in ways(root, name)
         ],
     }
 
@@ -145,70 +180,48 @@ def table(root: Path, name: str, lost: dict[str, Lost]) -> dict[str, Any]:
 class _Runner:
     """The process that runs the solution, its children, and the files they report in."""
 
-    def __init__(
-        self, name: str, source: NotebookNode, released: NotebookNode, folder: Path
-    ) -> None:
+    def __init__(self, name: str, source: NotebookNode, folder: Path) -> None:
         self.name = name
         self.source = source
-        self.stubs = _stubs(released)
         self.work, self.reports = folder / "work", folder / "reports"
         self.work.mkdir()
         self.reports.mkdir()
         self.children: dict[int, str] = {}
         self.started: dict[str, list[str]] = {}
 
-    def go(self, variants: Variants) -> None:
-        """Run everything, as many at a time as there are cores."""
+    def go(self, students: list[Student]) -> None:
+        """Run everything, as many at a time as there are cores.
+
+        A child is forked where its student's notebook first differs from the reference's; at the
+        top, if other files or another name come with it.
+        """
         torch.set_num_threads(1)  # a process with several threads must not be forked
         os.chdir(self.work)
         (self.work / owner.FILE).write_text(REFERENCE.id)
         boxed_inspection.inspect_here(self.name, self.work, REFERENCE.id)
-        cells = answered(REFERENCE, self.source, self.source).cells
-        namespace = new_namespace()
-        self._fork(REFERENCE.name, cells, namespace)
-        for variant in variants.sections:
-            if variant.files or variant.owner:
-                student = variant if variant.owner else replace(variant, owner=REFERENCE.id)
-                own = answered(student, self.source, self.source).cells
-                self._fork(variant.name, own, namespace, student)
-        first = next(place for place, cell in enumerate(cells) if _solution_id(cell))
+        cells, namespace = answered(REFERENCE, self.source, self.source).cells, new_namespace()
+        waiting = [self._placed(student, cells) for student in students]
         for place, cell in enumerate(cells):
-            if place == first:
-                self._little_answered(variants, cells[first:], namespace)
-            self._at(cell, cells[place + 1 :], variants, namespace)
+            for first, student, own in waiting:
+                if first == place:
+                    self._fork(student, own[place:], namespace)
             with redirect_stdout(io.StringIO()):  # what the notebook prints is no part of the proof
                 execute(cell, namespace)
         while self.children:
             self._wait()
 
-    def _little_answered(
-        self, variants: Variants, cells: list[NotebookNode], namespace: dict[str, Any]
-    ) -> None:
-        """From the first answer on: none is given, and each by itself."""
-        self._fork("blank", _filled(cells, self.stubs), namespace)
-        answers = {name: cell.source for cell in cells if (name := _solution_id(cell))}
-        for answer, own in belonging(self.source).items():
-            above = {cell for cell, hanging in variants.also.items() if hanging & {*own}}
-            given = {cell: answers[cell] for cell in (*above, answer)}
-            self._fork(f"only {answer}", _filled(cells, {**self.stubs, **given}), namespace)
-
-    def _at(
-        self,
-        cell: NotebookNode,
-        rest: list[NotebookNode],
-        variants: Variants,
-        namespace: dict[str, Any],
-    ) -> None:
-        """What can stand in an answer's place, where all before it is the reference's."""
-        grade_id = _solution_id(cell)
-        if grade_id not in belonging(self.source):
-            return
-        self._fork(f"without {grade_id}", [_with(cell, self.stubs[grade_id]), *rest], namespace)
-        for variant in variants.sections:
-            if cell_of(variant) == grade_id and not (variant.files or variant.owner):
-                student = replace(variant, owner=REFERENCE.id)
-                [changed] = answered(student, self.source, NotebookNode(cells=[cell])).cells
-                self._fork(variant.name, [changed, *rest], namespace)
+    def _placed(
+        self, student: Student, cells: list[NotebookNode]
+    ) -> tuple[int, Student, list[NotebookNode]]:
+        """Where a student's notebook begins to be another, the student, and the notebook."""
+        student = replace(student, owner=student.owner or REFERENCE.id)
+        own = answered(student, self.source, self.source).cells
+        different = [
+            n
+            for n, (one, other) in enumerate(zip(own, cells, strict=True))
+            if one.source != other.source
+        ]
+        return (0 if _brings_more(student) else min(different, default=0)), student, own
 
     def results(self) -> dict[str, Lost]:
         """What the children reported, in the order they were started in."""
@@ -221,30 +234,21 @@ class _Runner:
             lost[name] = {part: text for part, text in messages.items() if text is not None}
         return lost
 
-    def _fork(
-        self,
-        name: str,
-        cells: list[NotebookNode],
-        namespace: dict[str, Any],
-        student: Student | None = None,
-    ) -> None:
+    def _fork(self, student: Student, cells: list[NotebookNode], namespace: dict[str, Any]) -> None:
         while len(self.children) >= (os.cpu_count() or 1):
             self._wait()
-        self.started[name] = [part for cell in cells if (part := _part_id(cell))]
+        self.started[student.name] = [part for cell in cells if (part := _part_id(cell))]
         child = os.fork()
         if child:
-            self.children[child] = name
+            self.children[child] = student.name
         else:
-            self._run(name, cells, namespace, student)
+            self._run(student, cells, namespace)
 
     def _run(
-        self,
-        name: str,
-        cells: list[NotebookNode],
-        namespace: dict[str, Any],
-        student: Student | None,
+        self, student: Student, cells: list[NotebookNode], namespace: dict[str, Any]
     ) -> NoReturn:
         """The child's whole life."""
+        name = student.name
         gc.disable()  # it would touch, and so copy, all that is shared with the parent
         # their default action ends the process, whatever runs
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
@@ -254,7 +258,7 @@ class _Runner:
         errors = os.open(self.reports / f"{name}.stderr", os.O_RDWR | os.O_CREAT)
         os.dup2(quiet, 1)
         os.dup2(errors, 2)
-        if student is not None:
+        if _brings_more(student):
             folder = Path(tempfile.mkdtemp(dir=self.reports.parent))
             shutil.copytree(self.work, folder, dirs_exist_ok=True)
             os.chdir(folder)
@@ -287,20 +291,9 @@ def _size(file: int) -> int:
     return os.fstat(file).st_size
 
 
-def _stubs(released: NotebookNode) -> dict[str, str]:
-    return {name: cell.source for cell in released.cells if (name := _solution_id(cell))}
-
-
-def _filled(cells: list[NotebookNode], sources: dict[str, str]) -> list[NotebookNode]:
-    return [_with(cell, sources[name]) if (name := _solution_id(cell)) else cell for cell in cells]
-
-
-def _with(cell: NotebookNode, source: str) -> NotebookNode:
-    return NotebookNode({**cell, "source": source})
-
-
-def _solution_id(cell: NotebookNode) -> str | None:
-    return grade_id(cell) if is_solution(cell) else None
+def _brings_more(student: Student) -> bool:
+    """Whether other files than the reference's come along, or another name."""
+    return bool(student.files) or student.id != REFERENCE.id
 
 
 def _part_id(cell: NotebookNode) -> str | None:

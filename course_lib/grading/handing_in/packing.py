@@ -107,7 +107,7 @@ def _wanted(folder: Path, name: str) -> dict[str, Path]:
         )
     return {
         path.relative_to(folder).as_posix(): path
-        for pattern in inspector.files
-        for path in sorted((folder / inspector.folder).glob(pattern))
+        for pattern in inspector.files()
+        for path in sorted(folder.glob(pattern))
         if path.is_file()
     }

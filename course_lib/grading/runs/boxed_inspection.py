@@ -1,9 +1,9 @@
 """Judging files that a student hands in, before the notebook is run.
 
-A notebook's tests share a process with the student's code. What is to be found out about files (is
-this model's score its own?) is found out by the library alone, in a process of its own: boxed in
-like a kernel, without a network, with the corpora to read and the submission's folder, and nothing
-else. What it finds lies beside the notebook in a file that hidden tests read with `facts`.
+What is to be found out about files (is this model's score its own?) is found out once, by the
+library alone, in a process of its own: boxed in like a kernel, without a network, with the corpora
+to read and the submission's folder, and nothing else. What it finds lies beside the notebook in a
+file that hidden tests read with `facts`.
 """
 
 import importlib

@@ -41,18 +41,23 @@ from course_lib.grading.runs.translations import check_translations
 from course_lib.grading.wording import visible
 from course_lib.models import ModelConfig
 from course_lib.training.recipe import Recipe
-from course_lib.training.run_directory import make_vocabularies, other_data
+from course_lib.training.run_directory import (
+    BEST,
+    CONFIG,
+    METRICS,
+    RESULT,
+    VOCABULARY,
+    make_vocabularies,
+    other_data,
+)
 
-FOLDER = "comparison"
-MODELS = ("rnnencdec", "rnnsearch")
+INSPECTOR = INSPECTORS["training_comparison"]
+FOLDER, MODELS, PARTS = INSPECTOR.folder, INSPECTOR.runs, INSPECTOR.parts
 TESTS = {"multi30k": "test_2016_flickr", "toy": "test"}
 """The corpora that may be compared on, and the test split of each."""
 
 SHARED = ("corpus", "pair", "preset", "seed", "changes", "corpus_sha256", "lowercased")
 """What two compared runs have in common, beside recipe and sizes."""
-
-PARTS = INSPECTORS["training_comparison"].parts
-"""What is judged, each on its own."""
 
 PRESETS = ("cpu", "gpu")
 """Those of the task. No model that the course publishes is of them."""
@@ -103,10 +108,13 @@ class Findings:
             self.problems[part].append(problem)
             self.remarks.append(f"{part}: {problem}")
 
-    def not_checked(self, part: str, why: str) -> None:
-        """A part that cannot be judged because of another: the student is told, nobody else."""
+    def not_checked(self, part: str, file: str) -> None:
+        """A part that rests on a file that another part misses: the student is told, nobody else."""
         if not self.problems[part]:
-            self.problems[part].append(f"This could not be checked: {why}.")
+            self.problems[part].append(
+                f"This could not be checked: {file} is missing or cannot be used. Let the training"
+                " come to its end; `course submit` packs what it writes."
+            )
 
 
 def inspect(folder: Path, student: str) -> dict[str, Any]:
@@ -136,9 +144,12 @@ def inspect(folder: Path, student: str) -> dict[str, Any]:
             if run.model is not None and run.words is not None:
                 made = (run, run.model, run.words, corpus)
                 facts["evidence"][model] = found.attempt("curves", evidence_of, *made)
-    if facts["runs"].keys() != set(MODELS):
-        for part in PARTS[1:]:
-            found.not_checked(part, "a run is missing or cannot be read")
+    for model in MODELS:
+        lacking = _lacking(runs[model]) if model in facts["runs"] else [CONFIG]
+        for part, files in PARTS.items():
+            for file in files:
+                if file in lacking and part != "files":  # that part was judged by reading them
+                    found.not_checked(part, f"{FOLDER}/{model}/{file}")
     if runs:
         found.remarks.insert(0, _setting(runs))
     return {"facts": facts, "remarks": found.remarks}
@@ -289,15 +300,19 @@ def _inspect_run(run: Submitted, corpus: Corpus, student: str, found: Findings) 
     if None not in (*made, run.translations, run.result):
         arguments = (*made, run.translations, test, split)
         found.attempt("translations", check_translations, run, *arguments)
-    missing = {
-        "scores": (run.result, run.translations),
-        "curves": (run.result, run.metrics, run.model, run.words),
-        "translations": (run.result, run.translations, run.model, run.words),
-    }
-    for part, needed in missing.items():
-        if any(one is None for one in needed):
-            found.not_checked(part, f"a file of {run.record.name} is missing or cannot be read")
     return facts
+
+
+def _lacking(run: Submitted) -> list[str]:
+    """The files of a run that could not be read."""
+    read = {
+        VOCABULARY: run.words,
+        RESULT: run.result,
+        METRICS: run.metrics,
+        "hypotheses.*.txt": run.translations,
+        BEST: run.model,
+    }
+    return [file for file, held in read.items() if held is None]
 
 
 def _check_recipe(run: Submitted, corpus: Corpus, student: str, found: Findings) -> None:
@@ -335,9 +350,9 @@ def _check_recipe(run: Submitted, corpus: Corpus, student: str, found: Findings)
         version = versions.get("torch") if isinstance(versions, dict) else None
         if str(version).split(".")[:2] == torch.__version__.split(".")[:2]:
             raise
-        found.remarks.append(
-            f"{fault} Another version of torch trained them, and may draw differently."
-        )
+        found.remarks.append(f"{fault} Another version of torch may have drawn them otherwise.")
+        if version is None:
+            found.not_checked("recipe", f"{record.name}/{RESULT}")
 
 
 def main() -> None:

@@ -94,6 +94,7 @@ def last_row(run: Path) -> str:
 
 SCORES, CURVES, RECIPE, OWN = {"scores"}, {"curves"}, {"recipe"}, {"translations"}
 ALL = {"files", "recipe", "scores", "curves", "translations"}
+ON_WEIGHTS = ALL - {"scores"}
 TAMPERED: list[tuple[Change, set[str], str]] = []
 """What is done to the pair, the parts that see it, and what is said."""
 
@@ -202,7 +203,7 @@ def same_run_twice(place: Path) -> None:
     shutil.copytree(place / "rnnsearch", place / "rnnencdec")
 
 
-@seen_by({"files", "curves", "translations"}, "weights of another model")
+@seen_by(ON_WEIGHTS, "weights of another model")
 def other_weights(place: Path) -> None:
     shutil.copy(place / "rnnsearch/model.safetensors", place / "rnnencdec/model.safetensors")
 
@@ -273,16 +274,6 @@ def infinite_curve(place: Path) -> None:
     path.write_text(path.read_text().replace('"train_loss": ', '"train_loss": 1e999, "was": ', 1))
 
 
-@seen_by({"files", "curves"}, "rnnencdec/metrics.jsonl is missing")
-def no_curve(place: Path) -> None:
-    (place / "rnnencdec/metrics.jsonl").unlink()
-
-
-@seen_by({"files", "scores", "translations"}, "rnnsearch/hypotheses.test.txt is missing")
-def no_translations(place: Path) -> None:
-    (place / "rnnsearch/hypotheses.test.txt").unlink()
-
-
 @seen_by(ALL, "began with the weights of another run")
 def begun_elsewhere(place: Path) -> None:
     edit_config(place / "rnnsearch", init_from={"run": "longer", "sha256": "0" * 64})
@@ -298,18 +289,18 @@ def nothing_at_all(place: Path) -> None:
     shutil.rmtree(place)
 
 
-@seen_by({"files", "curves", "translations"}, "not opened in any other way")
+@seen_by(ON_WEIGHTS, "not opened in any other way")
 def truncated(place: Path) -> None:
     path = place / "rnnsearch/model.safetensors"
     path.write_bytes(path.read_bytes()[:-1000])
 
 
-@seen_by({"files", "curves", "translations"}, "no finite numbers")
+@seen_by(ON_WEIGHTS, "no finite numbers")
 def nan_weights(place: Path) -> None:
     set_weights(place / "rnnsearch", lambda value: value * float("nan"))
 
 
-@seen_by({"files", "curves", "translations"}, "has 101 MB")
+@seen_by(ON_WEIGHTS, "has 101 MB")
 def huge_file(place: Path) -> None:
     with (place / "rnnsearch/model.safetensors").open("r+b") as file:
         file.truncate(101 * 1024**2)
@@ -369,7 +360,7 @@ def endless_corpus(place: Path) -> None:
         edit_config(place / model, changes=changes | {"corpus.train": 10**9})
 
 
-@seen_by({"files", "curves", "translations"}, "does not hold the words")
+@seen_by(ON_WEIGHTS, "does not hold the words")
 def foreign_words(place: Path) -> None:
     def change(sides: Any) -> None:
         sides["source"][50] = 7
@@ -387,6 +378,22 @@ def test_what_was_tampered_with_is_found_and_named(
     found = problems(folder)
     assert found.keys() == parts, found
     assert any(said in one for part in found.values() for one in part), found
+
+
+@pytest.mark.parametrize("file", inspection.INSPECTORS[NAME].files())
+def test_a_part_that_rests_on_a_missing_file_gets_no_points_and_is_told_which(
+    folder: Path, file: str
+) -> None:
+    resting = {part for part in ALL if file in inspection.INSPECTORS[NAME].files(part)}
+    [path] = folder.glob(file)
+    path.unlink()
+    # a student is told the same where they work
+    assert {part for part in ALL if inspection.missing(NAME, folder, part)} == resting
+    found = problems(folder)
+    assert found.keys() == resting
+    for part in resting - {"files"}:
+        assert f"{file} is missing or cannot be used. Let the training come" in found[part][0]
+    assert f"{path.relative_to(folder)} is missing." in found["files"][0]
 
 
 def test_a_changed_middle_of_a_curve_is_not_claimed_to_be_checked(folder: Path) -> None:
