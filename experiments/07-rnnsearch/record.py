@@ -1,19 +1,25 @@
 """Record what each detail that re-implementations of RNNsearch change costs.
 
-The paper's model on the embedded corpus, and the same model with one detail changed, three seeds
-each: for each variant its changes, parameters and,
-seed by seed, BLEU of the test split and the loss on the validation split.
+The paper's model on the embedded corpus, and the same model with one detail changed. Each variant
+looks for its own learning rate with one seed, by the loss on the validation split: RATES, and on
+past the end where the best one is the last, until it has a worse one on either side. With this rate
+it is trained with every seed. The record has for each variant its changes, its parameters, every
+rate that was tried with its loss, the best, and seed by seed BLEU of the test split and the loss on
+the validation split.
 """
 
 from typing import Any
 
+import torch
+
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.models import EncoderDecoder, count_parameters
 from course_lib.models.old_settings import renamed
-from course_lib.training import RunConfig
-from experiments.recording import TOY, Part, Read, Records, corpus_of, trained
+from course_lib.training import RunConfig, read_result
+from experiments.recording import TOY, Part, Read, Records, corpus_of, kept_run
 
 SEEDS = (0, 1, 2)
+RATES = (2.5e-3, 5e-3, 1e-2)
 SETTINGS: dict[str, Any] = {**TOY, "epochs": 6, "unit": "paper"}
 VARIANTS: dict[str, dict[str, Any]] = {
     "paper": {},
@@ -21,24 +27,46 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "query-after": {"decoder": "paper-asks-after"},
     "reads-current": {"decoder": "paper-reads-new-state"},
     "tanh-readout": {"decoder": "paper-tanh-readout"},
+    "linear-readout": {"decoder": "paper-linear-readout"},
     "start-zero": {"decoder": "paper-starts-at-zero"},
     "forward-encoder": {"encoder": "forward"},
 }
 
 
-def config_of(changes: dict[str, Any], seed: int = 0) -> RunConfig:
+def config_of(changes: dict[str, Any], rate: float = RATES[0], seed: int = 0) -> RunConfig:
     """One training."""
-    return RunConfig("rnnsearch", "toy", seed=seed, changes={**SETTINGS, **changes})
+    changes = {**SETTINGS, "learning_rate": rate, **changes}
+    return RunConfig("rnnsearch", "toy", seed=seed, changes=changes)
+
+
+def result_of(name: str, rate: float, seed: int) -> dict[str, Any]:
+    """The result of one training, which is kept."""
+    torch.set_num_threads(1)
+    run = kept_run(config_of(VARIANTS[name], rate, seed), f"details/{name}-{rate:g}-{seed}", beam=1)
+    return read_result(run)
+
+
+def tried_rates(name: str) -> dict[float, float]:
+    """The loss on the validation split by learning rate, until the best is not at an end."""
+    losses = {rate: result_of(name, rate, SEEDS[0])["best_val_loss"] for rate in RATES}
+    while (best := min(losses, key=losses.__getitem__)) in (ends := (min(losses), max(losses))):
+        further = best / 2 if best == ends[0] else best * 2
+        losses[further] = result_of(name, further, SEEDS[0])["best_val_loss"]
+    return dict(sorted(losses.items()))
 
 
 def details() -> Records:
     """Every variant with every seed, in one record."""
     variants: dict[str, Any] = {}
     for name, changes in VARIANTS.items():
-        results = [trained(config_of(changes, seed)).result for seed in SEEDS]
+        tried = tried_rates(name)
+        rate = min(tried, key=tried.__getitem__)
+        results = [result_of(name, rate, seed) for seed in SEEDS]
         variants[name] = {
             "changes": changes,
             "parameters": results[0]["parameters"],
+            "tried": [{"learning_rate": rate, "val_loss": loss} for rate, loss in tried.items()],
+            "learning_rate": rate,
             "bleu_tok": [result["scores"]["test"]["bleu_tok"] for result in results],
             "val_loss": [result["best_val_loss"] for result in results],
         }
@@ -50,7 +78,8 @@ def details() -> Records:
 
 
 def check(read: Read) -> None:
-    """Every variant has every seed, and the parameters of the settings with its change."""
+    """Every variant has every seed, the best of its rates, which is between two others, and the
+    parameters of the settings with its change."""
     record = read("toy-en-de-rnnsearch-cpu-details")
     assert record["settings"] == SETTINGS
     assert record["seeds"] == list(SEEDS)
@@ -63,8 +92,14 @@ def check(read: Read) -> None:
         assert len(kept["bleu_tok"]) == len(kept["val_loss"]) == len(SEEDS) >= 3
         assert all(0 < score < 100 for score in kept["bleu_tok"])
         assert all(loss > 0 for loss in kept["val_loss"])
+        tried = {row["learning_rate"]: row["val_loss"] for row in kept["tried"]}
+        rate = min(tried, key=tried.__getitem__)
+        assert kept["learning_rate"] == rate
+        assert kept["val_loss"][0] == tried[rate]
+        assert set(RATES) <= set(tried)
+        assert min(tried) < rate < max(tried)
         model = EncoderDecoder(config_of(renamed(kept["changes"])).model_config(*sizes))
         assert count_parameters(model) == kept["parameters"]
 
 
-PARTS = {"details": Part(details, "about half an hour")}
+PARTS = {"details": Part(details, "more than an hour")}
