@@ -6,13 +6,19 @@ import subprocess
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from torch import Tensor
 
 from course_lib.cli import app
+from course_lib.corpora.tokenization import tokenize
+from course_lib.models.contexts import AttentionContext
+from course_lib.search import translate
+from course_lib.training import load_run
 from tests.conftest import ROOT
 
 TOP_LEVEL = {
@@ -217,14 +223,34 @@ def test_missing_programs_are_named_before_anything_runs(tmp_path: Path) -> None
 
 def test_the_way_through_the_code_is_an_afternoons() -> None:
     contributing = (ROOT / "CONTRIBUTING.md").read_text()
-    way = re.findall(r"^\d+\. `(\w+/\w+\.py)`: .+\.$", contributing, re.MULTILINE)
+    line = r"^\d+\. \[`(\w+/\w+\.py)`\]\(course_lib/\1\): .+\.$"
+    way = re.findall(line, contributing, re.MULTILINE)
     assert 8 <= len(way) <= 12
     lines = {name: (ROOT / "course_lib" / name).read_text().count("\n") for name in way}
     assert sum(lines.values()) <= 1500, lines
+    drawing = (ROOT / "book" / "drawings" / "way.svg").read_text()
+    assert re.findall(r"</tspan> (\w+/\w+\.py)<", drawing) == way
+
+
+def test_the_shapes_that_readers_print_are_those_of_the_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    forward, printed = AttentionContext.forward, list[str]()
+
+    def printing(*given: Any) -> tuple[Tensor, Tensor]:
+        context, alpha = forward(*given)
+        printed.append(f"`{tuple(context.shape)}` and `{tuple(alpha.shape)}`")
+        return context, alpha
+
+    monkeypatch.setattr(AttentionContext, "forward", printing)
+    run = load_run("multi30k-en-de-laptop", "cpu")
+    words = run.source_vocabulary.encode(tokenize("A dog runs.", "en"))
+    translate(run.model, [words], 12, run.config.recipe.length_penalty)
+    assert printed[1] in (ROOT / "book" / "reading-the-code.md").read_text()
 
 
 def test_every_room_of_the_library_is_introduced() -> None:
-    page = (ROOT / "book" / "reading-the-code.md").read_text()
+    page = (ROOT / "CONTRIBUTING.md").read_text()
     rooms = {path.parent.name for path in (ROOT / "course_lib").glob("*/__init__.py")}
     assert set(re.findall(r"^\*\*`(\w+)`", page, re.MULTILINE)) >= rooms - {"widgets"}
     steps = {path.parent.name for path in (ROOT / "course_lib/grading").glob("*/__init__.py")}

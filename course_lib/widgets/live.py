@@ -42,6 +42,18 @@ SENTENCES = {
     ),
 }
 """What a page of a model of real text offers, by the language it reads."""
+GLOSSES = {
+    "zwei jungen in roten oberteilen beobachten einen weißen hund, der über einen zaun springt.": (
+        "two boys in red tops watch a white dog that jumps over a fence."
+    ),
+    "zwei jungen in roten oberteilen springen über einen weißen zaun, ein anderer mann sieht zu.": (
+        "two boys in red tops jump over a white fence, another man looks on."
+    ),
+    "deux garçons en t-shirts rouges regardent un chien blanc qui saute par-dessus une clôture.": (
+        "two boys in red T-shirts watch a white dog that jumps over a fence."
+    ),
+}
+"""In English what the published models write for SENTENCE, for readers of English alone."""
 BEAM = 5
 GREETING = 120_000
 """Bytes of the first sentence's translations; a model that finds no end writes more than a page
@@ -76,6 +88,7 @@ def values_of(runs: Sequence[Run], packs: Sequence[Pack], folder: str) -> dict[s
         "pair": about["pair"],
         "k": BEAM,
         "length_penalty": about["length_penalty"],
+        "glosses": GLOSSES,
         "first": first if len(json.dumps(first)) <= GREETING else {},
     }
 
@@ -120,6 +133,7 @@ class Live(anywidget.AnyWidget):
         worker: the script that translates.
         sentences: examples to take.
         text, pair, k, length_penalty: what is asked for.
+        glosses: what known translations mean in English, by their text.
         first: by name what the models write for `text`, so that something stands there at once.
         step: how many words are shown.
         found: by model its `text`, `source`, `target`, `alpha` and `log_prob`.
@@ -133,6 +147,7 @@ class Live(anywidget.AnyWidget):
     data: Any = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
     worker = traitlets.Unicode().tag(sync=True)
     sentences: Any = traitlets.List().tag(sync=True)
+    glosses: Any = traitlets.Dict().tag(sync=True)
     first: Any = traitlets.Dict().tag(sync=True)
     text = traitlets.Unicode().tag(sync=True)
     pair = traitlets.Unicode().tag(sync=True)

@@ -69,6 +69,8 @@ ATTENDS = {
     "RNNsearch. It is here to be compared with.",
 }
 
+CONDITIONAL = " with the conditional decoder (two GRUs a step; Sennrich et al., 2017)"
+
 
 def publish(name: str) -> Records:
     """Make the model NAME from RUNS/NAME."""
@@ -182,6 +184,7 @@ def card(result: dict[str, Any], run: Run, corpus: Corpus) -> str:
         rounding=result[rounded],
         val=result.get("val"),
         kind={"rnnsearch": "RNNsearch", "rnnencdec": "RNNencdec"}[result["model"]],
+        order=CONDITIONAL if run.model.config.decoder == "conditional" else "",
         attention=ATTENDS[run.model.config.context != "fixed"],
         about=CORPORA[corpus.name],
         train_pairs=len(train),

@@ -46,7 +46,7 @@ def test_the_demonstration_class_gets_what_it_deserves_and_who_shares_weights_is
     assert "of its lines are the model's" in remarks["forger"]
     assert "reports bleu_tok = 37.60" in remarks["inventor"]
     assert "not opened in any other way" in remarks["pickler"]
-    same = "rnnencdec is like that of forger, inventor, neighbour, pickler: the weights moved"
+    same = "rnnencdec is like that of forger, inventor, neighbour, pickler: unit for unit"
     assert same in remarks["reference"]
     assert "comparison/rnnsearch/config.yaml is missing" in remarks["blank"]
     assert "not verifiable" in remarks["reference"]

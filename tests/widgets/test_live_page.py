@@ -92,8 +92,15 @@ def written(page: Page, model: str) -> list[str]:
     return page.locator(f"section[aria-label={model}] .live-target .chip b").all_inner_texts()
 
 
+def more(page: Page) -> None:
+    """Unfold what a first visitor does not need."""
+    if page.locator(".live-more[open]").count() == 0:
+        page.get_by_text("More: the search").click()
+
+
 def numbers(page: Page) -> Any:
     """What the page offers as JSON."""
+    more(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="numbers as JSON").click()
     return json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
@@ -160,6 +167,8 @@ def test_a_sentence_stands_there_translated_before_a_model_is_loaded(
     # The library reports what the page's own script does.
     assert numbers(page) == exact(first)
     assert page.locator(".live-answer.solved").count() == 0
+    glosses = page.locator(".live-gloss").all_inner_texts()
+    assert ["dog" in gloss for gloss in glosses] == [True, False]
 
     page.get_by_label("languages").select_option("English → French")
     page.locator(".live-target .now").first.wait_for()
@@ -207,6 +216,51 @@ def test_the_first_translation_can_be_taken_in_hand_at_once(
     assert len(left["alpha"][0]) == len(left["source"]) == len(left["words"])
 
 
+def test_the_old_translation_stays_out_of_reach_until_the_new_one_is_there(
+    context: BrowserContext, greeting: Path
+) -> None:
+    page = context.new_page()
+    page.goto((greeting / PAGE).as_uri())
+    page.locator(".live-target .now").first.wait_for()
+    old = written(page, "RNNsearch")
+    page.get_by_label("Your sentence").fill("A dog and a horse.")
+    page.get_by_role("button", name="translate").click()
+    assert written(page, "RNNsearch") == old
+    assert page.locator(".live-target[inert], .live-source[inert]").count() == 3
+    assert page.locator(".stepper-arcs path, .live-target .now").count() == 0
+    page.locator(".live-target .now").first.wait_for()
+    assert written(page, "RNNsearch") != old
+    assert page.locator(".live [inert]").count() == 0
+
+
+ENDS = """all => all.map(arc => {
+  const end = arc.getPointAtLength(arc.getTotalLength()).matrixTransform(arc.getScreenCTM());
+  return [end.x, end.y] })"""
+
+
+def test_arcs_end_at_the_word_and_both_texts_stand_before_the_details(
+    context: BrowserContext, greeting: Path
+) -> None:
+    page = context.new_page()
+    page.goto((greeting / PAGE).as_uri())
+    for width in (1200, 380):
+        page.set_viewport_size({"width": width, "height": 900})
+        place = page.locator(".live-texts h3 .chip").first.bounding_box()
+        ends = page.locator(".stepper-arcs path").evaluate_all(ENDS)
+        assert ends
+        assert place
+        for x, y in ends:
+            assert place["x"] < x < place["x"] + place["width"]
+            assert y == pytest.approx(place["y"], abs=1)
+        texts, next_words = (
+            [one.bounding_box() for one in page.locator(place).all()]
+            for place in (".live-target", ".stepper-next")
+        )
+        assert max(one["y"] + one["height"] for one in texts if one) < min(
+            one["y"] for one in next_words if one
+        )
+
+
 def test_steps_go_both_ways_and_show_their_row(opened: Open) -> None:
     page = opened()
     page.get_by_role("button", name="to the beginning").click()
@@ -230,8 +284,8 @@ def test_another_word_is_gone_on_from(opened: Open) -> None:
     page = opened()
     before = numbers(page)["models"]
     page.get_by_role("button", name="word 2", exact=False).first.click()
+    page.get_by_label("RNNsearch, this word").locator(".stepper-next button").nth(1).click()
     side = page.locator("section[aria-label=RNNsearch]")
-    side.locator(".stepper-next button").nth(1).click()
     expect(side.locator(".live-before")).to_contain_text("before: ")
     after = numbers(page)["models"]
     first, second = before["RNNsearch"]["numbers"][0], before["RNNsearch"]["next"][1][1][2]
@@ -281,6 +335,7 @@ def test_weights_are_taken_in_hand(opened: Open) -> None:
 
 def test_the_address_says_it_all(opened: Open, context: BrowserContext) -> None:
     page = opened()
+    more(page)
     page.get_by_label("beam width").fill("3")
     page.get_by_role("button", name="translate").click()
     page.get_by_role("button", name=re.compile("^strong")).click()
@@ -322,6 +377,7 @@ def test_a_strange_address_changes_nothing(opened: Open, context: BrowserContext
 
 def test_map_and_tree_and_table(opened: Open) -> None:
     page = opened()
+    more(page)
     for name, begins in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
         with page.expect_download() as download:
             page.get_by_role("button", name=f"map as {name}").click()
@@ -407,6 +463,7 @@ def test_nothing_stands_in_anybodys_way(
     page.set_viewport_size({"width": width, "height": 800})
     page.get_by_role("button", name="all alike").click()
     expect(page.locator(".live-changes")).to_contain_text("weights held")
+    more(page)
     page.get_by_text("The beam's tree").click()
     page.get_by_text("The same as a table").click()
     page.get_by_text("Drag single weights").click()

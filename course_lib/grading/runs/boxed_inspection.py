@@ -143,7 +143,7 @@ def same_weights(place: Path, assignment: str) -> dict[str, list[str]]:
     by_student = {
         path.parent.name: {
             model: evidence
-            for model, evidence in ((facts(path.parent) or {}).get("evidence") or {}).items()
+            for model, evidence in ((facts(path.parent) or {}).get("units") or {}).items()
             if evidence is not None
         }
         for path in sorted((place / "inspected" / assignment).glob(f"*/{FILE}"))

@@ -126,7 +126,7 @@ def inspect(folder: Path, student: str) -> dict[str, Any]:
 
     Returns:
         `facts` as hidden tests read them: `problems` by part, `runs` with the scores as computed
-        here, `evidence` by run, to be compared with that of others; and `remarks` for the
+        here, `units` by run, to be compared with those of others; and `remarks` for the
         instructor.
 
     Raises:
@@ -134,7 +134,7 @@ def inspect(folder: Path, student: str) -> dict[str, Any]:
     """
     found = Findings()
     runs = _read(folder, found)
-    facts: dict[str, Any] = {"problems": found.problems, "runs": {}, "evidence": {}}
+    facts: dict[str, Any] = {"problems": found.problems, "runs": {}, "units": {}}
     if len(runs) == len(MODELS):
         found.attempt("recipe", _check_same, runs, found)
     for model, run in runs.items():
@@ -142,8 +142,8 @@ def inspect(folder: Path, student: str) -> dict[str, Any]:
         if corpus is not None:
             facts["runs"][model] = _inspect_run(run, corpus, student, found)
             if run.model is not None and run.words is not None:
-                made = (run, run.model, run.words, corpus)
-                facts["evidence"][model] = found.attempt("curves", evidence_of, *made)
+                made = (run.model, run.words, corpus)
+                facts["units"][model] = found.attempt("curves", evidence_of, *made)
     for model in MODELS:
         lacking = _lacking(runs[model]) if model in facts["runs"] else [CONFIG]
         for part, files in PARTS.items():

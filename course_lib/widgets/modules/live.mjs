@@ -3,7 +3,7 @@
 // What is asked lies in the traitlets model, what is taken in hand in `changed` (live/changes.mjs),
 // what was found in one column a model (live/column.mjs). Everything else follows from these.
 
-const READ_BY_EAR = "select, input, textarea, .beam, details"; // where arrow keys have a meaning of their own
+const READ_BY_EAR = "select, input, textarea, .live-tree, .live-table, .live-sliders"; // where arrow keys have a meaning of their own
 const region = (name, ...children) => make("div", { class: "moving-scroll", tabindex: 0, role: "region", "aria-label": name }, ...children);
 
 class Live {
@@ -25,9 +25,10 @@ class Live {
     this.progress = make("progress", { max: 1, value: 0, hidden: true, "aria-label": "loading the models" });
     this.arcs = draw("svg", { class: "stepper-arcs", "aria-hidden": "true" });
     this.source = make("p", { class: "stepper-words live-source", role: "group", "aria-label": "the words read; choose one to leave it out" });
-    this.sides = make("div", { class: "live-sides" });
+    this.sides = make("div", { class: "live-sides live-texts" });
+    this.besides = make("div", { class: "live-sides" });
     this.stage = make("div", { class: "live-stage", hidden: true }, this.arcs, this.steps.element,
-      make("p", { class: "live-hint" }, "The words read: press one to leave it out."), this.source, this.sides);
+      make("p", { class: "live-hint" }, "The words read: press one to leave it out."), this.source, this.sides, this.besides);
     this.changes = make("p", { class: "live-changes" });
     this.mapTitle = make("h3", { class: "moving-title" });
     this.map = region("the map of weights");
@@ -39,10 +40,12 @@ class Live {
         this.map, this.reading), this.hold.element);
     this.tree = make("details", { class: "live-tree", ontoggle: () => this.showTree() }, make("summary", {}, "The beam's tree"));
     this.table = make("details", { class: "live-table" }, make("summary", {}, "The same as a table"));
-    this.more = make("div", { class: "live-more", hidden: true }, this.tree, this.table);
     this.files = fileButtons(() => this.current(), this.shares);
+    this.more = make("details", { class: "live-more" }, make("summary", {}, "More: the search, its tree, a table, files"),
+      make("div", {}, this.form.settings, this.tree, this.table, this.files.element));
     el.classList.add("moving", "live");
     el.append(this.form.element, this.progress, this.changes, this.stage, this.below, this.more);
+    this.afterwards(true);
     this.say = announcer(el);
     this.map.addEventListener("pointermove", (event) => this.point(event.target));
     el.addEventListener("keydown", (event) => this.key(event));
@@ -65,29 +68,52 @@ class Live {
     this.steps.stop();
     this.form.show();
     this.begin(changed);
+    this.wait(true);
     if (!await this.run()) return;
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) return this.go(tellingStep(this.answered[0].found));
     this.go(1);
     this.steps.play();
   }
 
-  /** Empty columns for the pair of languages. */
+  /** Another sentence: empty columns for another pair of languages. */
   begin(changed) {
     this.changed = changed;
+    this.stage.hidden = false;
     const pair = this.model.get("pair");
-    const acts = { choose: (...chosen) => this.choose(...chosen), go: (step) => this.steps.to(step) };
+    if (this.challenges?.pair === pair) return;
+    const acts = { choose: (...chosen) => this.choose(...chosen), go: (step) => this.steps.to(step), glosses: this.model.get("glosses") };
     this.columns = this.model.get("packs").filter((one) => one.pair === pair).map((about) => new Column(about, acts));
     this.sides.replaceChildren(...this.columns.map((one) => one.element));
+    this.besides.replaceChildren(...this.columns.map((one) => one.beside));
+    this.challenges?.element.remove();
+    this.challenges = challengeList(pair);
+    this.more.before(this.challenges.element);
+    this.empty();
+  }
+
+  /** Nothing is translated. */
+  empty() {
     this.source.replaceChildren();
     this.pieces = [];
+    this.afterwards(true);
+  }
+
+  /** Whether what needs a translation is hidden. */
+  afterwards(hidden) {
+    const parts = [this.below, this.tree, this.table, this.files.element, this.challenges?.element];
+    for (const part of parts) if (part) part.hidden = hidden;
+  }
+
+  /** What was found for the sentence before stays, out of reach, until something is found for this one. */
+  wait(waits) {
+    this.waits = waits;
+    const parts = [this.steps.element, this.source, this.below, this.tree, this.table, this.files.element, this.challenges.element];
+    for (const part of parts) part.inert = waits;
+    for (const one of this.columns) one.wait(waits);
+    if (!waits) return;
     this.arcs.replaceChildren();
-    if (this.challenges?.pair !== pair) {
-      this.challenges?.element.remove();
-      this.challenges = challengeList(pair);
-    }
-    this.more.after(this.challenges.element, this.files.element);
-    for (const part of [this.below, this.more, this.challenges.element, this.files.element]) part.hidden = true;
-    this.stage.hidden = false;
+    this.changes.replaceChildren();
+    this.say("");
   }
 
   translator(about) {
@@ -109,12 +135,15 @@ class Live {
     const answers = await Promise.all(this.columns.map((one) => this.translated(one, request, round)));
     if (round !== this.round) return false;
     this.progress.hidden = true;
+    this.wait(false);
+    this.columns.forEach((one, k) => { if (!answers[k]) one.clear(); });
     if (answers.some(Boolean)) {
       // All at once: the figure is drawn anew whenever its size changes, also between two answers.
       answers.forEach((found, k) => { if (found) this.columns[k].take(found, this.columns[k].plain); });
       this.loaded();
       return true;
     }
+    this.empty();
     this.stage.hidden = answers.every((one) => one === null);
     if (this.stage.hidden) this.say("Type a sentence first.");
     return false;
@@ -185,7 +214,7 @@ class Live {
     const { attending, answered } = this;
     this.source.replaceChildren(...sourceWords(answered[0].found, (k) => this.leaveOut(k)));
     this.pieces = [...this.source.querySelectorAll(".live-piece")];
-    for (const part of [this.more, this.challenges.element, this.files.element]) part.hidden = false;
+    this.afterwards(false);
     this.below.hidden = !attending;
     if (attending) {
       this.mapTitle.textContent = `Where ${attending.about.model} looked`;
@@ -193,7 +222,7 @@ class Live {
       this.map.replaceChildren(mapOf(attending.found, `Weights of ${target.length} target words on ${source.length} source words`));
     }
     this.table.replaceChildren(this.table.firstChild, ...answered.map(({ about, found }) => region(`numbers of ${about.model}`,
-      make("p", { class: "moving-title" }, `${about.model}: ${found.text}`), tableOf(found))));
+      make("p", { class: "moving-title" }, `${about.model}, log p ${shown(found.logProb)}: ${found.text}`), tableOf(found))));
     const changes = this.list();
     const undo = make("button", { type: "button", onclick: () => this.change(UNTOUCHED, this.steps.now) }, "undo all");
     this.changes.replaceChildren(...(changes.length ? [`You changed: ${changes.join("; ")}. `, undo] : []));
@@ -218,9 +247,9 @@ class Live {
 
   /** The arcs, numbers and the row of the word written last. */
   look(step) {
-    const { attending, pieces } = this;
+    const { attending, pieces, waits } = this;
     this.arcs.replaceChildren();
-    if (!attending || !pieces.length) return;
+    if (!attending || !pieces.length || waits) return;
     const i = attending.at(step);
     const weights = attending.found.alpha[i] ?? [];
     pieces.forEach((piece, j) => {
@@ -228,11 +257,12 @@ class Live {
       piece.lastChild.textContent = i < 0 ? "" : shown(weights[j]);
     });
     [...this.map.querySelectorAll(".live-row")].forEach((row, k) => row.classList.toggle("later", k > i));
-    this.hold.element.hidden = i < 0;
+    [this.hold.element, attending.now].forEach((part) => { part.hidden = i < 0; });
     this.point(null);
     if (i < 0) return;
     this.hold.show(attending.found, i);
-    this.arcs.replaceChildren(...arcsOf(this.stage, weights, attending.written.children[i], pieces, this.sides));
+    attending.now.textContent = texts(attending.found.target)[i];
+    this.arcs.replaceChildren(...arcsOf(this.stage, weights, attending.now, pieces));
   }
 
   point(cell) {
@@ -265,7 +295,7 @@ class Live {
 
   key(event) {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!by || event.target.closest(READ_BY_EAR) || !this.answered.length) return;
+    if (!by || event.target.closest(READ_BY_EAR) || !this.answered.length || this.waits) return;
     event.preventDefault();
     event.stopPropagation();
     this.steps.to(this.steps.now + by);

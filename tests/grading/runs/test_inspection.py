@@ -46,7 +46,7 @@ def test_an_honest_pair_has_no_problem_and_its_scores_are_those_it_reports(folde
         assert score["short"]["sentences"] > 5
         assert score["long"]["sentences"] > 5
         assert found["facts"]["runs"][model]["curve"] == result["metrics"]
-    assert found["facts"]["evidence"].keys() == set(BOTH)
+    assert found["facts"]["units"].keys() == set(BOTH)
     assert [remark for remark in found["remarks"] if "not verifiable" in remark]
 
 

@@ -6,21 +6,26 @@ const WHAT = {
 };
 
 class Column {
-  /** `choose(column, i, number)`: the i-th word shall be another. `go(step)`: stand at a word. */
-  constructor(about, { choose, go }) {
-    Object.assign(this, { about, choose, go, found: null, plain: null });
-    this.score = make("span", { class: "live-score" });
+  /**
+   * `choose(column, i, number)`: the i-th word shall be another. `go(step)`: stand at a word.
+   * `glosses`: what known translations mean, by their text.
+   */
+  constructor(about, { choose, go, glosses }) {
+    Object.assign(this, { about, choose, go, glosses, found: null, plain: null });
+    this.now = make("span", { class: "chip now role-word", "aria-hidden": "true", hidden: true });
     this.what = make("p", { class: "live-hint" });
     this.status = make("p", { class: "live-status", role: "status" });
     this.written = make("p", { class: "stepper-words live-target" });
+    this.gloss = make("p", { class: "live-gloss" });
     this.before = make("p", { class: "live-before" });
     this.reading = make("p", { class: "live-reading" });
     this.next = make("tbody");
-    const caption = "The five most probable words here. Press another: it goes on from there.";
+    const caption = `The five words most probable for ${about.model}. Press another: it goes on from there.`;
     this.table = make("table", { class: "stepper-next", hidden: true }, make("caption", {}, caption), this.next);
     this.element = make("section", { class: "live-side", "aria-label": about.model },
-      make("h3", { class: "moving-title" }, about.model, this.score),
-      this.what, this.status, this.written, this.before, this.reading, this.table);
+      make("h3", { class: "moving-title" }, about.model, this.now),
+      this.what, this.status, this.written, this.gloss, this.before);
+    this.beside = make("section", { class: "live-side", "aria-label": `${about.model}, this word` }, this.reading, this.table);
   }
 
   /** What it says before there is a translation: how far it is, or what has failed. */
@@ -29,12 +34,28 @@ class Column {
     this.status.classList.toggle("writes", writes);
   }
 
+  /** What stands here is of the sentence before, and out of reach, until there is an answer. */
+  wait(waits) {
+    for (const part of [this.written, this.gloss, this.before, this.beside]) part.inert = waits;
+    if (!waits) return;
+    this.plain = null;
+    this.now.hidden = true;
+    this.written.querySelector(".now")?.classList.remove("now");
+  }
+
+  /** No translation: the model has failed. */
+  clear() {
+    Object.assign(this, { found: null, plain: null });
+    [this.what, this.written, this.gloss, this.before, this.reading].forEach((part) => part.replaceChildren());
+    this.table.hidden = true;
+  }
+
   /** A finished translation, and the untouched one beside it. */
   take(found, plain) {
     Object.assign(this, { found, plain });
     this.says("");
-    this.score.textContent = ` log p ${shown(found.logProb)}`;
     this.what.textContent = WHAT[Boolean(found.alpha)];
+    this.gloss.replaceChildren(...(this.glosses[found.text] ? [make("b", {}, "In English: "), this.glosses[found.text]] : []));
     this.written.replaceChildren(...labels(found.target).map((word, k) => this.chip(word, k)));
     const same = found.text === plain.text ? "the same as before: " : "before: ";
     this.before.replaceChildren(...(found === plain ? [] : [make("b", {}, same), plain.text]));

@@ -3,7 +3,7 @@
 const WIDEST = 12; // hypotheses of the widest beam
 const LONGEST = 2; // the largest length penalty
 
-/** The form; `put(key, value)` keeps what is asked, `ask()` asks it. */
+/** The form, and beside it the `settings` of the search; `put(key, value)` keeps what is asked, `ask()` asks it. */
 class Question {
   constructor(model, put, ask) {
     Object.assign(this, { model, put, ask, asked: model.get("text") });
@@ -19,7 +19,8 @@ class Question {
     this.element = make("form", { class: "live-ask", onsubmit: (event) => { event.preventDefault(); ask(); } },
       make("label", { for: id }, "Your sentence"),
       make("div", { class: "live-line" }, this.text, make("button", { type: "submit", class: "live-start" }, "translate")),
-      make("div", { class: "moving-controls" }, this.examples(), this.pairs(), ...this.sliders.map((one) => one.line)));
+      make("div", { class: "moving-controls" }, this.examples(), this.pairs()));
+    this.settings = make("div", { class: "moving-controls" }, ...this.sliders.map((one) => one.line));
   }
 
   examples() {

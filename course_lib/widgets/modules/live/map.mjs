@@ -31,24 +31,20 @@ function mapOf({ source, target, alpha }, title) {
     draw("rect", { x: left, y: top, width: cell * columns.length, height: cell * rows.length, fill: "none", stroke: line }));
 }
 
-/**
- * Arcs from the words looked at to the word written last, within the element `stage`: they bend
- * between the source and `below`, and go straight down from there.
- */
-function arcsOf(stage, weights, written, source, below) {
+/** Arcs from the words looked at to the word written last, within the element `stage`. */
+function arcsOf(stage, weights, written, source) {
   const origin = stage.getBoundingClientRect();
   const place = (element, edge) => {
     const box = element.getBoundingClientRect();
     return [box.left - origin.left + box.width / 2, box[edge] - origin.top];
   };
   const [x, y] = place(written, "top");
-  const [, bend] = place(below, "top");
   return weights.flatMap((weight, j) => {
     if (weight < 0.02 || !source[j]) return [];
     const [across, down] = place(source[j], "bottom");
-    const middle = (bend + down) / 2;
+    const middle = (y + down) / 2;
     return [draw("path", {
-      d: `M${across} ${down}C${across} ${middle} ${x} ${middle} ${x} ${bend}V${y}`,
+      d: `M${across} ${down}C${across} ${middle} ${x} ${middle} ${x} ${y}`,
       "stroke-width": (1 + 6 * weight).toFixed(2), "stroke-opacity": (0.25 + 0.75 * weight).toFixed(2),
     })];
   });

@@ -1,0 +1,383 @@
+"""Record what it costs to hand in a pair of runs that one has not trained, and who sees it.
+
+Two honest pairs are trained with the small recipe of the tests, from the seeds of two students. A
+third student forges: takes the weights of the first (and second), changes them in a way that is to
+hide it, writes a curve, translations and scores that fit, and hands in. Costs are seconds of a
+processor; what the forger's own time costs is not counted.
+"""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable
+from itertools import combinations
+from pathlib import Path
+from time import process_time
+from typing import Any, NamedTuple
+
+import torch
+import yaml
+from safetensors.torch import save_file
+from torch import Tensor
+
+from course_lib.assignments import owner
+from course_lib.corpora.batches import make_batch
+from course_lib.corpora.corpus import Corpus
+from course_lib.corpora.vocabulary import Vocabulary
+from course_lib.evaluation.bleu import bleu_tok
+from course_lib.evaluation.score import measured
+from course_lib.grading.runs.comparison import MODELS, inspect
+from course_lib.grading.runs.evidence import ALIKE, agreement, alike, kept_of_draw, unpacked
+from course_lib.grading.sources.project import project_root
+from course_lib.models import EncoderDecoder, build_model
+from course_lib.search import translate
+from course_lib.training import (
+    RunConfig,
+    compare,
+    compared_configs,
+    encode_pairs,
+    load_run,
+    mean_loss,
+)
+from course_lib.training.provenance import git_commit
+from experiments.recording import Part, Read, Records, corpus_of
+
+HANDED_IN = project_root(Path(__file__).parent) / "solutions/training_comparison/handed_in"
+HONEST = ("ada", "bela")
+FORGER = "cem"
+RATE = 0.01
+"""Of further training, as of the honest one."""
+
+Weights = dict[str, Tensor]
+
+
+class Forgery(NamedTuple):
+    """One way to forge.
+
+    Attributes:
+        does: for the page.
+        change: from the weights of the source and of another run, and the forger's own draw, to
+            those handed in.
+        updates: of training after that.
+        torch_version: of the record, if the forger says it was another.
+    """
+
+    does: str
+    change: Callable[[Weights, Weights, Weights], Weights]
+    updates: int = 0
+    torch_version: str = ""
+
+
+def mixed(share: float) -> Callable[[Weights, Weights, Weights], Weights]:
+    """So much of the forger's draw added to every number."""
+    return lambda source, _, drawn: {
+        name: value + share * drawn[name] for name, value in source.items()
+    }
+
+
+def in_another_order(weights: Weights) -> Weights:
+    """The same model with its units, and the numbers of its embeddings, in another order."""
+    found = {name: value.clone() for name, value in weights.items()}
+    draw = torch.Generator().manual_seed(5)
+
+    def order(of: str, across: bool = False) -> Tensor:
+        return torch.randperm(found[of].shape[across], generator=draw)
+
+    def turn(places: Tensor, rows: tuple[str, ...] = (), columns: tuple[str, ...] = ()) -> None:
+        for name in rows:
+            if name in found:
+                blocks = len(found[name]) // len(places)  # gates lie one below the other
+                every = [places + block * len(places) for block in range(blocks)]
+                found[name] = found[name][torch.cat(every)]
+        for name in columns:
+            if name in found:
+                found[name] = found[name][:, places]
+
+    score = "decoder.context.score"
+    read = []
+    for side in ("", "_reverse"):
+        units = order(f"encoder.rnn.units.weight_hh_l0{side}", across=True)
+        gates = tuple(
+            f"encoder.rnn.units.{kind}_l0{side}"
+            for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        )
+        turn(units, rows=gates, columns=(gates[1],))
+        read.append(units)
+    both = torch.cat([read[0], read[1] + len(read[0])])
+    wide = found["decoder.C.weight"].shape[1] == len(both)
+    turn(both, columns=(f"{score}.U_a.weight",))
+    turn(both if wide else read[0], columns=("decoder.C.weight", "decoder.C_o.weight"))
+    turn(read[1], columns=("decoder.W_s.weight",))
+    turn(
+        order("encoder.E.weight", across=True),
+        columns=(
+            "encoder.E.weight",
+            *(f"encoder.rnn.units.weight_ih_l0{side}" for side in ("", "_reverse")),
+        ),
+    )
+    turn(
+        order("decoder.E.weight", across=True),
+        columns=("decoder.E.weight", "decoder.unit.W.weight", "decoder.V_o.weight"),
+    )
+    turn(
+        order("decoder.W_s.weight"),
+        rows=(
+            *("decoder.W_s.weight", "decoder.W_s.bias", "decoder.C.weight"),
+            *(f"decoder.unit.{kind}" for kind in ("W.weight", "W.bias", "U.weight", "U.bias")),
+        ),
+        columns=("decoder.unit.U.weight", "decoder.U_o.weight", f"{score}.W_a.weight"),
+    )
+    if f"{score}.v_a.weight" in found:
+        turn(
+            order(f"{score}.v_a.weight", across=True),
+            rows=(f"{score}.W_a.weight", f"{score}.U_a.weight"),
+            columns=(f"{score}.v_a.weight",),
+        )
+    readout = order("decoder.W_o.weight", across=True)
+    turn(readout, columns=("decoder.W_o.weight",))
+    pairs = torch.stack([2 * readout, 2 * readout + 1], dim=1).flatten()  # maxout takes pairs
+    for name in ("U_o.weight", "V_o.weight", "V_o.bias", "C_o.weight"):
+        found[f"decoder.{name}"] = found[f"decoder.{name}"][pairs]
+    return {name: value.contiguous() for name, value in found.items()}
+
+
+def embeddings_turned(weights: Weights) -> Weights:
+    """The same model, the space of the source embeddings turned by a random rotation."""
+    size = weights["encoder.E.weight"].shape[1]
+    draw = torch.Generator().manual_seed(6)
+    rotation = torch.linalg.qr(torch.randn(size, size, generator=draw)).Q
+    turned = ("encoder.E.weight", *(f"encoder.rnn.units.weight_ih_l0{x}" for x in ("", "_reverse")))
+    return weights | {name: weights[name] @ rotation for name in turned}
+
+
+def own_parts(*parts: str) -> Callable[[Weights, Weights, Weights], Weights]:
+    """These parts as one's own seed draws them, the rest of the other run, in another order."""
+    return lambda source, other, drawn: (
+        mixed(0.6)(in_another_order(source), other, drawn)
+        | {name: value for name, value in drawn.items() if name.startswith(parts)}
+    )
+
+
+FORGERIES: dict[str, Forgery] = {
+    "copied": Forgery("the other run's weights as they are", lambda source, *_: source),
+    "other torch": Forgery(
+        "the same, said to be drawn by another version of torch",
+        lambda source, *_: source,
+        torch_version="2.0.0",
+    ),
+    "a fifth": Forgery("with 0.2 of one's own draw added", mixed(0.2)),
+    "mixed": Forgery("with 0.6 of one's own draw added", mixed(0.6)),
+    "averaged": Forgery(
+        "the mean of two other runs, with 0.6 of one's own draw",
+        lambda one, two, drawn: mixed(0.6)({n: (one[n] + two[n]) / 2 for n in one}, two, drawn),
+    ),
+    "ordered": Forgery(
+        "units in another order, with 0.6 of one's own draw",
+        lambda source, other, drawn: mixed(0.6)(in_another_order(source), other, drawn),
+    ),
+    "tuned": Forgery(
+        "the same, and 100 updates of training",
+        lambda source, other, drawn: mixed(0.6)(in_another_order(source), other, drawn),
+        updates=100,
+    ),
+    "turned": Forgery(
+        "the same, and the source embeddings turned",
+        lambda source, other, drawn: mixed(0.6)(
+            embeddings_turned(in_another_order(source)), other, drawn
+        ),
+        updates=100,
+    ),
+    "own encoder": Forgery(
+        "one's own encoder before the other's decoder, and 100 updates",
+        own_parts("encoder."),
+        updates=100,
+    ),
+    "own ends": Forgery(
+        "one's own encoder and output matrix, the rest of the other's, and 100 updates",
+        own_parts("encoder.", "decoder.W_o."),
+        updates=100,
+    ),
+}
+"""From the simplest on."""
+
+
+def honest(student: str, folder: Path) -> float:
+    """Train a student's pair below a folder; returns the seconds."""
+    pair = configs(owner.seed(student))
+    corpus = corpus_of(pair["rnnsearch"])
+    begin = process_time()
+    compare(pair, corpus, folder / "comparison", beam=3)
+    return process_time() - begin
+
+
+def configs(seed: int) -> dict[str, RunConfig]:
+    """The small recipe's pair."""
+    recorded = yaml.safe_load((HANDED_IN / "comparison/rnnsearch/config.yaml").read_text())
+    return compared_configs(corpus="toy", preset="cpu", seed=seed, changes=recorded["changes"])
+
+
+def forge(forgery: Forgery, source: Path, other: Path, folder: Path, student: str) -> float:
+    """Write a forged pair below a folder, with files that fit its weights; returns the seconds."""
+    shutil.copytree(source / "comparison", folder / "comparison")
+    begin = process_time()
+    for model in MODELS:
+        place = folder / "comparison" / model
+        run, another = load_run(place), load_run(other / "comparison" / model)
+        words = (run.source_vocabulary, run.target_vocabulary)
+        corpus = corpus_of(run.config)
+        drawn = build_model(run.model.config, owner.seed(student)).state_dict()
+        changed = forgery.change(run.model.state_dict(), another.model.state_dict(), drawn)
+        run.model.load_state_dict(changed)
+        _train(run.model, words, corpus, forgery.updates)
+        tensors = {name: value.contiguous() for name, value in run.model.state_dict().items()}
+        save_file(tensors, place / "model.safetensors")
+        _disguise(place, run.model, words, corpus, student, forgery.torch_version)
+    return process_time() - begin
+
+
+def _train(
+    model: EncoderDecoder, words: tuple[Vocabulary, Vocabulary], corpus: Corpus, updates: int
+) -> None:
+    pairs, draw = encode_pairs(corpus.splits["train"], words), torch.Generator().manual_seed(7)
+    optimiser = torch.optim.Adam(model.parameters(), lr=RATE)
+    model.train()
+    for update in range(updates):
+        chosen = torch.randint(len(pairs), (32,), generator=draw).tolist()
+        loss, count = model.loss(make_batch(pairs, chosen))
+        optimiser.zero_grad()
+        (loss / count).backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.param_groups[0]["lr"] = RATE * (1 - update / updates)
+        optimiser.step()
+    model.eval()
+
+
+@torch.no_grad()
+def _disguise(
+    place: Path,
+    model: EncoderDecoder,
+    words: tuple[Vocabulary, Vocabulary],
+    corpus: Corpus,
+    student: str,
+    torch_version: str,
+) -> None:
+    """A seed, a curve, translations and scores that fit the weights."""
+    result = json.loads((place / "result.json").read_text())
+    config = yaml.safe_load((place / "config.yaml").read_text())
+    rows, seed = result["metrics"], owner.seed(student)
+    pairs = encode_pairs(corpus.splits["val"], words)
+    loss = mean_loss(model, pairs)
+    found = translate(model, [source for source, _ in pairs], k=1)
+    written = [words[1].decode(one.tokens) for one in found]
+    best = result["best_epoch"]
+    for row in rows:
+        if row["epoch"] == best:
+            score = bleu_tok(written, corpus.splits["val"].target).score
+            row |= {"val_loss": loss, "val_bleu": score}
+        else:
+            row["val_loss"] = max(row["val_loss"], loss + 0.004 * abs(row["epoch"] - best))
+    sources = [words[0].encode(source) for source in corpus.splits["test"].source]
+    found = translate(model, sources, result["scores"]["test"]["beam"], 1.0)
+    written = [words[1].decode(one.tokens) for one in found]
+    result["scores"]["test"] |= measured(written, corpus, "test")
+    result |= {"metrics": rows, "best_val_loss": loss, "seed": seed}
+    if torch_version:
+        result["versions"]["torch"] = torch_version
+    texts = {
+        "config.yaml": yaml.safe_dump(config | {"seed": seed}, sort_keys=False),
+        "result.json": json.dumps(result),
+        "metrics.jsonl": "".join(json.dumps(row) + "\n" for row in rows),
+        "hypotheses.test.txt": "".join(" ".join(line) + "\n" for line in written),
+    }
+    for name, text in texts.items():
+        (place / name).write_text(text)
+
+
+def seen(folder: Path, student: str, others: dict[str, Any]) -> dict[str, Any]:
+    """What the grader says of a pair, alone and in a class with others' evidence."""
+    found = inspect(folder, student)
+    facts = found["facts"]
+    remarks = alike(others | {student: facts["units"]}).get(student, [])
+    return {
+        "parts": [part for part, problems in facts["problems"].items() if problems],
+        "remarked": any("another version of torch" in one.lower() for one in found["remarks"]),
+        "models named in class": len({remark.split()[0] for remark in remarks}),
+        "kept": {
+            model: kept_of_draw(run.model, build_model(run.model.config, owner.seed(student)))
+            for model in MODELS
+            for run in [load_run(folder / "comparison" / model)]
+        },
+        "agreement": agreements(facts["units"], others),
+        "bleu": {model: facts["runs"][model]["score"]["bleu_tok"] for model in MODELS},
+        "units": facts["units"],
+    }
+
+
+def agreements(mine: Any, others: dict[str, Any]) -> dict[str, float]:
+    """By what is compared, the largest agreement of any model with those of others."""
+    return {
+        view: max(
+            agreement(unpacked(mine[model])[view][1], unpacked(theirs[model])[view][1])
+            for theirs in others.values()
+            for model in MODELS
+        )
+        for view in mine[MODELS[0]]
+        if others
+    }
+
+
+def costs() -> Records:
+    """Both honest pairs, and every forgery."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        seconds = {student: honest(student, place / student) for student in HONEST}
+        units = {student: inspect(place / student, student)["facts"]["units"] for student in HONEST}
+        units["reference"] = inspect(HANDED_IN, "reference")["facts"]["units"]
+        rows = []
+        for student in HONEST:
+            others = {one: evidence for one, evidence in units.items() if one != student}
+            found = seen(place / student, student, others)
+            rows.append({"name": "honest", "seconds": seconds[student], **found})
+        for name, forgery in FORGERIES.items():
+            took = forge(forgery, *(place / one for one in HONEST), place / name, FORGER)
+            found = seen(place / name, FORGER, {HONEST[0]: units[HONEST[0]]})
+            rows.append({"name": name, "does": forgery.does, "seconds": took, **found})
+    for row in rows:
+        del row["units"]
+    made_of = {"git_commit": git_commit(), "corpus_sha256": corpus_of(configs(0)[MODELS[0]]).sha256}
+    yield "forgeries", {**made_of, "between honest": between(units), "rows": rows}
+
+
+def between(units: dict[str, Any]) -> dict[str, list[float]]:
+    """By what is compared, every agreement of two honest models of a kind."""
+    found: dict[str, list[float]] = {}
+    for (_, one), (_, other) in combinations(units.items(), 2):
+        for model in MODELS:
+            mine, theirs = unpacked(one[model]), unpacked(other[model])
+            for view in mine:
+                found.setdefault(view, []).append(agreement(mine[view][1], theirs[view][1]))
+    return found
+
+
+def check(read: Read) -> None:
+    """What the page of threats says of these rows."""
+    found = read("forgeries")
+    for values in found["between honest"].values():
+        assert max(values) < ALIKE - 0.1
+    rows = {row["name"]: row for row in found["rows"] if row["name"] != "honest"}
+    for row in found["rows"]:
+        if row["name"] == "honest":
+            assert not row["parts"]
+            assert not row["models named in class"]
+            assert rows["mixed"]["seconds"] < row["seconds"] / 10
+            assert rows["own ends"]["seconds"] < row["seconds"]
+    assert rows.keys() == FORGERIES.keys()
+    assert "recipe" in rows["copied"]["parts"]
+    assert rows["other torch"]["remarked"]
+    for name in ("mixed", "ordered", "tuned", "turned", "own encoder", "own ends"):
+        assert not rows[name]["parts"]
+    assert all(row["models named in class"] == len(MODELS) for row in rows.values())
+    assert rows["own ends"]["bleu"]["rnnsearch"] < found["rows"][0]["bleu"]["rnnsearch"] / 2
+
+
+PARTS = {"costs": Part(costs, "2 minutes")}
