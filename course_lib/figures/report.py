@@ -6,6 +6,7 @@ it, and then the spread of their scores is shown.
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from html import escape
 from pathlib import Path
 from statistics import mean
@@ -225,7 +226,7 @@ def write_report(folders: Sequence[Path]) -> list[Path]:
         pictures=[Markup(draw(first)._repr_html_()) for draw in (curves, lengths)],
         labels={model: style.label for model, style in styles_for(first.runs).items()},
         examples=examples(first),
-        recipe=result["recipe"] | result["model_config"],
+        recipe=asdict(next(iter(first.runs.values())).config.recipe) | result["model_config"],
         provenance={key: result[key] for key in PROVENANCE if result.get(key) is not None},
         signatures=[
             first.scores[next(iter(first.runs))][key]

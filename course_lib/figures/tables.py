@@ -9,14 +9,17 @@ from IPython.display import HTML
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> HTML:
-    """A table that scrolls by itself on a phone; the first cell heads its row, `code` is code."""
+    """A table that scrolls by itself on a phone; the first cell heads its row, `code` is code.
+
+    Numbers and code stay on one line.
+    """
 
     def text(cell: Any) -> str:
         code = r'<code style="white-space: nowrap">\1</code>'
         return re.sub("`(.+?)`", code, escape(str(cell)))
 
     def row(cells: Sequence[Any]) -> str:
-        rest = "".join(f"<td>{text(cell)}</td>" for cell in cells[1:])
+        rest = "".join(f"<td{_whole(str(cell))}>{text(cell)}</td>" for cell in cells[1:])
         return f'<tr><th scope="row">{text(cells[0])}</th>{rest}</tr>'
 
     head = "".join(f'<th scope="col">{text(cell)}</th>' for cell in header)
@@ -24,3 +27,8 @@ def table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> HTML:
         '<div class="pst-scrollable-table-container"><table class="table">'
         f"<thead><tr>{head}</tr></thead><tbody>{''.join(map(row, rows))}</tbody></table></div>"
     )
+
+
+def _whole(cell: str) -> str:
+    """A number does not break where the line does."""
+    return ' style="white-space: nowrap"' if re.fullmatch(r"[−+±-]?[\d,.]+ ?%?", cell) else ""

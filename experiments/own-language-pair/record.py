@@ -4,9 +4,12 @@ catalogues: the names of countries and languages that Debian translates, as a fo
 package iso-codes is fetched by apt, so this part needs Debian.
 captions: Multi30k from French to German, read as if it were somebody's own folder.
 expected: both models on parts of Multi30k, each read as a folder, and on generated texts.
+report: what `course report` writes of the published models `laptop`, and a picture of it.
 """
 
 import gzip
+import io
+import os
 import shutil
 import subprocess
 import tempfile
@@ -15,13 +18,18 @@ from pathlib import Path
 from typing import Any
 
 from babel.messages.mofile import read_mo
+from PIL import Image
+from playwright.sync_api import sync_playwright
 
 from course_lib.corpora.check import Judge
 from course_lib.corpora.check import check as faults_of
 from course_lib.corpora.multi30k import fetch
 from course_lib.corpora.own import OwnText, own_corpus
 from course_lib.corpora.tokenization import detokenize, tokenize
-from course_lib.training import compare, compared_configs
+from course_lib.figures.report import intervals, read_comparison, write_report
+from course_lib.files import sha256_of, write_atomically
+from course_lib.pretrained import published_path
+from course_lib.training import compare, compared_configs, load_run, score_run
 from course_lib.training.provenance import git_commit
 from experiments.recording import RUNS, Part, Read, Records, corpus_of
 
@@ -46,6 +54,22 @@ READ = 58_000
 BEAM = 12
 KEPT = ("git_commit", "corpus_sha256", "preset", "seed", "best_epoch", "precision")
 """What is said of each run."""
+TEST = "test_2016_flickr"
+PICTURE = Path(__file__).parents[2] / "book" / "images" / "report.png"
+WIDE, SENTENCE = 560, 3
+"""The picture is so many pixels wide, and shows this one of the report's sentences."""
+CUT = """number => {
+  const main = document.querySelector("main");
+  const shown = main.querySelectorAll("article")[number - 1];
+  const heads = [...main.querySelectorAll("h2")];
+  let part = heads[1];
+  for (let next; part; part = next) {
+    next = part.nextElementSibling;
+    if (part !== shown) part.remove();
+  }
+  return [main.getBoundingClientRect().bottom, shown.querySelector("h3").textContent];
+}"""
+"""Leaves the report's beginning, to the end of its scores, and one sentence."""
 
 
 def messages(folder: Path, language: str) -> list[tuple[str, str]]:
@@ -163,6 +187,52 @@ def part_of_captions(folder: Path, pairs: int) -> Path:
     return folder
 
 
+def report() -> Records:
+    """The report of the published models `laptop` to German, and its beginning as a picture."""
+    home = RUNS / "own-text" / "report"
+    for model, name in (
+        ("rnnencdec", "multi30k-en-de-laptop-rnnencdec"),
+        ("rnnsearch", "multi30k-en-de-laptop"),
+    ):
+        if (home / model / f"hypotheses.{TEST}.txt").exists():
+            continue
+        shutil.copytree(published_path(name), home / model, dirs_exist_ok=True)
+        run = load_run(home / model, "cpu")
+        score_run(run, corpus_of(run.config), TEST, BEAM)
+    page, _ = write_report([home])
+    sentence = picture_of(page)
+    found = read_comparison(home)
+    half, p = intervals(found)
+    yield (
+        "own-text-report",
+        {
+            "sentence": sentence,
+            "models": {model: one["model_sha256"] for model, one in found.results.items()},
+            "intervals": half,
+            "p": p,
+            "bleu_tok": {model: one["bleu_tok"] for model, one in found.scores.items()},
+            "picture_sha256": sha256_of(PICTURE),
+        },
+    )
+
+
+def picture_of(page: Path) -> str:
+    """Write PICTURE, the report's beginning and a sentence; gives that sentence's name."""
+    with sync_playwright() as playwright:
+        chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        sheet = browser.new_page(viewport={"width": WIDE, "height": 800}, device_scale_factor=2)
+        sheet.goto(page.resolve().as_uri())
+        height, name = sheet.evaluate(CUT, SENTENCE)
+        size = {"x": 0, "y": 0, "width": WIDE, "height": height + 12}
+        shot = sheet.screenshot(full_page=True, clip=size)
+        browser.close()
+    small, out = Image.open(io.BytesIO(shot)).convert("RGB").quantize(96), io.BytesIO()
+    small.save(out, "PNG", optimize=True)
+    write_atomically(PICTURE, out.getvalue())
+    return str(name)
+
+
 def check(read: Read) -> None:
     """What the page says of the records."""
     found = read("own-text-catalogues")["languages"]
@@ -179,11 +249,13 @@ def check(read: Read) -> None:
             for pairs in several
         ]
         assert bleu == sorted(bleu)  # more pairs, more points
+    assert read("own-text-report")["picture_sha256"] == sha256_of(PICTURE)
 
 
 PARTS = {
     "catalogues": Part(catalogues, "a minute"),
     "captions": Part(captions, "a minute"),
+    "report": Part(report, "five minutes"),
     **{
         f"expected-{kind}-{pairs}": Part(partial(expected, kind, pairs), "ten minutes")
         for kind, several in PAIRS.items()
