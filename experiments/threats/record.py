@@ -10,6 +10,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from time import process_time
@@ -75,6 +76,20 @@ def mixed(share: float) -> Callable[[Weights, Weights, Weights], Weights]:
     }
 
 
+def put_in_order(
+    weights: Weights, places: Tensor, rows: tuple[str, ...] = (), columns: tuple[str, ...] = ()
+) -> None:
+    """Change the rows of some matrices, gate by gate, and the columns of others, to this order."""
+    for name in rows:
+        if name in weights:
+            blocks = len(weights[name]) // len(places)  # gates lie one below the other
+            every = [places + block * len(places) for block in range(blocks)]
+            weights[name] = weights[name][torch.cat(every)]
+    for name in columns:
+        if name in weights:
+            weights[name] = weights[name][:, places]
+
+
 def in_another_order(weights: Weights) -> Weights:
     """The same model with its units, and the numbers of its embeddings, in another order."""
     found = {name: value.clone() for name, value in weights.items()}
@@ -83,16 +98,7 @@ def in_another_order(weights: Weights) -> Weights:
     def order(of: str, across: bool = False) -> Tensor:
         return torch.randperm(found[of].shape[across], generator=draw)
 
-    def turn(places: Tensor, rows: tuple[str, ...] = (), columns: tuple[str, ...] = ()) -> None:
-        for name in rows:
-            if name in found:
-                blocks = len(found[name]) // len(places)  # gates lie one below the other
-                every = [places + block * len(places) for block in range(blocks)]
-                found[name] = found[name][torch.cat(every)]
-        for name in columns:
-            if name in found:
-                found[name] = found[name][:, places]
-
+    turn = partial(put_in_order, found)
     score = "decoder.context.score"
     read = []
     for side in ("", "_reverse"):
