@@ -109,7 +109,7 @@ class Findings:
             self.remarks.append(f"{part}: {problem}")
 
     def not_checked(self, part: str, file: str) -> None:
-        """A part that rests on a file that another part misses: the student is told, nobody else."""
+        """A part rests on a file that another part misses: the student alone is told."""
         if not self.problems[part]:
             self.problems[part].append(
                 f"This could not be checked: {file} is missing or cannot be used. Let the training"

@@ -55,9 +55,8 @@ def test_a_run_that_holds_too_little_of_ones_own_draw_is_not_ones_own(
     forge(FORGERIES[name], DATA, DATA, tmp_path, "bela")
     found = problems(tmp_path, "bela")
     assert found.keys() == {"recipe"}
-    assert re.search(
-        r"the weights did not begin as the seed .* hold -?0\.[0-4]\d of that draw", found["recipe"][0]
-    )
+    pattern = r"the weights did not begin as the seed .* hold -?0\.[0-4]\d of that draw"
+    assert re.search(pattern, found["recipe"][0])
 
 
 def test_nobody_is_named_where_two_seeds_drew(folder: Path, tmp_path: Path) -> None:
