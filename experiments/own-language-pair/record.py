@@ -207,6 +207,7 @@ def report() -> Records:
         "own-text-report",
         {
             "sentence": sentence,
+            "git_commit": git_commit(),
             "models": {model: one["model_sha256"] for model, one in found.results.items()},
             "intervals": half,
             "p": p,
