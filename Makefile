@@ -40,7 +40,7 @@ RUN_TESTS := $(ONE_THREAD_EACH) python -m pytest -n $(WORKERS) --dist loadfile -
 INSTALL_TIME := 2 to 5 minutes
 BOOK_TIME := 2 to 4 minutes, seconds when nothing changed
 GRADE_TIME := about a minute
-TEST_TIME := 20 to 30 minutes, the book included
+TEST_TIME := 15 to 25 minutes, the book included
 TEST_ALL_TIME := more than an hour
 
 .PHONY: help book pdf test test-all lint exercises notebooks record grade serve lock clean announce-test announce-test-all
