@@ -142,6 +142,7 @@ def test_figures_moved_in_jupyterlab_are_read_in_the_kernel(notebook: Page) -> N
     page.get_by_role("button", name="to the beginning").click()
     page.get_by_role("button", name="next word").click()
     weights = page.locator(".live-piece i").all_inner_texts()
+    page.get_by_text("More: the search").click()
     page.get_by_text("The same as a table").click()
     written = page.locator(".live-table .moving-title").inner_text().split(": ")[1]
     run_cell(notebook, 7)
