@@ -300,10 +300,16 @@ def visible_part(source: str) -> str:
 def visible_names(source: str) -> set[str]:
     """What the visible part of a test gives names to."""
     try:
-        table = symtable.symtable(visible_part(source), "<test>", "exec")
+        tree = ast.parse(visible_part(source))
     except SyntaxError:  # the hidden part is a block's only content
         return set()
-    return {one.get_name() for one in table.get_symbols() if one.is_assigned() or one.is_imported()}
+    # A comprehension's variables are nobody else's, but from Python 3.12 on the table has them.
+    for node in ast.walk(tree):
+        for generator in getattr(node, "generators", ()):
+            generator.target = ast.Name("_", ast.Store())
+    table = symtable.symtable(ast.unparse(tree), "<test>", "exec")
+    given = (one for one in table.get_symbols() if one.is_assigned() or one.is_imported())
+    return {one.get_name() for one in given} - {"_"}
 
 
 def needed_later(cells: list[NotebookNode], index: int) -> bool:
