@@ -2,7 +2,9 @@
 
 import asyncio
 import os
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import pytest
 from course_book.execution import INPUTS, execute_all, key_of, not_yet_run, prune
 from jupyter_cache import get_cache
+from jupyter_cache.base import JupyterCacheAbstract
 from myst_nb.core.config import NbParserConfig
 from myst_parser.config.main import MdParserConfig
 from nbclient.exceptions import CellExecutionError
@@ -130,22 +133,40 @@ def run_all(*arguments: Any, **options: Any) -> None:
         thread.submit(lambda: asyncio.run(execute_all(*arguments, **options))).result()
 
 
-def test_two_pages_run_beside_each_other_and_are_found_in_the_cache(tmp_path: Path) -> None:
+@pytest.fixture
+def open_cache(tmp_path: Path) -> Iterator[Callable[[str], JupyterCacheAbstract]]:
+    """A cache by its folder's name. Its connections stay open unless somebody closes them, of which
+    Python warns from 3.13 on."""
+    with ExitStack() as at_the_end:
+
+        def cache_in(name: str) -> JupyterCacheAbstract:
+            cache = get_cache(tmp_path / name)
+            at_the_end.callback(lambda: cache.db.dispose())
+            return cache
+
+        yield cache_in
+
+
+def test_two_pages_run_beside_each_other_and_are_found_in_the_cache(
+    tmp_path: Path, open_cache: Callable[[str], JupyterCacheAbstract]
+) -> None:
     """Each waits for the other: one after the other they would never end."""
     both = {"a": MEETING.format(mine="a", other="b"), "b": MEETING.format(mine="b", other="a")}
-    env, cache = book_of(tmp_path, **both), get_cache(tmp_path / "cache")
+    env, cache = book_of(tmp_path, **both), open_cache("cache")
     waiting = not_yet_run(env, ["a", "b", "prose"], cache)
     assert [path.stem for path in waiting] == ["a", "b"]
     run_all(waiting, cache, timeout=600)
     assert not_yet_run(env, ["a", "b", "prose"], cache) == {}
-    fresh = not_yet_run(env, ["a"], get_cache(tmp_path / "another cache"))
+    fresh = not_yet_run(env, ["a"], open_cache("another cache"))
     _, kept = cache.merge_match_into_notebook(fresh[tmp_path / "a.md"])
     assert [output.text for output in kept.cells[-1].outputs] == ["met b\n"]
 
 
-def test_a_page_that_fails_ends_the_others_and_is_not_kept(tmp_path: Path) -> None:
+def test_a_page_that_fails_ends_the_others_and_is_not_kept(
+    tmp_path: Path, open_cache: Callable[[str], JupyterCacheAbstract]
+) -> None:
     env = book_of(tmp_path, fails="1 / 0", waits="import time\ntime.sleep(86_400)")
-    cache = get_cache(tmp_path / "cache")
+    cache = open_cache("cache")
     waiting = not_yet_run(env, ["fails", "waits"], cache)
     with pytest.raises(ExceptionGroup) as failed:
         run_all(waiting, cache, timeout=600)
