@@ -16,11 +16,8 @@ from benchmarks.rounds import peak_memory
 from benchmarks.training import update
 from course_lib.corpora import load_corpus
 from course_lib.corpora.batches import EncodedPair, make_batch
-from course_lib.errors import CourseError
 from course_lib.freed_memory import keep_freed_memory
 from course_lib.models import ModelConfig, build_model, model_config
-from course_lib.models.old_settings import renamed
-from course_lib.records import record_paths
 from course_lib.training import RunConfig, cost, load_run, train
 from course_lib.training.recipe import RECIPES, make_optimiser
 
@@ -73,13 +70,12 @@ def measure_cost(
     others: tuple[Point, ...] = OTHERS,
     whole: tuple[RunConfig, ...] = WHOLE,
 ) -> dict[str, Any]:
-    """Predictions beside measurements: memory and whole trainings now, the rest from records."""
+    """Predictions beside measurements: updates are those of `growth`, the rest is measured now."""
     rows = [
         *memory_rows(points),
         *memory_rows(others, "peak memory, MiB, other sizes"),
         *update_rows(),
         *whole_rows(whole),
-        *recorded_rows(),
     ]
     return {"what": "cost", "rows": rows, "errors": errors_of(rows), **about()}
 
@@ -196,27 +192,6 @@ def trained(config: RunConfig) -> tuple[ModelConfig, int, float]:
         return load_run(out).model.config, last["step"], last["seconds"]
 
 
-def recorded_rows() -> list[dict[str, Any]]:
-    """Minutes of the recorded one-thread trainings on Multi30k, whatever else the machine did."""
-    found = []
-    for path in record_paths("multi30k-en-de-*"):
-        run = json.loads(path.read_text())
-        if not isinstance(run, dict) or not {"train_seconds", "threads", "metrics"} <= run.keys():
-            continue
-        if run["threads"] != 1 or run["precision"] != "bf16" or not known(run):
-            continue
-        model, updates = ModelConfig(**renamed(run["model_config"])), run["metrics"][-1]["step"]
-        found.append(
-            {
-                "quantity": "time of a training beside others, minutes",
-                "what": path.stem,
-                "predicted": minutes(model, updates, RECIPES[run["preset"]].batch_size),
-                "measured": run["train_seconds"] / 60,
-            }
-        )
-    return found
-
-
 def minutes(config: ModelConfig, updates: int, pairs: int) -> float:
     """What so many updates on Multi30k should take on one thread in bf16.
 
@@ -226,17 +201,3 @@ def minutes(config: ModelConfig, updates: int, pairs: int) -> float:
     words = bench["target_tokens"] / bench["pairs"] - 1
     rate = bench["ours_bf16"] * bench["mflop_a_token"] * 1e6
     return cost.seconds(config, cost.Workload(updates, pairs, words, words), flops=rate) / 60
-
-
-def known(run: dict[str, Any]) -> bool:
-    """Whether the cost model has the parts of a recorded model, and words are what it read.
-
-    The rate and the words of an average pair were measured on whole words.
-    """
-    if run["changes"].get("subwords", RECIPES[run["preset"]].subwords) is not None:
-        return False
-    try:
-        cost.matrices(ModelConfig(**renamed(run["model_config"])))
-    except CourseError:
-        return False
-    return True

@@ -35,14 +35,6 @@ def test_time_is_compared_with_every_recorded_update_but_the_one_it_is_taken_fro
     assert abs((third - second) / (second - first) - 2) < 1e-9
 
 
-def test_recorded_trainings_are_compared_by_their_own_sizes() -> None:
-    rows = cost.recorded_rows()
-    assert rows
-    searching = [row["predicted"] for row in rows if "rnnsearch-cpu-n128" in row["what"]]
-    fixed = [row["predicted"] for row in rows if "rnnencdec-cpu-n128" in row["what"]]
-    assert min(searching) > max(fixed)
-
-
 @pytest.mark.slow
 def test_whole_trainings_stand_beside_what_their_size_predicts(
     monkeypatch: pytest.MonkeyPatch,
