@@ -1,15 +1,22 @@
-"""Record what it costs to hand in a pair of runs that one has not trained, and who sees it.
+"""Record what the grader says of pairs of runs that were trained, and of pairs that were not.
 
-Two honest pairs are trained with the small recipe of the tests, from the seeds of two students. A
-third student forges: takes the weights of the first (and second), changes them in a way that is to
-hide it, writes a curve, translations and scores that fit, and hands in. Costs are seconds of a
-processor; what the forger's own time costs is not counted.
+costs: two honest pairs are trained with the small recipe of the tests, from the seeds of two
+    students. A third student forges: takes the weights of the first (and second), changes them in a
+    way that is to hide it, writes a curve, translations and scores that fit, and hands in. Costs
+    are seconds of a processor; what the forger's own time costs is not counted.
+honest: a class of twenty who trained their pairs as people do: on other machines, stopped and gone
+    on with, with other settings that the task offers, a year before.
 """
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
+import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -25,6 +32,7 @@ from course_lib.assignments import owner
 from course_lib.corpora.batches import make_batch
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.vocabulary import Vocabulary
+from course_lib.errors import CourseError
 from course_lib.evaluation.bleu import bleu_tok
 from course_lib.evaluation.score import measured
 from course_lib.grading.runs.comparison import MODELS, inspect
@@ -216,10 +224,11 @@ def honest(student: str, folder: Path) -> float:
     return process_time() - begin
 
 
-def configs(seed: int) -> dict[str, RunConfig]:
-    """The small recipe's pair."""
+def configs(seed: int, **changed: Any) -> dict[str, RunConfig]:
+    """The small recipe's pair, with these settings changed."""
     recorded = yaml.safe_load((HANDED_IN / "comparison/rnnsearch/config.yaml").read_text())
-    return compared_configs(corpus="toy", preset="cpu", seed=seed, changes=recorded["changes"])
+    changes = recorded["changes"] | changed
+    return compared_configs(corpus="toy", preset="cpu", seed=seed, changes=changes)
 
 
 def forge(forgery: Forgery, source: Path, other: Path, folder: Path, student: str) -> float:
@@ -365,6 +374,93 @@ def between(units: dict[str, Any]) -> dict[str, list[float]]:
     return found
 
 
+@dataclass(frozen=True)
+class Way:
+    """One way to train honestly.
+
+    Attributes:
+        does: for the page.
+        changes: settings that are not the small recipe's.
+        environment: variables of the training process, which make another machine of it.
+        threads: that it computes with.
+        stops: so many validations are in a model's file when the process is killed, to go on later.
+    """
+
+    does: str
+    changes: dict[str, Any] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
+    threads: int = 1
+    stops: dict[str, int] = field(default_factory=dict)
+
+
+OLD_PROCESSOR = {"ATEN_CPU_CAPABILITY": "default", "DNNL_MAX_CPU_ISA": "SSE41"}
+WAYS = (
+    *(Way("as the task says"),) * 4,
+    Way("on an old processor", environment=OLD_PROCESSOR),
+    Way("on a processor of 2013", environment={"ATEN_CPU_CAPABILITY": "avx2"}),
+    Way("with two threads", threads=2),
+    Way("in bfloat16", {"precision": "bf16"}),
+    Way("killed early, and gone on with", stops={"rnnencdec": 2}),
+    Way("killed late, and gone on with on two threads", threads=2, stops={"rnnsearch": 8}),
+    Way("killed in both runs", stops={"rnnencdec": 5, "rnnsearch": 1}),
+    Way("with half the passes", {"epochs": 5}),
+    Way("with three passes", {"epochs": 3}),
+    Way("with larger models", {"embedding": 32, "hidden": 32, "alignment": 32, "readout": 32}),
+    Way("with larger minibatches", {"batch_size": 32}),
+    Way("with dropout and label smoothing", {"dropout": 0.2, "label_smoothing": 0.1}),
+    Way("with half the learning rate", {"learning_rate": 0.005}),
+    Way("with words seen twice only", {"min_frequency": 2}),
+    Way("a year ago, and handed in again"),
+    Way("a year ago, and trained again on another machine", environment=OLD_PROCESSOR),
+)
+"""Of twenty students. Nobody has two ways."""
+
+
+def train_as(way: Way, student: str, folder: Path) -> None:
+    """Train a student's pair in this way, with the command that students type."""
+    config = configs(owner.seed(student), **way.changes)[MODELS[0]]
+    settings = [f"--set={key}={json.dumps(value)}" for key, value in config.changes.items()]
+    command = [sys.executable, "-m", "course_lib", "compare", "--corpus", config.corpus]
+    command += ["--preset", config.preset, "--seed", str(config.seed), "--beam", "3", *settings]
+    threads = {"OMP_NUM_THREADS": str(way.threads)}
+    process = partial(
+        subprocess.Popen,
+        [*command, "--out", str(folder / "comparison")],
+        env={**os.environ, **threads, **way.environment},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    for model, validations in way.stops.items():
+        with process() as training:
+            while len(_lines(folder / "comparison" / model / "metrics.jsonl")) < validations:
+                time.sleep(0.01)
+            training.kill()
+    with process() as training:
+        if training.wait():
+            raise CourseError(f"The training of {student} ended with {training.returncode}.")
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def honest_class() -> Records:
+    """What the grader says of the twenty, each alone and all together with the reference."""
+    with tempfile.TemporaryDirectory() as folder:
+        rows, units = [], {"reference": inspect(HANDED_IN, "reference")["facts"]["units"]}
+        for number, way in enumerate(WAYS, start=1):
+            student, place = f"student-{number}", Path(folder) / str(number)
+            train_as(way, student, place)
+            found = inspect(place, student)
+            units[student] = found["facts"]["units"]
+            parts = [part for part, problems in found["facts"]["problems"].items() if problems]
+            remarks = found["remarks"][1:]  # the first says what was compared
+            rows.append({"does": way.does, "parts": parts, "remarks": remarks})
+        for number, row in enumerate(rows, start=1):
+            row["named"] = alike(units).get(f"student-{number}", [])
+    yield "honest", {"git_commit": git_commit(), "between honest": between(units), "rows": rows}
+
+
 def check(read: Read) -> None:
     """What the page of threats says of these rows."""
     found = read("forgeries")
@@ -386,4 +482,4 @@ def check(read: Read) -> None:
     assert rows["own ends"]["bleu"]["rnnsearch"] < found["rows"][0]["bleu"]["rnnsearch"] / 2
 
 
-PARTS = {"costs": Part(costs, "2 minutes")}
+PARTS = {"costs": Part(costs, "2 minutes"), "honest": Part(honest_class, "10 minutes")}
