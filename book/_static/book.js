@@ -26,7 +26,29 @@ function fitFormulas() {
   }
 }
 
+// A table too wide for its page, or of class "cards" on a phone, becomes a stack of cards.
+function stackTables() {
+  const phone = matchMedia("(max-width: 44rem)").matches;
+  for (const table of document.querySelectorAll(".bd-article table:has(thead):not(.side-by-side, .proof table)")) {
+    table.classList.remove("stacked");
+    const wide = table.offsetWidth > table.parentElement.clientWidth + 1;
+    if (!wide && !(phone && table.classList.contains("cards"))) continue;
+    table.classList.add("stacked");
+    if (table.querySelector(".column-name")) continue;
+    const names = [...table.tHead.rows[0].cells];
+    for (const cell of table.querySelectorAll("tbody tr > :not(:first-child)")) {
+      if (cell.textContent.trim() === "") continue;
+      const name = document.createElement("span");
+      name.className = "column-name";
+      const heading = names[cell.cellIndex];
+      name.append(...(heading.querySelector("p") ?? heading).cloneNode(true).childNodes, ": ");
+      (cell.querySelector("p") ?? cell).prepend(name);
+    }
+  }
+}
+
 function settle() {
+  stackTables();
   fitFormulas();
   markScrolling();
 }

@@ -16,10 +16,11 @@ def build(folder: Path, text: str) -> tuple[BeautifulSoup, str]:
     source.mkdir(exist_ok=True)
     (source / "index.md").write_text(f"# Page\n\n{text}", encoding="utf-8")
     (source / "conf.py").write_text("", encoding="utf-8")
-    devices = [f"course_book.{name}" for name in ("folds", "devices", "quiz", "drawings", "moving")]
+    names = ("folds", "devices", "quiz", "drawings", "moving", "formulas")
+    devices = [f"course_book.{name}" for name in names]
     settings = {
         "extensions": ["myst_parser", *devices],
-        "myst_enable_extensions": ["colon_fence"],
+        "myst_enable_extensions": ["colon_fence", "dollarmath"],
         "html_theme": "basic",
     }
     warnings = io.StringIO()
@@ -112,6 +113,14 @@ def test_equation_line_and_shape_stand_in_one_row(tmp_path: Path) -> None:
     rows = only(page, "table.side-by-side").select("tr")
     cells = [[cell.get_text().strip() for cell in row.select("th, td")] for row in rows]
     assert cells == [["Equation", "Line", "Shape"], ["e", "energies", "(B, Tx)"]]
+
+
+def test_a_formula_keeps_the_punctuation_at_it_on_its_line(tmp_path: Path) -> None:
+    page, complaints = build(tmp_path, "Of $a$, $b$ and ($c$); see *$d$*.")
+    assert complaints == ""
+    whole = [span.get_text() for span in page.select("span.one-line")]
+    assert whole == [r"\(a\),", r"(\(c\));"]
+    assert only(page, "p").get_text() == r"Of \(a\), \(b\) and (\(c\)); see \(d\)."
 
 
 def test_a_moving_figure_has_its_picture_data_and_caption(tmp_path: Path) -> None:

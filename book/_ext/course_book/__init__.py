@@ -2,7 +2,19 @@
 
 from sphinx.application import Sphinx
 
-from . import citations, devices, drawings, execution, folds, launch, moving, offline, pages, quiz
+from . import (
+    citations,
+    devices,
+    drawings,
+    execution,
+    folds,
+    formulas,
+    launch,
+    moving,
+    offline,
+    pages,
+    quiz,
+)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -14,6 +26,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
         moving,
         citations,
         execution,
+        formulas,
         offline,
         pages,
         launch,

@@ -63,7 +63,7 @@ class Objectives(Device):
         if notebook := notebook_of(self.env.docname):
             name = notebook.rsplit("/", 1)[-1]
             link = f"{{download}}`{name} </{notebook}>`"
-            facts.append(("To run", f"{link}, with the cells that are hidden here"))
+            facts.append(("To run", f"{link} (with the cells that are hidden here)"))
         items = nodes.definition_list(classes=["chapter-facts"])
         for term, text in facts:
             inline, messages = self.state.inline_text(text, self.lineno)
