@@ -9,6 +9,7 @@ ablation: what each ingredient of `laptop` is worth, one thing changed at a time
     is scored with the same beam as the test set: greedy search ranks the rows in another order.
 joined, joined-laptop: BLEU on sentences longer than any in training, made by joining test
     sentences.
+unseen: what the published model of `best` does with words that no training sentence has.
 tried: what was tried on the validation set before presets were settled: of every run in
     runs/explore/, finished or given up, its settings, its learning curve and where it was started.
     What was written down before stays, for a record lasts longer than a directory.
@@ -20,11 +21,14 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from sacrebleu.metrics.bleu import BLEU
 
 from course_lib.evaluation.joined import score_joined
 from course_lib.models import ModelConfig
 from course_lib.models.old_settings import renamed
+from course_lib.pretrained import published_path
 from course_lib.records import read_record, record_paths
+from course_lib.search import translate
 from course_lib.training import Recipe, RunConfig, load_run, read_result, score_run
 from course_lib.training.provenance import git_commit
 from course_lib.training.run_directory import CONFIG, read_metrics
@@ -80,6 +84,7 @@ compared with the preset's own runs."""
 SEEDS = {"one-unit": (0, 1, 2), "words": (0, 1, 2)}
 """Of the rows that were trained with more seeds than 0."""
 JOINED = (1, 2, 3, 4)
+PUBLISHED = "multi30k-en-de"
 DEFAULTS = {**ModelConfig(4, 4).to_dict(), **asdict(Recipe())}
 """What a run had of settings that are younger than it is."""
 
@@ -165,6 +170,52 @@ def joined_record(paths: dict[str, Path]) -> tuple[str, dict[str, Any]]:
     return name, {**shared, "models": models}
 
 
+def unseen() -> Records:
+    """Two groups of test sentences: all source words are in training, or one is not."""
+    run, result = load_run(PUBLISHED), read_result(published_path(PUBLISHED))
+    corpus, split = corpus_of(run.config), next(iter(result["scores"]))
+    train, test = corpus.splits["train"], corpus.splits[split]
+    read, asked = ({w for x in side for w in x} for side in (train.source, train.target))
+    penalty = run.config.recipe.length_penalty
+    encoded = [run.source_vocabulary.encode(source) for source in test.source]
+    found = translate(run.model, encoded, BEAM, penalty)
+    written = [run.target_vocabulary.decode(hypothesis.tokens) for hypothesis in found]
+    pairs = list(zip(written, test.target, strict=True))
+    new = [i for i, source in enumerate(test.source) if not read.issuperset(source)]
+    groups = {}
+    for name, chosen in (("unseen", new), ("seen", [i for i in range(len(test)) if i not in new])):
+        lines = [[" ".join(text) for text in pairs[i]] for i in chosen]
+        hypotheses, references = (list(side) for side in zip(*lines, strict=True))
+        metric = BLEU(tokenize="none", force=True)
+        score: Any = metric.corpus_score(hypotheses, [references], n_bootstrap=1_000)
+        groups[name] = {
+            "sentences": len(chosen),
+            "source_words": sum(len(test.source[i]) for i in chosen) / len(chosen),
+            "bleu_tok": score.score,
+            "interval": [score._mean - score._ci, score._mean + score._ci],
+        }
+    invented = [(w, w in x) for y, x in pairs for w in y if w not in asked]
+    wanted = [(w, w in y) for y, x in pairs for w in x if w not in asked]
+    yield (
+        "multi30k-en-de-best-unseen",
+        {
+            **{key: result[key] for key in ("git_commit", "model_sha256", "corpus_sha256")},
+            "scored_by": git_commit(),
+            "split": split,
+            "beam": BEAM,
+            "groups": groups,
+            "new_words_of_references": {
+                "words": len(wanted),
+                "written": sum(hit for _, hit in wanted),
+            },
+            "new_words_written": {
+                "words": [word for word, _ in invented],
+                "right": [word for word, right in invented if right],
+            },
+        },
+    )
+
+
 def tried() -> Records:
     """Each pair's runs, beside those that are written down already."""
     pairs: dict[str, dict[str, Any]] = {}
@@ -207,6 +258,7 @@ def check(read: Read) -> None:
     check_variants(read)
     for preset in ("cpu", ABLATED):
         check_joined(read(f"multi30k-en-de-{preset}-seed0-joined"), read)
+    check_unseen(read("multi30k-en-de-best-unseen"))
     record = read("multi30k-en-de-tried")
     assert record["split"] == "val"  # no test score is among the numbers
     assert all(run["metrics"] and "scores" not in run for run in record["runs"])
@@ -240,11 +292,23 @@ def check_joined(record: dict[str, Any], read: Read) -> None:
         assert ranges[-1]["upper"] > record["longest_in_training"]
 
 
+def check_unseen(record: dict[str, Any]) -> None:
+    """The model is the one that comes along, and both groups are the whole test set."""
+    result = read_result(published_path(PUBLISHED))
+    assert record["model_sha256"] == result["model_sha256"]
+    groups = record["groups"]
+    assert sum(group["sentences"] for group in groups.values()) == 1_000
+    assert groups["unseen"]["interval"][1] < groups["seen"]["interval"][0]
+    wanted, written = record["new_words_of_references"], record["new_words_written"]
+    assert len(written["right"]) <= wanted["written"] < 0.1 * wanted["words"]
+
+
 PARTS = {
     "presets": Part(presets, "minutes, and up to seven hours to train all runs"),
     "variants": Part(variants, "seconds", "runs in runs/variants/"),
     "ablation": Part(ablation, "minutes, and up to four hours to train all rows"),
     "joined": Part(joined, "five minutes, once chapter 8's pair is trained"),
     "joined-laptop": Part(joined_laptop, "five minutes, once the presets are trained"),
+    "unseen": Part(unseen, "two minutes"),
     "tried": Part(tried, "seconds", "runs in runs/explore/"),
 }
