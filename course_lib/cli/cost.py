@@ -138,17 +138,18 @@ def predicted(
 
 def as_text(found: dict[str, Any]) -> str:
     """The prediction for a person."""
-    memory = ", ".join(f"{name} {size / GIB:.2f}" for name, size in found["memory"].items())
+    memory = [f"{name} {size / GIB:.2f}" for name, size in found["memory"].items()]
     sizes, words = found["vocabularies"], found["words"]
     lines = [
         f"{found['model']}, preset {found['preset']}: {found['parameters']:,} parameters",
-        f"text     vocabularies of {sizes[0]:,} and {sizes[1]:,}; "
-        f"{words[0]:.1f} and {words[1]:.1f} words in an average pair",
+        f"text     vocabularies of {sizes[0]:,} and {sizes[1]:,};",
+        f"         {words[0]:.1f} and {words[1]:.1f} words in an average pair",
         f"work     {found['updates']:,} updates of {found['batch']} pairs",
-        f"         {found['target_words'] / 1e6:,.1f} million target words, "
-        f"{found['flops_a_word'] / 1e6:,.1f} MFLOP each: {found['flops'] / 1e15:,.1f} PFLOP",
+        f"         {found['target_words'] / 1e6:,.1f} million target words,",
+        f"         {found['flops_a_word'] / 1e6:,.1f} MFLOP each: {found['flops'] / 1e15:,.1f} PFLOP",
         f"memory   {found['memory_bytes'] / GIB:.2f} GiB, fp32, pairs of {found['longest']} words:",
-        f"         {memory}",
+        f"         {', '.join(memory[:4])},",
+        f"         {', '.join(memory[4:])}",
     ]
     if found["hours"] is not None:
         days = f" ({found['hours'] / 24:.1f} days)" if found["hours"] > 48 else ""

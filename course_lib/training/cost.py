@@ -23,7 +23,7 @@ STATES = 4
 """Numbers held for each parameter: itself, its gradient, two moments (Adam and Adadelta alike)."""
 PROCESS = 460 * 2**20
 """Bytes of a process that has imported what training needs and made a first small update."""
-PASSING = 4
+SHORT_LIVED = 4
 """Arrays as large as the logits that live for a moment: the logits themselves, two gradients, and
 what the process keeps of freed memory. Set, like `PROCESS`, on seven measured processes."""
 
@@ -202,16 +202,16 @@ def memory(
 ) -> dict[str, int]:
     """Bytes that a training process holds at most, in fp32, by what they are for.
 
-    `passing` is what lives for a moment while the loss turns round; see `PASSING`.
+    `short-lived` is what is there only while the loss turns round; see `SHORT_LIVED`.
     """
     states = NUMBER * parameters(config)
     return {
         "process": PROCESS,
         "weights": states,
         "gradients": states,
-        "moments": (STATES - 2) * states,
+        "optimiser": (STATES - 2) * states,
         "activations": kept(config, batch, source_length, target_length),
-        "passing": PASSING * NUMBER * batch * target_length * config.target_vocabulary,
+        "short-lived": SHORT_LIVED * NUMBER * batch * target_length * config.target_vocabulary,
     }
 
 

@@ -171,7 +171,7 @@ def test_the_command_gives_hours_and_money(course: Course) -> None:
     twice = asked("--preset", "best", "--tflops", "3", "--set", "r_drop=3")
     assert twice["hours"] == pytest.approx(2 * once["hours"])
     assert twice["target_words"] == once["target_words"]
-    for part in ("activations", "passing"):
+    for part in ("activations", "short-lived"):
         assert twice["memory"][part] == 2 * once["memory"][part]
     text = course("cost", "--tflops", "3", "--set", "batch_size=40").out
     assert "288,000 updates of 40 pairs" in text
