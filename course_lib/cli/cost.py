@@ -146,7 +146,8 @@ def as_text(found: dict[str, Any]) -> str:
         f"         {words[0]:.1f} and {words[1]:.1f} words in an average pair",
         f"work     {found['updates']:,} updates of {found['batch']} pairs",
         f"         {found['target_words'] / 1e6:,.1f} million target words,",
-        f"         {found['flops_a_word'] / 1e6:,.1f} MFLOP each: {found['flops'] / 1e15:,.1f} PFLOP",
+        f"         {found['flops_a_word'] / 1e6:,.1f} MFLOP each: "
+        f"{found['flops'] / 1e15:,.1f} PFLOP",
         f"memory   {found['memory_bytes'] / GIB:.2f} GiB, fp32, pairs of {found['longest']} words:",
         f"         {', '.join(memory[:4])},",
         f"         {', '.join(memory[4:])}",
