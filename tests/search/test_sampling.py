@@ -18,7 +18,7 @@ from tests.search.kinds import NAMES, model_of
 from tests.search.test_search import SENTENCES, WORDS, limit_length, step_log_probs
 
 LIMIT = 3
-SAMPLES = 20_000
+SAMPLES = 5_000
 
 
 def by_hand(log_probs, temperature=1.0, top_k=None, top_p=None) -> np.ndarray:
@@ -101,7 +101,7 @@ def test_samples_have_the_exact_distribution(monkeypatch, rules) -> None:
     assert chi_square <= freedom + 5 * math.sqrt(2 * freedom) + 1e-9
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     log_probs=st.lists(st.floats(-8, 0), min_size=1, max_size=9),
     temperature=st.floats(0.2, 5),
