@@ -28,15 +28,18 @@ def figure(recorded: dict[str, Path]) -> dict[str, Any]:
     return content["figure"]
 
 
-def cards(page: Page) -> set[tuple[str, str]]:
-    """Word and fate of every card that is to be seen."""
-    return {
-        (name, kind)
-        for name, kind in page.evaluate(
-            "() => [...document.querySelectorAll('.beam-card')].filter(c => c.offsetParent)"
-            ".map(c => [c.getAttribute('aria-label'), c.className])"
-        )
-    }
+READ = """() => {
+  const figure = document.querySelector('.beam');
+  const [, forward] = figure.querySelectorAll('button');
+  const slider = figure.querySelector('input');
+  const cards = () => [...figure.querySelectorAll('.beam-card')].filter(c => c.offsetParent)
+    .map(c => [c.getAttribute('aria-label'), c.classList.contains('wins')]);
+  const steps = [cards()];
+  while (slider.value !== slider.max) { forward.click(); steps.push(cards()); }
+  return steps;
+}"""
+"""Steps from the beginning to the end; of each step what every card to be seen says, and whether
+it wins."""
 
 
 def expected(search: dict[str, Any], step: int) -> set[str]:
@@ -56,20 +59,21 @@ def expected(search: dict[str, Any], step: int) -> set[str]:
 def test_every_step_of_every_search_is_on_the_screen(
     open_figure: Open, figure: dict[str, Any]
 ) -> None:
+    page = open_figure("beam_tree")
     for search in figure["searches"]:
-        setting = {key: search[key] for key in ("source", "k", "length_penalty")}
-        page = open_figure("beam_tree", {**figure, **setting, "step": 0})
-        last = max(node[1] for node in search["nodes"])
-        for step in range(last + 1):
-            if step:
-                page.get_by_role("button", name="next word").click()
-            assert {name for name, _ in cards(page)} == expected(search, step)
-        won = {name.split(",")[0] for name, kind in cards(page) if "wins" in kind}
+        page.get_by_label("sentence").select_option(search["source"])
+        page.get_by_label("beam width k").select_option(str(search["k"]))
+        page.get_by_label("length normalisation λ").select_option(f"{search['length_penalty']:.1f}")
+        page.get_by_role("region", name="The search").press("Home")
+        steps = page.evaluate(READ)
+        assert len(steps) == 1 + max(node[1] for node in search["nodes"])
+        for step, cards in enumerate(steps):
+            assert {name for name, _ in cards} == expected(search, step)
+        won = {name.split(",")[0] for name, wins in steps[-1] if wins}
         assert won == {search["nodes"][k][2] for k in search["best"]}
         log_prob, length = search["nodes"][search["best"][-1]][3], last_step(search)
         reading = page.locator(".beam-reading").inner_text().replace("−", "-")
         assert f"= {log_prob / length ** search['length_penalty']:.3f}; finished" in reading
-        page.close()
 
 
 def last_step(search: dict[str, Any]) -> int:
