@@ -33,10 +33,14 @@ LONG = (
     "tests/assignments/test_variants.py",
     "tests/grading/test_hostile.py",
     "tests/grading/running/test_crashes.py",
-    "tests/models/test_registry.py",
     "tests/widgets/test_live_page.py",
+    "tests/widgets/test_lab.py",
     "tests/grading/sandbox/test_limits.py",
+    "tests/widgets/test_live_model.py",
+    "tests/grading/runs/test_inspection.py",
+    "tests/search/test_search.py",
     "tests/training/test_training.py",
+    "tests/models/test_registry.py",
 )
 """The files that take longest. They begin first: else one process is left with them at the end."""
 

@@ -17,11 +17,12 @@ from tests.book.conftest import ROOT, chapters, moving_sources, sources
 from tests.conftest import axe_findings
 
 LOCAL = ("file:", "data:", "blob:", "about:")
-PHONE = 380
-"""Pixels across."""
+DESK, WIDER, PHONE = 1200, (1440, 1920), 380
+"""Pixels across. With 1200 both columns beside the article stand there, and it is narrowest."""
 BY_WIDTH = ["aria-hidden-focus", "scrollable-region-focusable"]
 """What depends on how wide a page is shown, among the rules of axe that name something serious."""
-DESK = {"width": 1280, "height": 900}
+A4_WITHIN_ITS_MARGINS = 665
+"""Pixels across, as `make pdf` prints."""
 
 
 @dataclass
@@ -56,7 +57,7 @@ def visit(context: BrowserContext, file: Path) -> Visit:
 
 @pytest.fixture(scope="module")
 def visits(context: BrowserContext, site: Path) -> Iterator[dict[str, Visit]]:
-    """All pages by name, open; the last test of each leaves it as a reader on a desk meets it."""
+    """All pages by name, open: a test to which width, theme or folds matter sets them."""
     opened = {
         source.stem: visit(context, site / source.relative_to(ROOT).with_suffix(".html"))
         for source in sources()
@@ -84,6 +85,10 @@ def test_formulas_are_set(visits: dict[str, Visit]) -> None:
         assert seen.page.locator("mjx-mtext[style*='color: red']").count() == 0, name
 
 
+def set_width(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+
+
 def settle(page: Page) -> None:
     """Folds mark what scrolls inside them, once they are open or the width changes: in a frame."""
     page.evaluate(
@@ -104,22 +109,6 @@ def set_theme(page: Page, theme: str) -> None:
         " document.documentElement.dataset.mode = theme }",
         theme,
     )
-
-
-def test_nothing_serious_stands_in_anybodys_way_on_a_desk(
-    visits: dict[str, Visit],
-    grave: Callable[..., list[str]],
-    pale: Callable[..., list[str]],
-) -> None:
-    """In both themes, which differ in colours alone; a look that many pages have is judged once."""
-    found, known = {}, set[str]()
-    for name, seen in visits.items():
-        fold(seen.page, opened=True)
-        set_theme(seen.page, "light")
-        found[name, "light"] = grave(seen.page, known=known)
-        set_theme(seen.page, "dark")
-        found[name, "dark"] = pale(seen.page, known)
-    assert {where: findings for where, findings in found.items() if findings} == {}
 
 
 CUT_OFF = """
@@ -143,43 +132,78 @@ allowed => {
 """
 """What needs scrolling sideways, or stands out of the page or its cell; moving figures aside."""
 
-A4_WITHIN_ITS_MARGINS = 665  # pixels, as `make pdf` prints
+
+def test_on_a_desk_nothing_is_cut_off_nor_stands_in_anybodys_way(
+    visits: dict[str, Visit],
+    grave: Callable[..., list[str]],
+    pale: Callable[..., list[str]],
+) -> None:
+    """With all folds open, where the article is narrowest on a desk.
+
+    The themes differ in colours alone, and a look that many pages have is judged once.
+    """
+    cut, found, known = {}, {}, set[str]()
+    for name, seen in visits.items():
+        set_width(seen.page, DESK)
+        set_theme(seen.page, "light")
+        fold(seen.page, opened=True)
+        cut[name] = seen.page.evaluate(CUT_OFF, "none")
+        found[name, "light"] = grave(seen.page, known=known)
+        set_theme(seen.page, "dark")
+        found[name, "dark"] = pale(seen.page, known)
+    assert {name: those for name, those in cut.items() if those} == {}
+    assert {where: findings for where, findings in found.items() if findings} == {}
 
 
-def test_nothing_is_cut_off_and_on_a_phone_nothing_stands_in_the_way(
+def test_a_wider_window_makes_the_article_no_narrower(visits: dict[str, Visit]) -> None:
+    """So what fits on the narrowest desk fits on others; the columns are the same on all pages."""
+    page = visits["notation"].page
+    widths = []
+    for width in (DESK, *WIDER):
+        set_width(page, width)
+        widths.append(page.locator(".bd-article").evaluate("article => article.clientWidth"))
+    assert widths == sorted(widths)
+
+
+def test_on_a_phone_nothing_is_cut_off_nor_stands_in_the_way(
     visits: dict[str, Visit], grave: Callable[..., list[str]]
 ) -> None:
-    """With all folds open. On a phone a line of code scrolls inside its box.
+    """With all folds open; a line of code scrolls inside its box.
 
-    There all rules of axe are asked on one page: what the theme shows on phones is the same
-    everywhere.
+    All rules of axe are asked on one page: what the theme shows on phones is the same everywhere.
     """
     cut, sideways, found = {}, {}, {}
     for name, seen in visits.items():
         page = seen.page
+        set_width(page, PHONE)
         fold(page, opened=True)
-        for width in (1200, 1440, 1920, PHONE):
-            page.set_viewport_size({"width": width, "height": 900})
-            settle(page)
-            cut[name, width] = page.evaluate(CUT_OFF, "pre" if width == PHONE else "none")
+        cut[name] = page.evaluate(CUT_OFF, "pre")
         sideways[name] = page.evaluate("document.documentElement.scrollWidth") - PHONE
         found[name] = axe_findings(page, runOnly=BY_WIDTH) if found else grave(page, contrast=False)
-        page.set_viewport_size(DESK)
-    assert {where: those for where, those in cut.items() if those} == {}
+    assert {name: those for name, those in cut.items() if those} == {}
     assert {name: pixels for name, pixels in sideways.items() if pixels > 0} == {}
     assert {name: findings for name, findings in found.items() if findings} == {}
 
 
-def test_nothing_is_cut_off_on_paper(visits: dict[str, Visit]) -> None:
-    found = {}
+def test_paper_has_no_folds_and_nothing_is_cut_off_there(visits: dict[str, Visit]) -> None:
+    # What fades in is printed as it is in its first frame: invisible.
+    fading = "element => getComputedStyle(element).animationName"
+    cut = {}
     for name, seen in visits.items():
-        seen.page.emulate_media(media="print")
-        seen.page.set_viewport_size({"width": A4_WITHIN_ITS_MARGINS, "height": 900})
-        fold(seen.page, opened=True)
-        found[name] = seen.page.evaluate(CUT_OFF, "none")
-        seen.page.emulate_media(media="screen")
-        seen.page.set_viewport_size(DESK)
-    assert {name: cut for name, cut in found.items() if cut} == {}
+        page = seen.page
+        set_width(page, A4_WITHIN_ITS_MARGINS)
+        fold(page, opened=False)
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert page.locator("details:not([open])").count() == 0, name
+        shown = page.locator("article details > :not(summary)")
+        assert set(shown.evaluate_all(f"all => all.map({fading})")) <= {"none"}, name
+        page.emulate_media(media="print")
+        settle(page)
+        cut[name] = page.evaluate(CUT_OFF, "none")
+        page.emulate_media(media="screen")
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert page.locator("details[open]").count() == 0, name
+    assert {name: those for name, those in cut.items() if those} == {}
 
 
 def test_what_is_cut_off_is_found(context: BrowserContext) -> None:
@@ -221,20 +245,6 @@ def test_one_pale_text_among_many_is_found(
     page.close()
 
 
-def test_paper_has_no_folds(visits: dict[str, Visit]) -> None:
-    # What fades in is printed as it is in its first frame: invisible.
-    fading = "element => getComputedStyle(element).animationName"
-    for name, seen in visits.items():
-        page = seen.page
-        fold(page, opened=False)
-        page.evaluate("dispatchEvent(new Event('beforeprint'))")
-        assert page.locator("details:not([open])").count() == 0, name
-        shown = page.locator("article details > :not(summary)")
-        assert set(shown.evaluate_all(f"all => all.map({fading})")) <= {"none"}, name
-        page.evaluate("dispatchEvent(new Event('afterprint'))")
-        assert page.locator("details[open]").count() == 0, name
-
-
 def test_role_colours_reach_the_formulas(visits: dict[str, Visit]) -> None:
     colour, plain = (
         visits["notation"]
@@ -245,17 +255,36 @@ def test_role_colours_reach_the_formulas(visits: dict[str, Visit]) -> None:
     assert colour != plain
 
 
-def test_a_quiz_answers_back_from_the_keyboard(visits: dict[str, Visit]) -> None:
+ANSWER_BACK = """
+options => options.map(option => {
+  const reply = option.querySelector(":scope > p");
+  const before = reply.checkVisibility();
+  option.open = true;
+  return [before, reply.checkVisibility(), reply.innerText];
+})
+"""
+
+
+def test_every_quiz_answers_back(visits: dict[str, Visit]) -> None:
     for chapter in chapters():
         page = visits[chapter.stem].page
         fold(page, opened=False)
-        for option in page.locator("details.quiz-option").all():
-            reply = option.locator(":scope > p").first
-            assert not reply.is_visible()
-            option.locator("summary").focus()
-            page.keyboard.press("Enter")
-            assert reply.is_visible()
-            assert re.match(r"Right\.|Not quite\.", reply.inner_text())
+        options = page.locator("details.quiz-option").evaluate_all(ANSWER_BACK)
+        assert options, chapter.stem
+        for before, after, reply in options:
+            assert (before, after) == (False, True), chapter.stem
+            assert re.match(r"Right\.|Not quite\.", reply)
+
+
+def test_a_quiz_answers_back_from_the_keyboard(visits: dict[str, Visit]) -> None:
+    page = visits[chapters()[0].stem].page
+    fold(page, opened=False)
+    for option in page.locator("details.quiz-option").all():
+        reply = option.locator(":scope > p").first
+        assert not reply.is_visible()
+        option.locator("summary").focus()
+        page.keyboard.press("Enter")
+        assert reply.is_visible()
 
 
 def test_moving_figures_are_drawn_in_place_of_their_pictures(visits: dict[str, Visit]) -> None:
