@@ -16,8 +16,8 @@ from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.errors import CourseError
 from course_lib.freed_memory import keep_freed_memory
 from course_lib.models import DecoderState, EncoderDecoder
-from course_lib.search.hypothesis import Hypothesis, cut
-from course_lib.search.rules import Rules, rules_for, top_words
+from course_lib.search.hypothesis import Hypothesis, cut, length_limit
+from course_lib.search.rules import end_at_limit, top_words
 
 CELLS = 384
 """Hypotheses that make a step together: 12 MB of logits at 8,000 words, which a cache holds."""
@@ -137,9 +137,6 @@ def beam_search(
     mask: Tensor,
     k: int = 12,
     length_penalty: float = 1.0,
-    *,
-    min_length: int = 0,
-    forbid_unk: bool = False,
     watch: Callable[[BeamStep], None] | None = None,
 ) -> list[Hypothesis]:
     """Translate a batch of sentences, (B, T_x) word numbers, keeping k hypotheses a sentence.
@@ -150,7 +147,6 @@ def beam_search(
     by its mean per word. With k = 1 this is greedy search; with k as large as the number of
     possible translations it is exhaustive.
 
-    The end mark is not chosen before `min_length` words, and [UNK] not at all with `forbid_unk`.
     `watch` is called with every step (see `record`).
 
     A sentence that is done leaves the batch, and no sentence's result depends on its company.
@@ -158,7 +154,7 @@ def beam_search(
     if k < 1:
         raise CourseError(f"A beam of {k} holds nothing. Use --beam 1 or more.")
     keep_freed_memory()
-    rules = rules_for(lengths, source.device, min_length, forbid_unk)
+    limits = length_limit(lengths).to(source.device)
     state = model.start(source, lengths, mask)
     state = state.replaced((None,), state.memory)  # one hypothesis a sentence: (1, S, ...)
     sentence = torch.arange(len(source), device=source.device)
@@ -174,7 +170,7 @@ def beam_search(
     past: list[Past] = []
     while beams.counts:
         number = len(past) + 1
-        found = extend(model, beams, rules, number, k)
+        found = extend(model, beams, limits, number, k)
         chosen = choose(found, beams.places)
         ended = chosen.allowed & (chosen.word == EOS)
         finished.update(beams.sentence, chosen, ended, number, length_penalty)
@@ -188,7 +184,9 @@ def beam_search(
     return cut(tokens, finished.step, finished.log_prob, finished.score, alphas, lengths)
 
 
-def extend(model: EncoderDecoder, beams: Beams, rules: Rules, number: int, k: int) -> Continuations:
+def extend(
+    model: EncoderDecoder, beams: Beams, limits: Tensor, number: int, k: int
+) -> Continuations:
     """One step of the decoder for all hypotheses, and of each one the best continuations.
 
     The k best of a sentence are among the k best of each of its hypotheses. Some sentences make
@@ -203,7 +201,7 @@ def extend(model: EncoderDecoder, beams: Beams, rules: Rules, number: int, k: in
         cells = (slice(height), some)
         state = beams.state.replaced(cells, beams.state.memory.select(some))
         log_probs, alpha, after = model.step(beams.y[cells], state)
-        rules.apply(log_probs, number, beams.sentence[some])
+        end_at_limit(log_probs, limits[beams.sentence[some]] == number)
         best, words = top_words(log_probs, min(k, log_probs.shape[-1]))
         parts.append((best + beams.log_prob[cells][..., None], words, alpha, after))
         first = some.stop

@@ -141,9 +141,6 @@ def record_beam_search(
     sentence: Sequence[int],
     k: int = 5,
     length_penalty: float = 1.0,
-    *,
-    min_length: int = 0,
-    forbid_unk: bool = False,
 ) -> tuple[Hypothesis, SearchTree]:
     """Translate one encoded sentence, in evaluation mode, and keep the record of the search.
 
@@ -154,14 +151,6 @@ def record_beam_search(
     recorder = Recorder(length_penalty)
     with evaluating(model):
         (found,) = beam_search(
-            model,
-            source.to(device),
-            lengths,
-            mask.to(device),
-            k,
-            length_penalty,
-            min_length=min_length,
-            forbid_unk=forbid_unk,
-            watch=recorder,
+            model, source.to(device), lengths, mask.to(device), k, length_penalty, recorder
         )
     return found, recorder.tree(k, found)

@@ -12,8 +12,8 @@ from torch.nn.utils.rnn import pad_sequence
 from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.errors import CourseError
 from course_lib.models import EncoderDecoder
-from course_lib.search.hypothesis import Hypothesis
-from course_lib.search.rules import rules_for
+from course_lib.search.hypothesis import Hypothesis, length_limit
+from course_lib.search.rules import end_at_limit
 from course_lib.search.written import Written
 
 
@@ -40,8 +40,6 @@ def sample_search(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
-    min_length: int = 0,
-    forbid_unk: bool = False,
 ) -> list[Hypothesis]:
     """Draw one translation of each sentence of a batch, (B, T_x) word numbers.
 
@@ -49,18 +47,16 @@ def sample_search(
         draws: a generator on the CPU for each sentence (see `generators`), from which a number is
             taken for each step that the sentence may have.
         temperature, top_k, top_p: see `narrowed`. Without them words come from p(y_i | y_<i, x).
-        min_length, forbid_unk: no end mark before so many words, no [UNK]; what is forbidden is
-            shared out among the other words in proportion.
 
     Returns:
         hypotheses whose log_prob is the model's own, whatever the narrowing.
     """
     check_sampling(temperature, top_k, top_p)
-    rules = rules_for(lengths, source.device, min_length, forbid_unk)
+    limits = length_limit(lengths).to(source.device)
     uniform = pad_sequence(
         [
             torch.rand(limit, generator=draw, dtype=torch.float64)
-            for limit, draw in zip(rules.limits.tolist(), draws, strict=True)
+            for limit, draw in zip(limits.tolist(), draws, strict=True)
         ],
         batch_first=True,
     ).to(source.device)
@@ -71,7 +67,7 @@ def sample_search(
     while len(rows):
         step = len(written)
         log_probs, alpha, state = model.step(y, state)
-        rules.apply(log_probs, step + 1, rows)
+        end_at_limit(log_probs, limits[rows] == step + 1)
         y = drawn(narrowed(log_probs, temperature, top_k, top_p), uniform[rows, step])
         written.add(rows, y, log_probs.gather(1, y[:, None]).squeeze(1), alpha)
         going = y != EOS
@@ -124,10 +120,10 @@ def check_sampling(temperature: float, top_k: int | None, top_p: float | None) -
     """Refuse settings that say nothing."""
     if not 0 < temperature < math.inf:
         raise CourseError(
-            f"Nothing can be drawn at temperature {temperature}. Use one above 0, or --beam 1 for "
-            "the most probable words."
+            f"Nothing can be drawn at temperature {temperature}. Use one above 0, or greedy search "
+            "for the most probable words."
         )
     if top_k is not None and top_k < 1:
-        raise CourseError(f"The {top_k} most probable words are none. Use --top-k 1 or more.")
+        raise CourseError(f"The {top_k} most probable words are none. Use top_k=1 or more.")
     if top_p is not None and not 0 < top_p <= 1:
-        raise CourseError(f"No set of words has probability {top_p}. Use --top-p above 0, up to 1.")
+        raise CourseError(f"No set of words has probability {top_p}. Use top_p above 0, up to 1.")

@@ -21,32 +21,15 @@ def translate(
     k: int = 12,
     length_penalty: float = 1.0,
     batch_size: int = 64,
-    *,
-    min_length: int = 0,
-    forbid_unk: bool = False,
 ) -> list[Hypothesis]:
-    """Translate encoded sentences with beam width k (1: greedy), in evaluation mode.
-
-    No translation ends before `min_length` words, and none has [UNK] with `forbid_unk`.
-    """
+    """Translate encoded sentences with beam width k (1: greedy), in evaluation mode."""
 
     def search(
         source: Tensor, lengths: Tensor, mask: Tensor, positions: list[int]
     ) -> list[Hypothesis]:
         if k == 1:
-            return greedy_search(
-                model, source, lengths, mask, min_length=min_length, forbid_unk=forbid_unk
-            )
-        return beam_search(
-            model,
-            source,
-            lengths,
-            mask,
-            k,
-            length_penalty,
-            min_length=min_length,
-            forbid_unk=forbid_unk,
-        )
+            return greedy_search(model, source, lengths, mask)
+        return beam_search(model, source, lengths, mask, k, length_penalty)
 
     return _in_batches(model, sentences, batch_size, search)
 
@@ -60,8 +43,6 @@ def sample(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
-    min_length: int = 0,
-    forbid_unk: bool = False,
 ) -> list[Hypothesis]:
     """Draw a translation of each encoded sentence, in evaluation mode (see `sample_search`).
 
@@ -81,8 +62,6 @@ def sample(
             temperature=temperature,
             top_k=top_k,
             top_p=top_p,
-            min_length=min_length,
-            forbid_unk=forbid_unk,
         )
 
     return _in_batches(model, sentences, batch_size, search)

@@ -1,47 +1,25 @@
-"""What a search may write: nothing forbidden, the rest untouched, the best first."""
+"""What a search may write: at a sentence's limit its end alone, else the best first."""
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course_lib.corpora.vocabulary import EOS, UNK
-from course_lib.search.rules import BLOCK, Rules, rules_for, top_words
+from course_lib.corpora.vocabulary import EOS
+from course_lib.search.rules import BLOCK, end_at_limit, top_words
 
 K = 7
-LENGTHS = torch.tensor([4, 3, 2])
-
-
-@pytest.mark.parametrize("shape", [(3, K), (2, 3, K)], ids=["one each", "two each"])
-def test_rules_forbid_and_leave_the_rest_alone(shape) -> None:
-    given = torch.randn(shape).log_softmax(dim=-1)
-    everybody = torch.arange(3)
-    for rules, number, forbidden in (
-        (rules_for(LENGTHS, given.device, 0, False), 1, []),
-        (rules_for(LENGTHS, given.device, 2, True), 1, [EOS, UNK]),
-        (rules_for(LENGTHS, given.device, 2, True), 2, [EOS, UNK]),
-        (rules_for(LENGTHS, given.device, 2, True), 3, [UNK]),
-    ):
-        found = given.clone()
-        rules.apply(found, number, everybody)
-        allowed = [word for word in range(K) if word not in forbidden]
-        assert (found[..., forbidden] == -torch.inf).all()
-        assert torch.equal(found[..., allowed], given[..., allowed])
 
 
 @pytest.mark.parametrize("shape", [(2, K), (4, 2, K)], ids=["one each", "four each"])
 def test_at_its_limit_a_sentence_can_only_end(shape) -> None:
     found = torch.randn(shape).log_softmax(dim=-1)
     given = found.clone()
-    Rules(torch.tensor([9, 5, 8]), 0, False).apply(found, 5, torch.tensor([2, 1]))
+    end_at_limit(found, torch.tensor([False, True]))
     others = [word for word in range(K) if word != EOS]
     assert (found[..., 1, others] == -torch.inf).all()
     assert torch.equal(found[..., 1, EOS], given[..., 1, EOS])
     assert torch.equal(found[..., 0, :], given[..., 0, :])
-
-
-def test_a_minimum_beyond_the_limit_moves_the_limit() -> None:
-    assert (rules_for(LENGTHS, LENGTHS.device, 50, False).limits == 51).all()
 
 
 @settings(max_examples=100, deadline=None)

@@ -2,7 +2,6 @@
 
 import random
 from functools import cache
-from itertools import product
 
 import pytest
 import torch
@@ -10,10 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course_lib.corpora.batches import make_batch, make_source
-from course_lib.corpora.vocabulary import EOS, PAD, UNK
+from course_lib.corpora.vocabulary import EOS, PAD
 from course_lib.errors import CourseError
 from course_lib.models import EncoderDecoder
-from course_lib.search import beam, beam_search, greedy_search, hypothesis, rules, translate
+from course_lib.search import (
+    beam,
+    beam_search,
+    greedy,
+    greedy_search,
+    hypothesis,
+    sampling,
+    translate,
+)
 from tests.models.paper_names import paper_parameters
 from tests.reference.enumeration import Candidate, best, enumerate_targets
 from tests.reference.translator import decode
@@ -29,7 +36,8 @@ def limit_length(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
     def length_limit(lengths: torch.Tensor) -> torch.Tensor:
         return torch.full_like(lengths, limit)
 
-    monkeypatch.setattr(rules, "length_limit", length_limit)
+    for search in (beam, greedy, sampling):
+        monkeypatch.setattr(search, "length_limit", length_limit)
 
 
 @cache
@@ -39,20 +47,15 @@ def step_log_probs(kind: str, seed: int, sentence: tuple[int, ...], prefix: tupl
     return decode(parameters, [*sentence, EOS], [*prefix, PAD], KINDS[kind])[-1].log_probs
 
 
-def listed(
-    kind: str, seed: int, sentence: tuple[int, ...], limit: int, minimum: int, unknown: bool
-) -> list[Candidate]:
-    """Every translation of a sentence, by the equations: within the limits, with [UNK] or not."""
+def listed(kind: str, seed: int, sentence: tuple[int, ...], limit: int) -> list[Candidate]:
+    """Every translation of a sentence, by the equations."""
     candidates = enumerate_targets(
         lambda prefix: step_log_probs(kind, seed, sentence, prefix),
         eos=EOS,
         max_length=limit,
-        words=[word for word in WORDS if unknown or word != UNK],
+        words=WORDS,
     )
-    return [c for c in candidates if c.finished and len(c.tokens) >= minimum]
-
-
-RULES = [(0, True), (2, True), (0, False), (3, False)]
+    return [c for c in candidates if c.finished]
 
 
 @pytest.mark.parametrize("kind", NAMES)
@@ -60,40 +63,34 @@ def test_a_beam_as_wide_as_the_possibilities_is_exhaustive(monkeypatch, kind) ->
     limit_length(monkeypatch, 4)  # 1 + 6 + 36 + 216 = 259 translations
     sentence, seed = (4, 5, 6), 0
     model, source = model_of(kind, seed), make_source([sentence])
-    for (minimum, unknown), penalty in product(RULES, (0.0, 0.6, 1.0)):
+    candidates = listed(kind, seed, sentence, 4)
+    assert len(candidates) == 259
+    for penalty in (0.0, 0.6, 1.0):
 
         def score(candidate: Candidate, penalty: float = penalty) -> float:
             return candidate.log_prob / (len(candidate.tokens) + 1) ** penalty
 
-        candidates = listed(kind, seed, sentence, 4, minimum, unknown)
-        assert len(candidates) == sum((6 if unknown else 5) ** n for n in range(minimum, 4))
         expected = best(candidates, score)
-        rules = {"min_length": minimum, "forbid_unk": not unknown}
-        (found,) = beam_search(model, *source, 259, penalty, **rules)
+        (found,) = beam_search(model, *source, 259, penalty)
         assert found.tokens == list(expected.tokens)
         assert found.log_prob == pytest.approx(expected.log_prob, abs=1e-9)
         assert found.score == pytest.approx(score(expected), abs=1e-9)
         # And whatever a narrow beam finds is on the list, with its right probability.
         for k in (1, 2, 5):
-            (narrow,) = beam_search(model, *source, k, penalty, **rules)
+            (narrow,) = beam_search(model, *source, k, penalty)
             (same,) = [c for c in candidates if list(c.tokens) == narrow.tokens]
             assert narrow.log_prob == pytest.approx(same.log_prob, abs=1e-9)
 
 
-RULES_OF_SEARCH = st.fixed_dictionaries(
-    {"min_length": st.integers(0, 7), "forbid_unk": st.booleans()}
-)
-
-
 @pytest.mark.parametrize("kind", NAMES)
 @settings(max_examples=12, deadline=None)
-@given(sentences=SENTENCES, k=st.integers(1, 6), rules=RULES_OF_SEARCH, data=st.data())
-def test_company_and_order_never_change_a_translation(kind, sentences, k, rules, data) -> None:
+@given(sentences=SENTENCES, k=st.integers(1, 6), data=st.data())
+def test_company_and_order_never_change_a_translation(kind, sentences, k, data) -> None:
     model = model_of(kind, seed=3)
-    alone = [translate(model, [sentence], k=k, **rules)[0] for sentence in sentences]
+    alone = [translate(model, [sentence], k=k)[0] for sentence in sentences]
     order = data.draw(st.permutations(range(len(sentences))))
     size = data.draw(st.integers(1, len(sentences)))
-    found = translate(model, [sentences[i] for i in order], k=k, batch_size=size, **rules)
+    found = translate(model, [sentences[i] for i in order], k=k, batch_size=size)
     for one, i in zip(found, order, strict=True):
         assert one.tokens == alone[i].tokens
         assert one.log_prob == pytest.approx(alone[i].log_prob, abs=1e-9)
@@ -104,12 +101,12 @@ def test_company_and_order_never_change_a_translation(kind, sentences, k, rules,
 
 @pytest.mark.parametrize("kind", NAMES)
 @settings(max_examples=12, deadline=None)
-@given(sentences=SENTENCES, seed=st.integers(0, 5), rules=RULES_OF_SEARCH)
-def test_width_one_is_greedy(kind, sentences, seed, rules) -> None:
+@given(sentences=SENTENCES, seed=st.integers(0, 5))
+def test_width_one_is_greedy(kind, sentences, seed) -> None:
     model = model_of(kind, seed)
     source = make_source(sentences)
-    greedy = greedy_search(model, *source, **rules)
-    one = beam_search(model, *source, k=1, **rules)
+    greedy = greedy_search(model, *source)
+    one = beam_search(model, *source, k=1)
     for found, expected in zip(one, greedy, strict=True):
         assert found.tokens == expected.tokens
         assert found.log_prob == pytest.approx(expected.log_prob, abs=1e-12)
@@ -118,33 +115,26 @@ def test_width_one_is_greedy(kind, sentences, seed, rules) -> None:
 def test_greedy_takes_the_most_probable_word_at_every_step(monkeypatch) -> None:
     limit_length(monkeypatch, 6)
     sentence = (4, 5, 6)
-    for minimum, unknown in RULES:
-        expected: list[int] = []
-        while len(expected) < 5 and EOS not in expected:
-            log_probs = step_log_probs("rnnsearch", 1, sentence, tuple(expected)).copy()
-            if not unknown:
-                log_probs[UNK] = -float("inf")
-            if len(expected) < minimum:
-                log_probs[EOS] = -float("inf")
-            expected.append(int(log_probs.argmax()))
-        rules = {"min_length": minimum, "forbid_unk": not unknown}
-        (found,) = greedy_search(model_of("rnnsearch", 1), *make_source([sentence]), **rules)
-        assert found.tokens == [word for word in expected if word != EOS]
+    expected: list[int] = []
+    while len(expected) < 5 and EOS not in expected:
+        log_probs = step_log_probs("rnnsearch", 1, sentence, tuple(expected))
+        expected.append(int(log_probs.argmax()))
+    (found,) = greedy_search(model_of("rnnsearch", 1), *make_source([sentence]))
+    assert found.tokens == [word for word in expected if word != EOS]
 
 
 @pytest.mark.parametrize("kind", NAMES)
 @settings(max_examples=12, deadline=None)
-@given(sentences=SENTENCES, k=st.integers(1, 5), rules=RULES_OF_SEARCH)
-def test_a_hypothesis_knows_its_probability_and_its_weights(kind, sentences, k, rules) -> None:
+@given(sentences=SENTENCES, k=st.integers(1, 5))
+def test_a_hypothesis_knows_its_probability_and_its_weights(kind, sentences, k) -> None:
     model = model_of(kind, seed=4)
-    for sentence, found in zip(sentences, translate(model, sentences, k=k, **rules), strict=True):
+    for sentence, found in zip(sentences, translate(model, sentences, k=k), strict=True):
         batch = make_batch([(sentence, found.tokens)], [0])
         assert found.log_prob == pytest.approx(model.sentence_log_probs(batch).item(), abs=1e-9)
         length = len(found.tokens) + 1
         assert found.score == pytest.approx(found.log_prob / length)
         limit = int(hypothesis.length_limit(torch.tensor(len(sentence) + 1)))
-        assert rules["min_length"] < length <= max(limit, rules["min_length"] + 1)
-        assert not (rules["forbid_unk"] and UNK in found.tokens)
+        assert length <= limit
         expected = model.alpha(batch)
         assert (expected is None) == (found.alpha is None)
         if found.alpha is not None:
@@ -205,12 +195,9 @@ def test_a_model_in_training_is_searched_without_dropout_and_handed_back() -> No
     assert model.training
 
 
-@pytest.mark.parametrize(
-    ("wrong", "remedy"), [({"k": 0}, "--beam 1"), ({"min_length": -1}, "--min-length 0")]
-)
-def test_a_search_for_nothing_is_refused(wrong, remedy) -> None:
-    with pytest.raises(CourseError, match=remedy):
-        beam_search(model_of("rnnsearch"), *make_source([[4]]), **wrong)
+def test_a_search_for_nothing_is_refused() -> None:
+    with pytest.raises(CourseError, match="--beam 1"):
+        beam_search(model_of("rnnsearch"), *make_source([[4]]), k=0)
 
 
 def test_no_sentences_make_no_translations() -> None:
