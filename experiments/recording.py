@@ -116,17 +116,14 @@ def searching_runs(
             yield f"{stem}-{name}", config
 
 
-def trained(config: RunConfig, watch: Callable[[EncoderDecoder], None] | None = None) -> Trained:
-    """Train on one thread and score with greedy search, in a folder that does not stay.
-
-    `watch` is called with the model after each validation.
-    """
+def trained(config: RunConfig) -> Trained:
+    """Train on one thread and score with greedy search, in a folder that does not stay."""
     torch.set_num_threads(1)
     corpus = corpus_of(config)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run"
         begin = process_time()
-        train(config, corpus, path, quiet=True, watch=watch)
+        train(config, corpus, path, quiet=True)
         seconds = process_time() - begin
         result = finish_run(path, corpus, beam=1)
         lines = (path / "hypotheses.test.txt").read_text(encoding="utf-8").splitlines()

@@ -4,8 +4,6 @@ alignment: how well weights align the toy corpus, whose gold links are known: RN
     directions, what `course align` says of both combined, the same for words without punctuation,
     the threshold chosen on the validation split, and how far the output follows the weights.
 aligners: other ways to read links off the same weights, and what the word aligner eflomal finds.
-variants: one small RNNsearch, and the same with one thing changed: after each epoch the loss, BLEU
-    of greedy search and the error rates of the weights, all on the validation split.
 maps: a small RNNsearch after 0, 1 and 4 epochs, each a run of its own: how flat the weights are;
     of the last each target word's entropy, and whether its weights are right.
 captions: the same of chapter 8's RNNsearch of seed 0 on Multi30k, beside IBM Model 1.
@@ -36,7 +34,6 @@ from course_lib.evaluation.symmetrise import both_directions
 from course_lib.evaluation.weights import Weights
 from course_lib.files import sha256_of
 from course_lib.models import EncoderDecoder, build_model
-from course_lib.models.old_settings import renamed
 from course_lib.records import read_record
 from course_lib.search import translate
 from course_lib.training import (
@@ -48,7 +45,7 @@ from course_lib.training import (
     read_result,
 )
 from course_lib.training.provenance import device_name, git_commit
-from course_lib.training.run_directory import BEST, make_vocabularies
+from course_lib.training.run_directory import BEST
 from course_lib.widgets.stepper import recorded_steps
 from experiments.maps import (
     THRESHOLDS,
@@ -96,12 +93,6 @@ PAIRS = ("en-de", "de-en")
 STEM = "toy-en-de-rnnsearch-cpu"
 ASKED, CAPTIONS_ASKED = 200, 50
 """Sentence pairs whose weights are permuted and whose words are erased."""
-CHANGED = {**TOY, "corpus.val": 500, "batch_size": 128, "epochs": 8}
-VARIANTS: dict[str, dict[str, Any]] = {
-    "base": {},
-    "after": {"decoder": "paper-asks-after"},
-    "between": {"decoder": "conditional"},
-}
 EPOCHS = (1, 4)
 SEEDS = (0, 1, 2)
 GIVEN = "RNNsearch"
@@ -194,47 +185,6 @@ def aligners() -> Records:
         "aligner": eflomal_scores(corpus, "test"),
     }
     yield f"{STEM}-seed0-aligners", content
-
-
-def varied(name: str) -> RunConfig:
-    """A variant's run."""
-    return RunConfig("rnnsearch", "toy", changes={**CHANGED, **VARIANTS[name]})
-
-
-def error_rates(model: EncoderDecoder, config: RunConfig, corpus: Corpus) -> dict[str, float]:
-    """On the validation split, by the largest weight and by the largest weight on a word."""
-    weights = forced_weights(model, *make_vocabularies(config, corpus), corpus.splits["val"])
-    ways = {"aer": argmax_links, "words_aer": words_links}
-    return {
-        name: scored([links(alpha) for alpha in weights], corpus, "val")["aer"]
-        for name, links in ways.items()
-    }
-
-
-def measured(name: str) -> dict[str, Any]:
-    """Train one variant and say after each epoch how it translates and aligns."""
-    config = varied(name)
-    corpus = corpus_of(config)
-    rates: list[dict[str, float]] = []
-    done = trained(config, lambda model: rates.append(error_rates(model, config, corpus)))
-    result = done.result
-    rows = [
-        {**{key: row[key] for key in ("epoch", "val_loss", "val_bleu")}, **rate}
-        for row, rate in zip(result["metrics"], rates, strict=True)
-    ]
-    kept = ("seed", "parameters", "device", "threads", "versions", "git_commit", "corpus_sha256")
-    return {
-        "changes": VARIANTS[name],
-        **{key: result[key] for key in kept},
-        "cpu_seconds": round(done.cpu_seconds, 1),
-        "epochs": rows,
-    }
-
-
-def variants() -> Records:
-    """Measure all."""
-    found = {name: measured(name) for name in VARIANTS}
-    yield f"{STEM}-alignment-variants", {"split": "val", "settings": CHANGED, "variants": found}
 
 
 def small(epochs: int, seed: int = 0) -> RunConfig:
@@ -471,7 +421,6 @@ def check(read: Read) -> None:
     record = read(f"{STEM}-seed0-alignment")
     check_alignment(record, read)
     check_aligners(read(f"{STEM}-seed0-aligners"), record)
-    check_variants(read(f"{STEM}-alignment-variants"))
     check_maps(read(f"{STEM}-maps-seed0"))
     check_captions(read("multi30k-en-de-rnnsearch-cpu-seed0-alignment"), read)
     seeds = read(f"{STEM}-seeds")
@@ -534,19 +483,6 @@ def check_aligners(aligners: dict[str, Any], record: dict[str, Any]) -> None:
     assert aligners["on_val"]["words"]["aer"] < aligners["on_val"]["argmax"]["aer"]
 
 
-def check_variants(record: dict[str, Any]) -> None:
-    """Each variant is the one that would be trained today, measured after every epoch."""
-    assert record["settings"] == CHANGED
-    trained = {name: renamed(one["changes"]) for name, one in record["variants"].items()}
-    assert trained == VARIANTS
-    for name, one in record["variants"].items():
-        rows = one["epochs"]
-        assert [row["epoch"] for row in rows] == list(range(1, len(rows) + 1))
-        assert len(rows) <= varied(name).recipe.epochs
-        assert one["seed"] == varied(name).seed
-        assert all(row["words_aer"] > 0 and row["aer"] > 0 for row in rows)
-
-
 def check_maps(record: dict[str, Any]) -> None:
     """Training leaves the uniform weights behind."""
     assert record["changes"] == small(EPOCHS[-1]).changes
@@ -593,7 +529,6 @@ def check_stepper(record: dict[str, Any], read: Read) -> None:
 PARTS = {
     "alignment": Part(alignment, "a minute, and two hours to train both directions"),
     "aligners": Part(aligners, "a minute, once alignment is recorded", "`pip install eflomal`"),
-    "variants": Part(variants, "three minutes"),
     "maps": Part(maps, "a minute"),
     "captions": Part(captions, "minutes, once chapter 8's pair is trained"),
     "seeds": Part(seeds, "six minutes"),
