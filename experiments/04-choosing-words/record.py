@@ -4,14 +4,11 @@ search: beam widths with and without length normalisation on the validation spli
     loses most to a wide beam, the tree of one search, and what sampling trades for variety.
 tree: for two sentences of the validation split every search that the figure steps through, with
     all that it looked at.
-penalties: what runs tried for the presets score on the validation set with each length penalty; a
-    preset's `length_penalty` is settled by it, and no test score is among the numbers.
 """
 
 import json
 from itertools import combinations
 from math import isclose
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -24,10 +21,8 @@ from course_lib.search import Hypothesis, beam_search, record_beam_search, sampl
 from course_lib.search.beam import BeamStep
 from course_lib.training import Run, load_run, read_result
 from course_lib.training.provenance import git_commit
-from course_lib.training.run_directory import known_at_start
 from course_lib.widgets.beam_tree import recorded_search
 from experiments.recording import (
-    RUNS,
     Part,
     Read,
     Records,
@@ -71,10 +66,6 @@ TREE_KEPT = (
     *("model", "corpus", "pair", "preset", "seed", "git_commit"),
     *("model_sha256", "corpus_sha256"),
 )
-TRIED = ("light-dropout", "wider", "larger-step")
-"""Runs below RUNS/explore, of those that the page on strength has tried."""
-TRIED_BEAM = 12
-TRIED_PENALTIES = (0.0, 0.4, 0.8, 1.0, 1.2, 1.4, 1.6)
 
 Found = dict[tuple[int, float], list[Hypothesis]]
 
@@ -95,15 +86,13 @@ def sentence_bleu(hypothesis: list[str], reference: list[str]) -> float:
     return float(metric.sentence_score(" ".join(hypothesis), [" ".join(reference)]).score)
 
 
-def rankings(
-    run: Run, encoded: list[list[int]], k: int, penalties: tuple[float, ...] = PENALTIES
-) -> dict[float, list[Hypothesis]]:
+def rankings(run: Run, encoded: list[list[int]], k: int) -> dict[float, list[Hypothesis]]:
     """The best finished hypotheses by each length penalty, from one search a sentence.
 
     The penalty only ranks what has ended, so a search is watched and its finished hypotheses are
-    ranked in every way. 1 must be among the penalties.
+    ranked in every way.
     """
-    best: dict[float, list[Hypothesis]] = {penalty: [] for penalty in penalties}
+    best: dict[float, list[Hypothesis]] = {penalty: [] for penalty in PENALTIES}
     for index in range(0, len(encoded), BATCH):
         steps: list[BeamStep] = []
         batch = encoded[index : index + BATCH]
@@ -118,7 +107,7 @@ def rankings(
             written = [
                 [*written[row], int(step.words[row, column])] for row, column in step.kept.tolist()
             ]
-        for penalty in penalties:
+        for penalty in PENALTIES:
             for found in ended:
                 scored = [
                     Hypothesis(tokens, log_prob, log_prob / (len(tokens) + 1) ** penalty, None)
@@ -366,32 +355,6 @@ def beam_tree() -> Records:
     yield f"{name_of(result)}-beam-tree", content
 
 
-def ranked(path: Path) -> dict[str, Any]:
-    """What a run's validation set scores with each penalty, from one search a sentence."""
-    run = load_run(path, "cpu")
-    part = corpus_of(run.config).splits[SPLIT]
-    encoded = [run.source_vocabulary.encode(source) for source in part.source]
-    length = sum(map(len, part.target))
-    rows = []
-    for penalty, found in rankings(run, encoded, TRIED_BEAM, TRIED_PENALTIES).items():
-        written = words_of(run, found)
-        rows.append(
-            {
-                "length_penalty": penalty,
-                "bleu_tok": bleu_tok(written, part.target).score,
-                "length_ratio": sum(map(len, written)) / length,
-            }
-        )
-    return {"run": path.name, "git_commit": known_at_start(path)["git_commit"], "rows": rows}
-
-
-def penalties() -> Records:
-    """Search with every run that was tried."""
-    how = {"searched_by": git_commit(), "split": SPLIT, "beam": TRIED_BEAM}
-    runs = [ranked(RUNS / "explore" / name) for name in TRIED]
-    yield "multi30k-en-de-length-penalty", {**how, "runs": runs}
-
-
 def check(read: Read) -> None:
     """The searches are of the recorded run, whole, and show what the page says."""
     result, record = read(NAME), read(f"{NAME}-search")
@@ -412,10 +375,6 @@ def check(read: Read) -> None:
         assert rows[0]["bleu_tok"] > rows[-1]["bleu_tok"]  # more variety costs quality
         assert all(1 <= row["different"] <= DRAWS for row in rows)
     check_same(read(f"{NAME}-beam-tree"), result, "model_sha256", "git_commit", "corpus_sha256")
-    tried = read("multi30k-en-de-length-penalty")["runs"]
-    assert [run["run"] for run in tried] == list(TRIED)
-    for run in tried:
-        assert [row["length_penalty"] for row in run["rows"]] == list(TRIED_PENALTIES)
 
 
 def check_sweep(record: dict[str, Any]) -> None:
@@ -463,5 +422,4 @@ def check_examples(record: dict[str, Any]) -> None:
 PARTS = {
     "search": Part(search, "four minutes"),
     "tree": Part(beam_tree, "a minute"),
-    "penalties": Part(penalties, "minutes", f"{', '.join(TRIED)} in runs/explore/"),
 }

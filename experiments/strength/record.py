@@ -10,28 +10,24 @@ ablation: what each ingredient of `laptop` is worth, one thing changed at a time
 joined, joined-laptop: BLEU on sentences longer than any in training, made by joining test
     sentences.
 unseen: what the published model of `best` does with words that no training sentence has.
-tried: what was tried on the validation set before presets were settled: of every run in
-    runs/explore/, finished or given up, its settings, its learning curve and where it was started.
-    What was written down before stays, for a record lasts longer than a directory.
+
+Two records last longer than the runs they are of, and are not made anew: what was tried on the
+validation set before the presets were settled (`tried`), and what the length penalty of their
+searches was settled by (`length-penalty`).
 """
 
-from dataclasses import asdict
 from math import isclose
 from pathlib import Path
 from typing import Any
 
-import yaml
 from sacrebleu.metrics.bleu import BLEU
 
 from course_lib.evaluation.joined import score_joined
-from course_lib.models import ModelConfig
-from course_lib.models.old_settings import renamed
 from course_lib.pretrained import published_path
-from course_lib.records import read_record, record_paths
+from course_lib.records import record_paths
 from course_lib.search import translate
-from course_lib.training import Recipe, RunConfig, load_run, read_result, score_run
+from course_lib.training import RunConfig, load_run, read_result, score_run
 from course_lib.training.provenance import git_commit
-from course_lib.training.run_directory import CONFIG, read_metrics
 from experiments.recording import (
     RUNS,
     Part,
@@ -85,8 +81,6 @@ SEEDS = {"one-unit": (0, 1, 2), "words": (0, 1, 2)}
 """Of the rows that were trained with more seeds than 0."""
 JOINED = (1, 2, 3, 4)
 PUBLISHED = "multi30k-en-de"
-DEFAULTS = {**ModelConfig(4, 4).to_dict(), **asdict(Recipe())}
-"""What a run had of settings that are younger than it is."""
 
 
 def scored_on_val(config: RunConfig, name: str) -> Path:
@@ -216,24 +210,6 @@ def unseen() -> Records:
     )
 
 
-def tried() -> Records:
-    """Each pair's runs, beside those that are written down already."""
-    pairs: dict[str, dict[str, Any]] = {}
-    for path in sorted((RUNS / "explore").glob(f"*/{CONFIG}")):
-        config = yaml.safe_load(path.read_text())
-        run = {"run": path.parent.name, **{k: config[k] for k in ("model", "seed", "git_commit")}}
-        run["settings"] = {**DEFAULTS, **renamed(config["model_config"]), **config["recipe"]}
-        run["metrics"] = read_metrics(path.parent)
-        name = f"{config['corpus']}-{config['pair']}-tried"
-        if name not in pairs:
-            before = read_record(name)["runs"] if record_paths(name) else []
-            pairs[name] = {run["run"]: run for run in before}
-        pairs[name][run["run"]] = run
-    for name, runs in pairs.items():
-        kept = [runs[one] for one in sorted(runs)]
-        yield name, {"split": "val", "search": "greedy", "runs": kept}
-
-
 def check(read: Read) -> None:
     """Every preset reaches what it is for; the compared runs differ in what they say."""
     two_cores: dict[str, list[float]] = {preset: [] for preset in MINUTES}
@@ -260,8 +236,10 @@ def check(read: Read) -> None:
         check_joined(read(f"multi30k-en-de-{preset}-seed0-joined"), read)
     check_unseen(read("multi30k-en-de-best-unseen"))
     record = read("multi30k-en-de-tried")
-    assert record["split"] == "val"  # no test score is among the numbers
     assert all(run["metrics"] and "scores" not in run for run in record["runs"])
+    settled = read("multi30k-en-de-length-penalty")
+    assert record["split"] == settled["split"] == "val"  # no test score is among the numbers
+    assert {run["run"] for run in settled["runs"]} <= {run["run"] for run in record["runs"]}
 
 
 def check_variants(read: Read) -> None:
@@ -310,5 +288,4 @@ PARTS = {
     "joined": Part(joined, "five minutes, once chapter 8's pair is trained"),
     "joined-laptop": Part(joined_laptop, "five minutes, once the presets are trained"),
     "unseen": Part(unseen, "two minutes"),
-    "tried": Part(tried, "seconds", "runs in runs/explore/"),
 }

@@ -1,20 +1,17 @@
 """How recorders work: what they train, what they measure, and what they refuse to write."""
 
 import json
-import shutil
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pytest
 
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.evaluation.forced import forced_weights
-from course_lib.evaluation.score import score_split
-from course_lib.training import RunConfig, load_run, train
+from course_lib.training import RunConfig
 from experiments import __main__ as command
 from experiments import recording
 from experiments.__main__ import load, recorders
@@ -117,55 +114,6 @@ def test_each_row_of_the_ablation_changes_one_thing(recorder: Recorder) -> None:
         after = {**asdict(config.recipe), **config.model_config(*sizes).to_dict()}
         different = {name for name in before if before[name] != after[name]}
         assert different - {"target_vocabulary"} == set(changes)
-
-
-def test_what_was_tried_is_written_beside_what_was_tried_before(
-    recorder: Recorder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    strength = recorder("strength")
-    kept: dict[str, Any] = {}
-    monkeypatch.setattr(strength, "record_paths", lambda name: [name] * (name in kept))
-    monkeypatch.setattr(strength, "read_record", lambda name: kept[name])
-    head = {"corpus": "multi30k", "pair": "en-de", "model": "rnnsearch", "git_commit": "0" * 40}
-    for seed, dropout in enumerate((0.2, 0.3)):
-        run = tmp_path / "runs" / "explore" / f"run-{seed}"
-        run.mkdir(parents=True)
-        settings = {"model_config": {"hidden": 4, "dropout": dropout}, "recipe": {"epochs": 2}}
-        if seed:  # the older run's recipe does not know it
-            settings["recipe"]["r_drop"] = 0.1
-        (run / "config.yaml").write_text(json.dumps({**head, "seed": seed, **settings}))
-        (run / "metrics.jsonl").write_text(json.dumps({"epoch": 1, "val_bleu": 9.5}) + "\n")
-        kept.update(strength.tried())
-        shutil.rmtree(run)
-    runs = kept["multi30k-en-de-tried"]["runs"]
-    found = [(run["settings"]["dropout"], run["settings"]["r_drop"]) for run in runs]
-    assert found == [(0.2, 0.0), (0.3, 0.1)]
-    assert all(run["settings"]["unit"] == "torch" for run in runs)
-    assert [run["run"] for run in runs] == ["run-0", "run-1"]
-    assert all(run["metrics"] == [{"epoch": 1, "val_bleu": 9.5}] for run in runs)
-
-
-def test_length_penalties_are_compared_by_the_search_that_scores(
-    recorder: Recorder, tmp_path: Path
-) -> None:
-    changes = {**TINY, "corpus.train": 40, "corpus.val": 8, "corpus.test": 8, "precision": "fp32"}
-    config = RunConfig(
-        "rnnsearch", "toy", preset="smoke", changes={**changes, "epochs": 3, "learning_rate": 0.02}
-    )
-    corpus = recording.corpus_of(config)
-    train(config, corpus, tmp_path / "run", quiet=True)
-    choosing = recorder("04")
-    rows = choosing.ranked(tmp_path / "run")["rows"]
-    run, part = load_run(tmp_path / "run"), corpus.splits["val"]
-    words = run.source_vocabulary, run.target_vocabulary
-    for row in rows:
-        scores, found = score_split(
-            run.model, *words, corpus, "val", choosing.TRIED_BEAM, row["length_penalty"]
-        )
-        assert row["bleu_tok"] == scores["bleu_tok"]
-        assert row["length_ratio"] == sum(map(len, found)) / sum(map(len, part.target))
-    assert 1.0 in [row["length_penalty"] for row in rows]
-    assert len({row["length_ratio"] for row in rows}) > 1  # they are told apart
 
 
 def test_uniform_weights_stay_uniform_while_everything_else_learns(recorder: Recorder) -> None:
