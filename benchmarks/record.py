@@ -1,4 +1,4 @@
-"""Write benchmarks/results/ and, from it, the tables and the plot of benchmarks/README.md.
+"""Write benchmarks/results/ and, from it, the tables of benchmarks/README.md.
 
     python -m benchmarks.record             # the README anew, from the results as they are
     python -m benchmarks.record all         # measure everything first; about an hour
@@ -22,17 +22,15 @@ from benchmarks.grading import measure_grading
 from benchmarks.growth import measure_growth
 from benchmarks.large_class import measure_class
 from benchmarks.moving import measure_moving
-from benchmarks.picture import describe_growth, growth_figure
 from benchmarks.pipeline import measure_pipeline
 from benchmarks.profiling import measure_products, measure_update
 from benchmarks.searches import measure_decode
 from benchmarks.starting import measure_start
 from benchmarks.training import measure_training
-from course_lib.figures.picture import save
 from course_lib.files import write_atomically
 
 HERE = Path(__file__).parent
-RESULTS, README, PLOT = HERE / "results", HERE / "README.md", HERE / "growth.svg"
+RESULTS, README = HERE / "results", HERE / "README.md"
 
 SHOWN_SIZE = 256
 TRAININGS = [(1, 64), (1, 128)]
@@ -123,7 +121,6 @@ def blocks(results: dict[str, dict[str, Any]]) -> dict[str, str]:
         f"*{report.circumstances(looks)}; sizes 64 and 1024 are in the result*",
         "train": f"{report.as_markdown(trainings(results))}\n\n*{report.circumstances(first)}*",
         "operations": report.as_markdown(operations(results)),
-        "plot": f"![{describe_growth(results['growth'])}]({PLOT.name})",
     }
 
 
@@ -137,10 +134,8 @@ def filled_in(text: str, contents: dict[str, str]) -> str:
 
 
 def write() -> None:
-    """README.md and the plot from the recorded results."""
-    results = read_results()
-    write_atomically(README, filled_in(README.read_text(), blocks(results)))
-    save(growth_figure(results["growth"]), PLOT, describe_growth(results["growth"]))
+    """README.md from the recorded results."""
+    write_atomically(README, filled_in(README.read_text(), blocks(read_results())))
 
 
 def main() -> None:
