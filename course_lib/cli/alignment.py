@@ -20,19 +20,12 @@ NAMES = {
     "argmax": "largest weight",
     "words": "largest weight on a word",
     "forward": "this direction",
-    "reverse": "other direction",
 }
 
 
 def align(
     run: RunPath,
     split: Annotated[str, typer.Option(help="A split of the run's corpus.")],
-    reverse: Annotated[
-        Path | None, typer.Option(help="A run of the other direction, to combine both.")
-    ] = None,
-    gold: Annotated[
-        Path | None, typer.Option(help="Gold links of the split, as in `0-0 1p2`, from 0.")
-    ] = None,
     save: Annotated[
         Path | None, typer.Option(help="Write every matrix with its words to this .json file.")
     ] = None,
@@ -40,9 +33,9 @@ def align(
 ) -> None:
     """Align a split with a run's attention weights, beside IBM Model 1, and diagnose the weights.
 
-    The reference is given word by word (forced decoding). The alignment error rate needs gold
-    links: the corpus's own (`test.links` in a folder of yours), or those of --gold. Weights that
-    look wrong are reported, and the exit status stays 0.
+    The reference is given word by word (forced decoding). The alignment error rate needs the
+    corpus's gold links (`test.links` in a folder of yours). Weights that look wrong are reported,
+    and the exit status stays 0.
     """
     from course_lib.corpora.own import links_beside
     from course_lib.evaluation.align import align_split, saved_weights
@@ -57,21 +50,17 @@ def align(
         )
     part = corpus.splits[split]
     links = None
-    gold = gold or links_beside(loaded.config.corpus, split)
-    if gold is not None:
+    if (gold := links_beside(loaded.config.corpus, split)) is not None:
         links = read_links(gold)
         check_links(links, part.source, part.target, str(gold))
     weights = _weights(loaded, corpus, split)
-    other = None
-    if reverse is not None:
-        other = _other_direction(reverse, corpus, split)
     record = {
         "run": str(run),
         "model": loaded.config.model,
         "corpus": corpus.name,
         "pair": corpus.pair,
         "split": split,
-        **align_split(weights, corpus, split, links, other),
+        **align_split(weights, corpus, split, links),
     }
     if save is not None:
         text = json.dumps(saved_weights(weights, corpus, split), ensure_ascii=False)
@@ -89,20 +78,6 @@ def _run_and_corpus(path: Path) -> "tuple[Run, Corpus]":
     corpus = load_corpus(run.config.corpus, run.config.pair, **run.config.corpus_options)
     check_same_data(run, corpus)
     return run, corpus
-
-
-def _other_direction(reverse: Path, corpus: "Corpus", split: str) -> "list[Weights]":
-    """The weights of a run from target to source, over the same sentences."""
-    part = corpus.splits[split]
-    back, mirrored = _run_and_corpus(reverse)
-    turned = mirrored.splits.get(split)
-    if turned is None or (turned.source, turned.target) != (part.target, part.source):
-        raise CourseError(
-            f"{reverse} does not translate the same sentences in the other direction. Give a "
-            f"run of {corpus.name} on {'-'.join(reversed(corpus.pair.split('-')))} with the "
-            "same corpus options."
-        )
-    return _weights(back, mirrored, split)
 
 
 def _weights(run: "Run", corpus: "Corpus", split: str) -> "list[Weights]":
@@ -132,8 +107,6 @@ def _as_text(record: dict[str, Any]) -> str:
             way = NAMES.get(how, how)
             if how == "threshold":
                 way = f"weight of {record['threshold']} or more"
-            if how == "agreed":
-                way = f"both agree on {record['both']} or more"
             cells = [score[key] for key in ("precision", "recall", "aer")]
             lines.append(
                 f"  {KINDS[who] + ', ' + way:36}"

@@ -45,15 +45,13 @@ def save_state(
     optimiser: torch.optim.Optimizer,
     progress: dict[str, Any],
     generators: list[dict[str, Tensor]],
-    scaler: dict[str, Any] | None = None,
     average: Average | None = None,
     previous: Path | None = None,
 ) -> None:
     """Everything needed to go on as if never stopped; the state before it becomes `previous`.
 
     Weights and their moving average, the optimiser's moments, the state of each process's random
-    generators, what fp16's gradients are scaled by, and `progress`, a dictionary of plain values
-    that says where training stands.
+    generators, and `progress`, a dictionary of plain values that says where training stands.
     """
     tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
     for number, moments in optimiser.state_dict()["state"].items():
@@ -63,8 +61,7 @@ def save_state(
         tensors |= {f"average.{name}": value for name, value in average.weights.items()}
     for rank, state in enumerate(generators):
         tensors |= {f"random.{rank}.{device}": value for device, value in state.items()}
-    plain = {"progress": json.dumps(progress), "scaler": json.dumps(scaler)}
-    write_atomically(path, packed(tensors, plain), previous)
+    write_atomically(path, packed(tensors, {"progress": json.dumps(progress)}), previous)
 
 
 def load_state(
@@ -72,7 +69,6 @@ def load_state(
     model: nn.Module,
     optimiser: torch.optim.Optimizer,
     rank: int = 0,
-    scaler: torch.amp.GradScaler | None = None,
     average: Average | None = None,
 ) -> dict[str, Any]:
     """Restore what `save_state` wrote and return its `progress`.
@@ -108,8 +104,6 @@ def load_state(
     )
     if generators:
         set_generators_state(generators)
-    if scaler is not None and (state := json.loads(metadata["scaler"])):
-        scaler.load_state_dict(state)
     progress: dict[str, Any] = json.loads(metadata["progress"])
     return progress
 

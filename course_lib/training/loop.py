@@ -212,12 +212,10 @@ class Training:
         self.progress.seconds = time.monotonic() - self.started
         generators = gather(self.accelerator, generators_state())
         if self.is_main:
-            scaler = self.accelerator.scaler
-            scales = None if scaler is None else scaler.state_dict()
-            state = vars(self.progress), generators, scales, self.average
+            state = vars(self.progress), generators, self.average
             save_state(self.out / LAST, self.model, self.optimiser, *state, self.out / PREVIOUS)
 
     def _load(self, path: Path) -> dict[str, Any]:
         """Put one state back and return its progress."""
-        rank, scaler = self.accelerator.process_index, self.accelerator.scaler
-        return load_state(path, self.model, self.optimiser, rank, scaler, self.average)
+        rank = self.accelerator.process_index
+        return load_state(path, self.model, self.optimiser, rank, self.average)

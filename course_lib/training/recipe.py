@@ -17,7 +17,7 @@ POSITIVE = (
     *("epochs", "batch_size", "min_frequency", "max_words", "max_length", "subwords"),
     *("patience", "checkpoint_steps", "accumulation"),
 )
-PRECISIONS = ("auto", "fp32", "bf16", "fp16")
+PRECISIONS = ("auto", "fp32", "bf16")
 
 
 @dataclass(frozen=True)

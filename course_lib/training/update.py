@@ -42,7 +42,7 @@ class Updater:
         self.trainer.train()
         loss = self.gradient(minibatch, progress)
         norm = self.accelerator.clip_grad_norm_(self.trainer.parameters(), self.recipe.clip)
-        if not math.isfinite(loss) or not (math.isfinite(float(norm)) or self._rescaling()):
+        if not (math.isfinite(loss) and math.isfinite(float(norm))):
             raise CourseError(
                 f"The loss or its gradient stopped being a number at update {progress.step + 1}. "
                 "The checkpoints from before are kept; train into a new directory with a smaller "
@@ -112,8 +112,3 @@ class Updater:
         shared = add_up(accelerator, shared.to(accelerator.device)).cpu()
         progress.parts = int(shared[1:].max())
         return float(shared[0])
-
-    def _rescaling(self) -> bool:
-        """Whether an infinite gradient is only fp16's: its scaler leaves such an update out."""
-        scaler = self.accelerator.scaler
-        return scaler is not None and scaler.get_scale() > 1

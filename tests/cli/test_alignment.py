@@ -31,11 +31,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return trained(tmp_path_factory.mktemp("forward"), "rnnsearch")
 
 
-@pytest.fixture(scope="module")
-def backwards(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return trained(tmp_path_factory.mktemp("backward"), "rnnsearch", "--pair", "de-en")
-
-
 def refusal(done: Done) -> str:
     """The one line that a command gives up with."""
     assert done.status == 2
@@ -65,21 +60,6 @@ def test_as_text_it_says_how_the_weights_came_about(run: Path, course: Course) -
     assert "the weights say nothing" in printed
 
 
-def test_a_run_of_the_other_direction_adds_the_combinations(
-    run: Path, backwards: Path, course: Course
-) -> None:
-    line = ["align", run, "--split", "test", "--reverse", backwards]
-    record = json.loads(course(*line, "--json").out)
-    for who in ("attention", "ibm1"):
-        assert {"reverse", "intersection", "union", "grow-diag"} <= set(record["alignments"][who])
-    printed = course(*line).out
-    assert "grow-diag" in printed
-    assert "both agree on 0.2 or more" in printed
-    message = refusal(course("align", run, "--split", "test", "--reverse", run))
-    assert "in the other direction" in message
-    assert "de-en" in message
-
-
 def test_saved_matrices_have_their_words(run: Path, tmp_path: Path, course: Course) -> None:
     path = tmp_path / "new" / "weights.json"
     assert course("align", run, "--split", "test", "--save", path).status == 0
@@ -92,25 +72,6 @@ def test_saved_matrices_have_their_words(run: Path, tmp_path: Path, course: Cour
     done = course("align", run, "--split", "test", "--save", tmp_path / "w.npz")
     assert "ends in .json" in refusal(done)
     assert not (tmp_path / "w.npz").exists()
-
-
-def test_gold_links_can_come_from_a_file(run: Path, tmp_path: Path, course: Course) -> None:
-    """The corpus's own links, written and read, give the corpus's own error rate."""
-    test = load_corpus("toy", "en-de", **OPTIONS).splits["test"]
-    assert test.links is not None
-    path = tmp_path / "gold.txt"
-    path.write_text("".join(" ".join(f"{i}-{j}" for i, j in links) + "\n" for links in test.links))
-    line = ["align", run, "--split", "test", "--json"]
-    own, read = (
-        json.loads(course(*words).out)["alignments"] for words in (line, [*line, "--gold", path])
-    )
-    assert own == read
-    for text, wrong in (
-        ("0-0\n", "links for 1 sentences, but there are 20"),
-        ("0-0 x\n" * 20, f"{path} line 1: 'x' is not a link"),
-    ):
-        path.write_text(text)
-        assert wrong in refusal(course(*line, "--gold", path))
 
 
 def test_a_corpus_without_gold_links_is_diagnosed_all_the_same(

@@ -16,10 +16,8 @@ from safetensors.torch import save_file
 from course_lib.corpora.corpus import Corpus
 from course_lib.errors import CourseError
 from course_lib.training import RunConfig, load_run, train
-from course_lib.training.checkpoint import load_state, save_state
 from course_lib.training.minibatches import Minibatch
 from course_lib.training.progress import Progress
-from course_lib.training.randomness import generators_state
 from course_lib.training.update import Updater
 from tests.training.conftest import outcome
 
@@ -223,29 +221,3 @@ def test_a_folder_that_cannot_be_written_is_said_and_loses_nothing(
         assert "permissions" in line
     train(small, small_corpus, closed / "stopped", resume=True, quiet=True)
     assert outcome(closed / "stopped") == outcome(small_run)
-
-
-def test_what_fp16_scales_gradients_by_is_part_of_a_checkpoint(tmp_path: Path) -> None:
-    """Without it a resumed run begins at 65,536 again and leaves out its first updates."""
-    model = torch.nn.Linear(2, 2)
-    optimiser = torch.optim.Adam(model.parameters())
-    before, after = (torch.amp.GradScaler("cpu") for _ in range(2))
-    before.scale(model(torch.full((1, 2), torch.inf)).sum()).backward()
-    before.step(optimiser)
-    before.update()
-    assert before.get_scale() == 2**15
-    generators = [generators_state()]
-    path = tmp_path / "last.safetensors"
-    save_state(path, model, optimiser, {"step": 1}, generators, before.state_dict())
-    assert load_state(path, model, optimiser, scaler=after) == {"step": 1}
-    assert after.state_dict() == before.state_dict()
-    after.scale(torch.ones(()))  # the next use takes it up
-    assert after.get_scale() == 2**15
-
-
-def test_fp16_without_a_graphics_card_is_refused(
-    small: RunConfig, small_corpus: Corpus, tmp_path: Path
-) -> None:
-    config = replace(small, changes={**small.changes, "precision": "fp16"})
-    with pytest.raises(CourseError, match="bf16 or fp32"):
-        train(config, small_corpus, tmp_path / "run", quiet=True)
