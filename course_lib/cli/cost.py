@@ -1,7 +1,6 @@
 """`course cost`: what a training would cost, before anybody pays for it."""
 
 import json
-from dataclasses import replace
 from itertools import chain, islice
 from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -106,8 +105,7 @@ def predicted(
     recipe = config.recipe
     model_config = config.model_config(*text.vocabularies)
     work = formulas.Workload(text.updates, recipe.batch_size, *text.words)
-    read = replace(work, batch=2 * recipe.batch_size) if recipe.r_drop else work
-    memory = formulas.memory(model_config, read.batch, text.longest + 1, text.longest + 1)
+    memory = formulas.memory(model_config, work.batch, text.longest + 1, text.longest + 1)
     found: dict[str, Any] = {
         "model": config.model,
         "preset": config.preset,
@@ -117,8 +115,8 @@ def predicted(
         "updates": text.updates,
         "batch": recipe.batch_size,
         "target_words": work.words,
-        "flops": read.flops(model_config),
-        "flops_a_word": read.flops(model_config) / work.words,
+        "flops": work.flops(model_config),
+        "flops_a_word": work.flops(model_config) / work.words,
         "longest": text.longest,
         "memory_bytes": sum(memory.values()),
         "memory": memory,
@@ -127,7 +125,7 @@ def predicted(
     }
     if tflops is not None or words_per_second is not None:
         rate = None if tflops is None else tflops * 1e12
-        found["hours"] = formulas.seconds(model_config, read, rate, words_per_second) / 3600
+        found["hours"] = formulas.seconds(model_config, work, rate, words_per_second) / 3600
         found["price"] = None if price is None else price * found["hours"]
     elif price is not None:
         raise CourseError(

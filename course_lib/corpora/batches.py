@@ -37,10 +37,6 @@ class Batch(NamedTuple):
         moved = Batch(*(field.to(device) for field in self))
         return moved._replace(source_lengths=self.source_lengths)
 
-    def twice(self) -> "Batch":
-        """Every pair two times: all of them, then all of them again."""
-        return Batch(*(torch.cat([field, field]) for field in self))
-
 
 def pad(sequences: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor, Tensor]:
     """Sequences as one (B, T) tensor filled up with PAD, their (B,) lengths, their (B, T) mask."""

@@ -37,8 +37,10 @@ DECODERS = {
 OF_DECODERS = {name: dict(zip(OF_THE_DECODER, key, strict=True)) for key, name in DECODERS.items()}
 
 GONE = {
-    **dict.fromkeys(("dropout_embeddings", "dropout_annotations", "dropout_readout")),
-    **{"dropout_words": 0, "dropout_states": 0, "batch_tokens": None, "bpe_dropout": 0},
+    **dict.fromkeys(
+        ("dropout_embeddings", "dropout_annotations", "dropout_readout", "batch_tokens")
+    ),
+    **dict.fromkeys(("dropout_words", "dropout_states", "bpe_dropout", "r_drop"), 0),
 }
 """Settings of training that there were, each with the value at which it did nothing."""
 

@@ -40,15 +40,9 @@ class EncoderDecoder(nn.Module):
         return self.decoder.step(y_prev, state)
 
     def forward(
-        self,
-        batch: Batch,
-        label_smoothing: float = 0.0,
-        given: float | None = None,
-        r_drop: float = 0.0,
+        self, batch: Batch, label_smoothing: float = 0.0, given: float | None = None
     ) -> tuple[Tensor, Tensor]:
         """What training calls, through whatever precision wraps the model."""
-        if r_drop:
-            return self.r_drop_loss(batch, label_smoothing, given, r_drop)
         return self.loss(batch, label_smoothing, given)
 
     def logits(self, batch: Batch, given: float | None = None) -> Tensor:
@@ -84,20 +78,6 @@ class EncoderDecoder(nn.Module):
         )
         return loss, batch.target_mask.sum()
 
-    def r_drop_loss(
-        self, batch: Batch, label_smoothing: float, given: float | None, r_drop: float
-    ) -> tuple[Tensor, Tensor]:
-        """R-Drop (Liang et al. 2021): every pair is read twice, each time under its own dropout.
-
-        The loss is the mean of both, and `r_drop` times their `disagreement`.
-        """
-        logits = self.logits(batch.twice(), given)
-        words = batch.target_out[batch.target_mask]
-        loss = functional.cross_entropy(
-            logits, words.repeat(2), label_smoothing=label_smoothing, reduction="sum"
-        )
-        return loss / 2 + r_drop * disagreement(*logits.chunk(2)), batch.target_mask.sum()
-
     @torch.no_grad()
     def sentence_log_probs(self, batch: Batch) -> Tensor:
         """log p(target | source) of each pair, (B,), in nats, the end mark included."""
@@ -119,16 +99,6 @@ class EncoderDecoder(nn.Module):
         start = self.start(batch.source, batch.source_lengths, batch.source_mask)
         _, alpha = unroll(self.decoder, batch.target_in, start)
         return None if alpha is None else alpha * batch.target_mask[..., None]
-
-
-def disagreement(one: Tensor, other: Tensor) -> Tensor:
-    """(KL(p || q) + KL(q || p)) / 4 in nats, summed over positions: how far two readings differ.
-
-    p and q are the distributions of two (positions, K_y) tables of logits. It is half of the
-    regulariser of Liang et al. (2021, Equation 2), as the loss it is added to is half of theirs.
-    """
-    p, q = one.log_softmax(dim=-1), other.log_softmax(dim=-1)
-    return ((p.exp() - q.exp()) * (p - q)).sum() / 4
 
 
 TIED = {

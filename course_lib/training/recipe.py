@@ -37,9 +37,6 @@ class Recipe:
     warmup: int = 200  # steps
     clip: float = 1.0  # L2 norm of the gradient
     label_smoothing: float = 0.1
-    # Read each pair twice, each time under dropout of its own, and hold the two distributions
-    # together with this weight: R-Drop's alpha (Liang et al. 2021); 0: read once.
-    r_drop: float = 0.0
     # The share of true previous words: always | linear | exponential | inverse-sigmoid | never.
     teacher_forcing: str = "always"
     teacher_forcing_end: float = 0.5  # where the three curves arrive at the last update
@@ -70,8 +67,6 @@ class Recipe:
             raise CourseError("learning_rate and clip must be above 0, warmup 0 or more.")
         if not 0 <= self.label_smoothing < 1:
             raise CourseError("label_smoothing must be at least 0 and below 1.")
-        if self.r_drop < 0:
-            raise CourseError("r_drop must be 0 or more.")
         if not 0 <= self.averaging < 1:
             raise CourseError("averaging must be at least 0 and below 1.")
         if self.subwords is not None and self.max_words is not None:

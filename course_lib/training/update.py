@@ -84,9 +84,7 @@ class Updater:
             for start in range(0, len(pairs), size):
                 part = pairs[start : start + size]
                 batch = make_batch(part, range(len(part))).to(self.accelerator.device)
-                loss, _ = self.trainer(
-                    batch, self.recipe.label_smoothing, given, self.recipe.r_drop
-                )
+                loss, _ = self.trainer(batch, self.recipe.label_smoothing, given)
                 self.accelerator.backward(loss / words)
                 total += loss.item()
         except (RuntimeError, MemoryError) as error:

@@ -108,7 +108,7 @@ def presets() -> Records:
 
 
 def variants() -> Records:
-    """The runs that you trained with another setting, as in runs/variants/best-r-drop/."""
+    """The runs that you trained with another setting, as in runs/variants/best-larger-step/."""
     for path in sorted((RUNS / "variants").glob("*/result.json")):
         result = result_of(path.parent)
         yield name_of(result, path.parent.name.removeprefix(f"{result['preset']}-")), result

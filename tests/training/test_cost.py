@@ -166,13 +166,6 @@ def test_the_command_gives_hours_and_money(course: Course) -> None:
     tied = model_config("rnnsearch", "best", pieces, pieces)
     found = asked("--preset", "best")  # pieces, and one table for all of them
     assert found["parameters"] == count_parameters(build_model(tied))
-    once = asked("--preset", "best", "--tflops", "3")
-    # every pair is read two times
-    twice = asked("--preset", "best", "--tflops", "3", "--set", "r_drop=3")
-    assert twice["hours"] == pytest.approx(2 * once["hours"])
-    assert twice["target_words"] == once["target_words"]
-    for part in ("activations", "short-lived"):
-        assert twice["memory"][part] == 2 * once["memory"][part]
     text = course("cost", "--tflops", "3", "--set", "batch_size=40").out
     assert "288,000 updates of 40 pairs" in text
     assert "hours" in text
