@@ -30,6 +30,7 @@ from course_lib.errors import CourseError
 from course_lib.models import EncoderDecoder
 from course_lib.models.contexts import AttentionContext, Context, Memory
 from course_lib.models.decoder import DecoderState
+from course_lib.search.hypothesis import evaluating
 
 Edit = Callable[[Tensor], Tensor]
 """Weights of one step in, weights of one step out: (B, T_x) to (B, T_x)."""
@@ -173,16 +174,12 @@ def _forced_steps(
     model: EncoderDecoder, batch: Batch
 ) -> Iterator[tuple[Tensor, DecoderState, Tensor]]:
     """Each step under teacher forcing: the word given, the state before it, p(next word)."""
-    training = model.training
-    model.eval()
-    try:
+    with evaluating(model):
         state = model.start(batch.source, batch.source_lengths, batch.source_mask)
         for y in batch.target_in.unbind(dim=1):
             log_probs, _, following = model.step(y, state)
             yield y, state, log_probs.exp()
             state = following
-    finally:
-        model.train(training)
 
 
 def _moved(

@@ -1,6 +1,7 @@
 """One translation, word by word: energies, weights and the most probable words of every step."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import NamedTuple
 
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor
 from course_lib.corpora.batches import make_source
 from course_lib.corpora.vocabulary import BOS
 from course_lib.models import EncoderDecoder
+from course_lib.search.hypothesis import evaluating
 
 
 class Steps(NamedTuple):
@@ -32,23 +34,17 @@ def decoding_steps(
     model: EncoderDecoder, source: Sequence[int], target: Sequence[int], count: int = 5
 ) -> Steps:
     """Follow a model while it writes `target` for `source`, both without their end marks."""
-    training = model.training
-    model.eval()
     scored: list[Tensor] = []
     score = getattr(model.decoder.context, "score", None)
     # the decoder hands on weights alone; its energies are read where they are made
     hook = score and score.register_forward_hook(lambda _module, _given, e: scored.append(e[0]))
-    try:
+    alphas, best = [], []
+    with hook or nullcontext(), evaluating(model):
         state = model.start(*make_source([list(source)]))
-        alphas, best = [], []
         for word in (BOS, *target):
             log_probs, alpha, state = model.step(torch.tensor([word]), state)
             alphas.append(alpha)
             best.append(log_probs[0].exp().topk(count))
-    finally:
-        if hook:
-            hook.remove()
-        model.train(training)
     weights = [alpha[0] for alpha in alphas if alpha is not None]
     return Steps(
         torch.stack(scored) if scored else None,

@@ -9,6 +9,7 @@ tree: for two sentences of the validation split every search that the figure ste
 import json
 from itertools import combinations
 from math import isclose
+from statistics import fmean
 from typing import Any
 
 import torch
@@ -70,11 +71,6 @@ TREE_KEPT = (
 Found = dict[tuple[int, float], list[Hypothesis]]
 
 
-def mean(values: list[float]) -> float:
-    """The average."""
-    return sum(values) / len(values)
-
-
 def words_of(run: Run, found: list[Hypothesis]) -> list[list[str]]:
     """Translations as tokens."""
     return [run.target_vocabulary.decode(hypothesis.tokens) for hypothesis in found]
@@ -133,9 +129,9 @@ def sweep(run: Run, encoded: list[list[int]], part: Split) -> tuple[list[dict[st
                     "k": k,
                     "length_penalty": penalty,
                     "bleu_tok": bleu_tok(words, part.target).score,
-                    "log_prob": mean([one.log_prob for one in best]),
-                    "score": mean([one.log_prob / (len(one.tokens) + 1) for one in best]),
-                    "words": mean([float(len(one)) for one in words]),
+                    "log_prob": fmean([one.log_prob for one in best]),
+                    "score": fmean([one.log_prob / (len(one.tokens) + 1) for one in best]),
+                    "words": fmean([float(len(one)) for one in words]),
                     "empty": sum(not one for one in words),
                     "less_probable_than_narrower": sum(
                         wide.log_prob < narrow.log_prob - 1e-4
@@ -191,7 +187,7 @@ def empty_translations(run: Run, encoded: list[list[int]], found: Found) -> dict
             batch = make_batch(pairs, list(range(start, min(start + 100, len(pairs)))))
             log_probs += run.model.sentence_log_probs(batch).tolist()
     return {
-        "mean_log_prob": mean(log_probs),
+        "mean_log_prob": fmean(log_probs),
         "more_probable_than_found": {
             str(k): sum(
                 empty > one.log_prob + 1e-4
@@ -254,10 +250,10 @@ def sampling(
         rows.append(
             {
                 **options,
-                "bleu_tok": mean([bleu_tok(draw, references).score for draw in draws]),
-                "log_prob": mean(log_probs),
-                "different": mean(distinct),
-                "between": mean([bleu_tok(a, b).score for a, b in combinations(draws, 2)]),
+                "bleu_tok": fmean([bleu_tok(draw, references).score for draw in draws]),
+                "log_prob": fmean(log_probs),
+                "different": fmean(distinct),
+                "between": fmean([bleu_tok(a, b).score for a, b in combinations(draws, 2)]),
             }
         )
         print(rows[-1], flush=True)
@@ -275,7 +271,7 @@ def protocols(run: Run, part: Split, best: list[Hypothesis], detokenize: Any) ->
         "tok": tok._asdict(),
         "detok": detok._asdict(),
         "detok_cased": cased._asdict(),
-        "mean_of_sentences": mean(single),
+        "mean_of_sentences": fmean(single),
     }
 
 
@@ -300,7 +296,7 @@ def search() -> Records:
             "sampled_sentences": SAMPLED,
         },
         "sentences": len(part),
-        "reference_words": mean([float(len(y)) for y in part.target]),
+        "reference_words": fmean([float(len(y)) for y in part.target]),
         "bleu_tok_signature": bleu_tok(part.target, part.target).signature,
         "beam": rows,
         "empty": empty_translations(run, encoded, found),

@@ -4,8 +4,6 @@ Whoever marks opens these outputs with a session that may change grades. So text
 kept, and nothing that a browser would run; and only so much that a page of it can be opened.
 """
 
-import base64
-import binascii
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -13,11 +11,11 @@ from typing import Any
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
+from course_lib.grading.wording import is_picture
+
 LONGEST_LINE = 1000
 MOST_TEXT = 50_000
 """Characters of one cell."""
-LARGEST_PICTURE = 2 * 1024**2
-"""Characters of one picture, as base64."""
 MOST_PICTURES = 20
 MOST_OUTPUTS = 100
 """Of one cell."""
@@ -114,14 +112,10 @@ def _shown(data: Any, hidden: frozenset[str]) -> dict[str, str]:
         shown["text/plain"] = plain(data["text/plain"], hidden)
     for kind in ("image/png", "image/jpeg"):
         picture = data.get(kind)
-        if isinstance(picture, str) and len(picture) <= LARGEST_PICTURE:
-            try:
-                base64.b64decode(picture.replace("\n", ""), validate=True)
-            except (binascii.Error, ValueError):
-                continue
+        if is_picture(kind, picture):
             shown[kind] = picture
         elif picture is not None:
-            shown["text/plain"] = "[a picture too large to be kept]"
+            shown["text/plain"] = "[a picture that is too large, or damaged]"
     return shown
 
 
