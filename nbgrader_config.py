@@ -50,3 +50,7 @@ c.GenerateFeedback.preprocessors = [
     "course_lib.grading.reporting.pages.feedback.Marks",
     "nbgrader.preprocessors.ClearHiddenTests",
 ]
+
+# A corpus that training_comparison may be done with beside its own: a name and a pair of `course
+# corpus list`, or a folder or table of yours, from here.
+# c.ComparedRuns.corpus, c.ComparedRuns.pair = "texts/ours", "en-es"

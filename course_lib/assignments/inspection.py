@@ -25,7 +25,8 @@ class Inspector:
     """What an assignment wants to have beside the notebook, and who looks at it.
 
     Attributes:
-        module: run as `python -m MODULE FOLDER STUDENT`, prints facts and remarks as JSON.
+        module: run as `python -m MODULE FOLDER STUDENT [CORPUS PAIR]`, prints facts and remarks as
+            JSON; the corpus is one that the instructor names.
         parts: what it judges, each with patterns of the files that it rests on, in every run.
         folder: where the runs are, beside the notebook.
         runs: their folders in it.

@@ -171,10 +171,10 @@ def test_the_class_is_prepared_only_where_somebody_used_the_corpus(
 ) -> None:
     asked: list[str] = []
     monkeypatch.setattr(boxed_inspection, "load_corpus", lambda name, pair: asked.append(name))
-    boxed_inspection.prepare(NAME, [workplace, workplace / "nobody"])
-    boxed_inspection.prepare("attention_by_hand", [workplace])
+    boxed_inspection.prepare(ROOT, NAME, [workplace, workplace / "nobody"])
+    boxed_inspection.prepare(ROOT, "attention_by_hand", [workplace])
     assert asked == []
     config = workplace / "comparison/rnnencdec/config.yaml"
     config.write_text(config.read_text().replace("corpus: toy", "corpus: multi30k"))
-    boxed_inspection.prepare(NAME, [workplace])
+    boxed_inspection.prepare(ROOT, NAME, [workplace])
     assert asked == ["multi30k"]

@@ -127,7 +127,7 @@ def grade_class(
     """
     submitted = (submitted or root / "submitted").resolve()
     place, students = submitted.parent, find_students(submitted, name)
-    boxed_inspection.prepare(name, [submitted / student / name for student in students])
+    boxed_inspection.prepare(root, name, [submitted / student / name for student in students])
     with scratch_folder() as folder:
         _prepare_gradebook(place)
         released = generate(root, name, db_url(place))[f"{name}.ipynb"].decode()

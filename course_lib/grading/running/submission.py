@@ -193,7 +193,9 @@ def judge(job: Job, staged: Staged) -> Judged:
     Raises:
         CourseError: this machine lacks the corpus that they were trained on.
     """
-    facts = boxed_inspection.inspect(job.assignment, staged.folder, job.student, boxed=job.boxed)
+    facts = boxed_inspection.inspect(
+        job.root, job.assignment, staged.folder, job.student, boxed=job.boxed
+    )
     if facts is None:
         return Judged(staged.data_files, [])
     boxed_inspection.keep(facts, job.place, job.assignment, job.student)

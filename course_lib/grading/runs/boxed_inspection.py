@@ -16,24 +16,42 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.assignments.inspection import FILE, INSPECTORS, Inspector, facts
-from course_lib.corpora import multi30k
-from course_lib.corpora.registry import load_corpus
+from course_lib.corpora import multi30k, own
+from course_lib.corpora.corpus import Corpus
+from course_lib.corpora.registry import CORPORA, chosen, load_corpus
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 from course_lib.grading.sandbox import walls
+from course_lib.grading.sources.project import load_config
 
 WALL_SECONDS = 900  # a busy machine; the processor time is limited to a third of that
 LARGEST_REPORT = 4 * 1024**2
 
 
-def prepare(assignment: str, handed_in: Iterable[Path]) -> None:
+def named_corpus(root: Path) -> tuple[str, str] | None:
+    """The corpus and pair, or the text and pair, that nbgrader_config.py names for comparisons.
+
+    A text's path is one from the course's folder.
+    """
+    named = load_config(root).ComparedRuns
+    corpus, pair = str(named.get("corpus", "")), named.get("pair")
+    if not corpus:
+        return None
+    return (corpus, pair or "en-de") if corpus in CORPORA else chosen(str(root / corpus), pair)
+
+
+def prepare(root: Path, assignment: str, handed_in: Iterable[Path]) -> None:
     """Make sure that this machine can judge what a class handed in.
 
     Raises:
-        CourseError: a run was trained on a corpus that is not at hand here.
+        CourseError: a run was trained on a corpus that is not at hand here, or the text that the
+            instructor names cannot be used.
     """
     if assignment not in INSPECTORS:
         return
+    named = named_corpus(root)
+    if named is not None:
+        _check_size(load_corpus(*named))
     for folder in handed_in:
         for path in sorted(folder.glob("comparison/*/config.yaml")):
             if path.is_symlink() or not path.is_file():
@@ -45,10 +63,25 @@ def prepare(assignment: str, handed_in: Iterable[Path]) -> None:
                 return
 
 
-def inspect(assignment: str, folder: Path, student: str, *, boxed: bool) -> dict[str, Any] | None:
+def _check_size(corpus: Corpus) -> None:
+    from course_lib.grading.runs.comparison import MOST_SENTENCES  # imports torch: seconds
+
+    for split, most in MOST_SENTENCES.items():
+        sizes = [len(part) for name, part in corpus.splits.items() if name.startswith(split)]
+        if not sizes or sizes[0] > most:  # without its training pairs it is a stream
+            raise CourseError(
+                f"{corpus.name} has over {most:,} pairs in {split}: more could not be checked in "
+                "the time there is. Take fewer."
+            )
+
+
+def inspect(
+    root: Path, assignment: str, folder: Path, student: str, *, boxed: bool
+) -> dict[str, Any] | None:
     """What can be found out about the files of a submission; None if the assignment has none.
 
     Args:
+        root: the course's folder.
         assignment: its name.
         folder: the copy of the submission that is graded. Files that the notebook has no use for
             are deleted there, and the findings are added, to be read and not to be changed.
@@ -65,7 +98,8 @@ def inspect(assignment: str, folder: Path, student: str, *, boxed: bool) -> dict
     inspector = INSPECTORS.get(assignment)
     if inspector is None:
         return None
-    found = _run(inspector, folder.resolve(), student, boxed)
+    named = named_corpus(root)
+    found = _run(inspector, folder.resolve(), student, named, boxed)
     for path in folder.rglob(f"*{inspector.weighty}"):
         path.unlink()
     path = folder / FILE
@@ -82,9 +116,12 @@ def inspect_here(assignment: str, folder: Path, student: str) -> None:
         (folder / FILE).write_text(json.dumps(report), encoding="utf-8")
 
 
-def _run(inspector: Inspector, folder: Path, student: str, boxed: bool) -> dict[str, Any]:
-    program = [sys.executable, "-P", "-m", inspector.module, str(folder), student]
-    command = walls.reader(program, *_readable(folder)) if boxed else program
+def _run(
+    inspector: Inspector, folder: Path, student: str, named: tuple[str, str] | None, boxed: bool
+) -> dict[str, Any]:
+    program = [sys.executable, "-P", "-m", inspector.module, str(folder), student, *(named or ())]
+    text = Path(named[0]) if named and named[0] not in CORPORA else None
+    command = walls.reader(program, *_readable(folder, text)) if boxed else program
     try:
         done = subprocess.run(
             command,
@@ -108,15 +145,17 @@ def _run(inspector: Inspector, folder: Path, student: str, boxed: bool) -> dict[
     return found
 
 
-def _readable(folder: Path) -> tuple[list[Path], dict[str, str]]:
+def _readable(folder: Path, text: Path | None) -> tuple[list[Path], dict[str, str]]:
     """What the inspection may read, and the variables that say where the corpora lie."""
     cache = multi30k.cache_folder()
     readable, variables = [folder, cache], {"XDG_CACHE_HOME": str(cache.parents[1])}
+    if text is not None:
+        readable += [text, own.cache_folder()]
     if data := os.environ.get("COURSE_DATA"):
         corpus = Path(data).resolve() / "multi30k"
         readable.append(corpus)
         variables["COURSE_DATA"] = str(corpus.parent)
-    return [path for path in readable if path.is_dir()], variables
+    return [path for path in readable if path.exists()], variables
 
 
 def _no_end(inspector: Inspector, why: str) -> dict[str, Any]:

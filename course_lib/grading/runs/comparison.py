@@ -19,7 +19,7 @@ from course_lib.assignments import owner
 from course_lib.assignments.inspection import INSPECTORS
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.multi30k import OPTIONAL_SPLITS, REQUIRED_SPLITS, locate
-from course_lib.corpora.registry import load_corpus
+from course_lib.corpora.registry import CORPORA, load_corpus
 from course_lib.evaluation.score import measured
 from course_lib.grading.runs.curves import check_best, check_curve, curve_of
 from course_lib.grading.runs.evidence import check_learned, check_start, evidence_of
@@ -53,8 +53,8 @@ from course_lib.training.run_directory import (
 
 INSPECTOR = INSPECTORS["training_comparison"]
 FOLDER, MODELS, PARTS = INSPECTOR.folder, INSPECTOR.runs, INSPECTOR.parts
-TESTS = {"multi30k": "test_2016_flickr", "toy": "test"}
-"""The corpora that may be compared on, and the test split of each."""
+OFFERED = (("multi30k", "en-de"), ("toy", "en-de"))
+"""The corpora and pairs that may be compared on, beside one that the instructor names."""
 
 SHARED = ("corpus", "pair", "preset", "seed", "changes", "corpus_sha256", "lowercased")
 """What two compared runs have in common, beside recipe and sizes."""
@@ -72,7 +72,7 @@ LEAST_PAIRS = 800
 """To train on, of a generated corpus."""
 
 MOST_SENTENCES = {"train": 60_000, "val": 2_000, "test": 2_000}
-"""Of a generated corpus: more could not be checked in the time there is."""
+"""Of a corpus that is not fixed: more could not be checked in the time there is."""
 
 
 class Unavailable(Exception):
@@ -117,12 +117,15 @@ class Findings:
             )
 
 
-def inspect(folder: Path, student: str) -> dict[str, Any]:
+def inspect(
+    folder: Path, student: str, named: tuple[str, str] | None = None
+) -> dict[str, Any]:
     """Everything that can be found out about the two runs below `folder`/comparison.
 
     Args:
         folder: the submission's folder.
         student: who handed it in; the training seed is drawn from this.
+        named: a corpus, or the path of a text, and its pair, which may be compared on as well.
 
     Returns:
         `facts` as hidden tests read them: `problems` by part, `runs` with the scores as computed
@@ -138,7 +141,7 @@ def inspect(folder: Path, student: str) -> dict[str, Any]:
     if len(runs) == len(MODELS):
         found.attempt("recipe", _check_same, runs, found)
     for model, run in runs.items():
-        corpus = found.attempt("recipe", _corpus, run.record)
+        corpus = found.attempt("recipe", _corpus, run.record, named)
         if corpus is not None:
             facts["runs"][model] = _inspect_run(run, corpus, student, found)
             if run.model is not None and run.words is not None:
@@ -224,22 +227,27 @@ def _settings(record: Record, table: str) -> dict[str, Any]:
     return defaults | written
 
 
-def _corpus(record: Record) -> Corpus:
-    """The corpus of a run."""
+def _corpus(record: Record, named: tuple[str, str] | None) -> Corpus:
+    """The corpus of a run. A text lies elsewhere on the student's machine; its checksums decide."""
     config = record.config
-    if config.corpus not in TESTS or config.pair != "en-de":
+    own = named is not None and not {config.corpus, named[0]} & CORPORA.keys()
+    corpus = (named[0] if named and own else config.corpus), config.pair
+    allowed = [*OFFERED, named] if named else [*OFFERED]
+    if corpus not in allowed:
         asked = visible(f"{config.corpus} {config.pair}")
-        raise Fault(f"{record.name} was trained on {asked}; the task is multi30k or toy, en-de.")
+        offered = " or ".join(f"{Path(name).name} {pair}" for name, pair in allowed)
+        raise Fault(f"{record.name} was trained on {asked}; the task is {offered}.")
     check_offered(record)
     options = config.corpus_options
     if config.corpus == "multi30k":
-        files = (f"{split}.{side}.gz" for split in REQUIRED_SPLITS for side in ("en", "de"))
+        sides = config.pair.split("-")
+        files = (f"{split}.{side}.gz" for split in REQUIRED_SPLITS for side in sides)
         if missing := [file for file in files if locate(file) is None]:
             raise Unavailable(
                 f"The runs cannot be checked here: {missing[0]} is missing. Run `course corpus"
                 " fetch multi30k` and grade again."
             )
-    return _loaded(config.corpus, repr(options), options)
+    return _loaded(corpus, repr(options), options)
 
 
 def check_offered(record: Record) -> None:
@@ -268,19 +276,19 @@ def check_offered(record: Record) -> None:
             raise Fault(f"{record.name} has more than {most} sentences in {split}: too many here.")
 
 
-_made: dict[tuple[str, str], Corpus] = {}
+_made: dict[tuple[tuple[str, str], str], Corpus] = {}
 
 
-def _loaded(name: str, key: str, options: dict[str, Any]) -> Corpus:
+def _loaded(corpus: tuple[str, str], key: str, options: dict[str, Any]) -> Corpus:
     """A corpus, loaded once a process: both runs ask for the same."""
-    if (name, key) not in _made:
-        _made[name, key] = load_corpus(name, "en-de", **options)
-    return _made[name, key]
+    if (corpus, key) not in _made:
+        _made[corpus, key] = load_corpus(*corpus, **options)
+    return _made[corpus, key]
 
 
 def _inspect_run(run: Submitted, corpus: Corpus, student: str, found: Findings) -> dict[str, Any]:
     """Check one run part by part; its scores as computed here, as far as they could be."""
-    split = TESTS[run.record.config.corpus]
+    split = next(name for name in corpus.splits if name.startswith("test"))
     test = corpus.splits[split]
     run.translations = found.attempt("files", read_translations, run.record, split, len(test))
     facts: dict[str, Any] = {}
@@ -356,11 +364,11 @@ def _check_recipe(run: Submitted, corpus: Corpus, student: str, found: Findings)
 
 
 def main() -> None:
-    """Run with FOLDER STUDENT; prints one JSON object."""
-    folder, student = sys.argv[1:]
+    """Run with FOLDER STUDENT [CORPUS PAIR]; prints one JSON object."""
+    folder, student, *named = sys.argv[1:]
     torch.set_num_threads(1)
     try:
-        report = inspect(Path(folder), student)
+        report = inspect(Path(folder), student, (named[0], named[1]) if named else None)
     except Unavailable as error:
         report = {"unavailable": str(error)}
     print(json.dumps(report))

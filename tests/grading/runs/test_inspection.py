@@ -13,10 +13,15 @@ import torch
 import yaml
 
 from course_lib.assignments import inspection, owner
-from course_lib.grading.runs import boxed_inspection
+from course_lib.corpora import own
+from course_lib.corpora.own import own_corpus
+from course_lib.errors import CourseError
+from course_lib.evaluation.score import measured
+from course_lib.grading.runs import boxed_inspection, comparison
 from course_lib.grading.runs.comparison import Unavailable, inspect
 from course_lib.search import translate
 from course_lib.training import load_run
+from tests.conftest import ROOT
 from tests.grading.runs.handed_in import (
     BOTH,
     NAME,
@@ -445,21 +450,21 @@ def test_a_pickle_is_never_opened(folder: Path, tmp_path: Path) -> None:
 
 def test_the_whole_runs_boxed_in_and_leaves_its_findings_to_be_read(folder: Path) -> None:
     boxed_inspection.keep({"facts": {}}, folder, NAME, "somebody")
-    found = boxed_inspection.inspect(NAME, folder, STUDENT, boxed=True)
+    found = boxed_inspection.inspect(ROOT, NAME, folder, STUDENT, boxed=True)
     assert found is not None
     assert not any(found["facts"]["problems"].values()), found["remarks"]
     assert inspection.facts(folder) == found["facts"]
     assert os.stat(folder / inspection.FILE).st_mode & 0o222 == 0
     assert not list(folder.rglob("*.safetensors"))
     assert inspection.facts(folder / "comparison") is None
-    assert boxed_inspection.inspect("attention_by_hand", folder, STUDENT, boxed=True) is None
+    assert boxed_inspection.inspect(ROOT, "attention_by_hand", folder, STUDENT, boxed=True) is None
 
 
 def test_without_walls_it_says_the_same_and_what_ends_early_is_defined(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(boxed_inspection, "WALL_SECONDS", 0.01)
-    found = boxed_inspection.inspect(NAME, folder, STUDENT, boxed=False)
+    found = boxed_inspection.inspect(ROOT, NAME, folder, STUDENT, boxed=False)
     assert found is not None
     assert set(found["facts"]["problems"]) == ALL
     assert "took longer" in found["remarks"][0]
@@ -508,3 +513,78 @@ def test_a_machine_without_the_corpus_says_so_and_accuses_nobody(
     monkeypatch.setattr("course_lib.grading.runs.comparison.locate", lambda name: None)
     with pytest.raises(Unavailable, match="course corpus fetch multi30k"):
         inspect(folder, STUDENT)
+
+
+@pytest.fixture
+def ours(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A text of the instructor's, and the pair as if a student had trained it on that text.
+
+    It holds the tokens that the pair was trained on, so weights and words are the same.
+    """
+    monkeypatch.setattr(own, "cache_folder", lambda: tmp_path / "cache")
+    text = tmp_path / "texts" / "ours"
+    text.mkdir(parents=True)
+    for split, part in corpus().splits.items():
+        for language, side in (("xx", part.source), ("yy", part.target)):
+            both = "".join(" ".join(words) + "\n" for words in side)
+            (text / f"{split}.{language}").write_text(both, encoding="utf-8")
+    read = own_corpus(str(text), "xx-yy", tokenized=True)
+    for model in BOTH:
+        run = folder / "comparison" / model
+        record = yaml.safe_load((run / "config.yaml").read_text())
+        changes = {k: v for k, v in record["changes"].items() if not k.startswith("corpus.")}
+        said = {"corpus": r"C:\Users\Ada\ours", "pair": "xx-yy", "corpus_sha256": read.sha256}
+        said |= {"changes": {**changes, "corpus.tokenized": True}}
+        edit_config(run, **said)
+        edit_result(run, **said)
+        score = measured([line.split() for line in lines(run)], read, "test")
+        edit_json(run / "result.json", lambda x, score=score: x["scores"]["test"].update(score))
+    (tmp_path / "nbgrader_config.py").write_text(
+        'c = get_config()\nc.ComparedRuns.corpus, c.ComparedRuns.pair = "texts/ours", "xx-yy"\n'
+    )
+    return text
+
+
+def test_a_text_that_the_instructor_names_may_be_compared_on(
+    folder: Path, ours: Path, tmp_path: Path
+) -> None:
+    """Wherever it lay when the student trained."""
+    [refused, *_] = problems(folder)["recipe"]
+    assert "the task is multi30k en-de or toy en-de" in refused
+    boxed_inspection.prepare(tmp_path, NAME, [folder])
+    found = boxed_inspection.inspect(tmp_path, NAME, folder, STUDENT, boxed=True)
+    assert found is not None
+    assert not any(found["facts"]["problems"].values()), found["remarks"]
+    for model in BOTH:
+        result = json.loads((folder / "comparison" / model / "result.json").read_text())
+        score = found["facts"]["runs"][model]["score"]
+        assert score["bleu_tok"] == pytest.approx(result["scores"]["test"]["bleu_tok"])
+
+
+def test_another_text_than_the_instructors_is_found_out(folder: Path, ours: Path) -> None:
+    named = (str(ours), "xx-yy")
+    first = (ours / "train.yy").read_text(encoding="utf-8")
+    (ours / "train.yy").write_text("und " + first, encoding="utf-8")
+    found = inspect(folder, STUDENT, named)
+    assert any("was trained on other data" in one for one in found["facts"]["problems"]["recipe"])
+
+
+def test_a_text_that_cannot_be_used_stops_the_class_before_it_begins(
+    folder: Path, ours: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module, name, least in ((own, "IN_MEMORY", 100), (comparison, "MOST_SENTENCES", {"val": 9})):
+        with monkeypatch.context() as patched:
+            patched.setattr(module, name, least)
+            with pytest.raises(CourseError, match="Take fewer"):
+                boxed_inspection.prepare(tmp_path, NAME, [folder])
+    (ours / "train.yy").unlink()
+    with pytest.raises(CourseError, match=r"train\.xx and train\.yy"):
+        boxed_inspection.prepare(tmp_path, NAME, [folder])
+
+
+def test_multi30k_may_be_named_with_another_pair(folder: Path) -> None:
+    for model in BOTH:
+        edit_config(folder / "comparison" / model, corpus="multi30k", pair="en-fr", changes={})
+    assert "the task is" in problems(folder)["recipe"][0]
+    found = inspect(folder, STUDENT, ("toy", "de-en"))
+    assert "or toy de-en" in found["facts"]["problems"]["recipe"][0]
