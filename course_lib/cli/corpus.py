@@ -128,7 +128,7 @@ def check(
 
     With --fix, NAME-clean is written beside it; the text itself is never touched.
     """
-    from course_lib.corpora.check import Judge, write_cleaned
+    from course_lib.corpora.check import MESSAGES, Judge, write_cleaned
     from course_lib.corpora.check import check as faults_of
 
     known = pairs_of(text)
@@ -147,6 +147,8 @@ def check(
         return
     if fix:
         typer.echo(f"Written without these lines: {write_cleaned(judge)}")
+    elif not any(MESSAGES["unequal"] in fault for fault in faults):
+        typer.echo("With --fix you get a copy without these lines.")
     raise typer.Exit(1)
 
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course_lib.corpora.own import Line, OwnText, links_beside
+from course_lib.corpora.own import Line, OwnText, links_beside, seen
 from course_lib.corpora.tokenization import tokenize
 from course_lib.errors import CourseError
 
@@ -22,7 +22,7 @@ SHOWN = 8
 """Line numbers that a message names."""
 
 MESSAGES = {
-    "unequal": "one side has lines that the other has not",
+    "unequal": "one side has lines that the other has not: one is lost there or above",
     "no tab": "no tab, so no second column",
     "encoding": "not UTF-8",
     "empty": "a side is empty",
@@ -134,7 +134,7 @@ def decoded(line: Line) -> tuple[str, str] | str:
     if source is None or target is None:
         return "unequal"
     try:
-        pair = source.decode("utf-8").strip(), target.decode("utf-8").strip()
+        pair = seen(source), seen(target)
     except UnicodeDecodeError:
         return "encoding"
     return pair if all(pair) else "empty"
@@ -146,8 +146,11 @@ def check(judge: Judge) -> list[str]:
     for split in judge.text.splits():
         numbers: dict[str, list[int]] = {}
         counts: Counter[str] = Counter()
+        good = 0
         for (number, *_), fault in judge.faults(split):
-            if fault is not None:
+            if fault is None:
+                good += 1
+            else:
                 counts[fault] += 1
                 if counts[fault] <= SHOWN:
                     numbers.setdefault(fault, []).append(number)
@@ -156,6 +159,8 @@ def check(judge: Judge) -> list[str]:
                 more = f" and {count - SHOWN:,} more" if count > SHOWN else ""
                 where = ", ".join(map(str, numbers[fault]))
                 found.append(f"{split} line{'s' * (count > 1)} {where}{more}: {message}")
+        if not good:
+            found.append(f"{split}: not one pair is in order; give some, or delete its files")
     if judge.same_language():
         found.append("train: both sides seem to be in the same language")
     return found
@@ -167,8 +172,8 @@ def write_cleaned(judge: Judge) -> Path:
     It lies beside the text, `NAME-clean`, and appears at once or not at all.
 
     Raises:
-        CourseError: there is one already, or a line is missing somewhere: then the lines after it
-            belong to others than those beside them.
+        CourseError: there is one already, nothing would be left of a split, or a line is missing
+            somewhere: then the lines after it belong to others than those beside them.
     """
     text = judge.text
     name, dot, end = text.path.resolve().name.partition("." if text.path.is_file() else "/")
@@ -194,6 +199,7 @@ def _write_split(judge: Judge, split: str, folder: Path) -> None:
         sides = [stack.enter_context((folder / name).open("wb")) for name in names]
         links = gold and stack.enter_context(gold.open("rb"))
         kept = gold and stack.enter_context((folder / gold.name).open("wb"))
+        left = 0
         for (number, *pair), fault in judge.faults(split):
             link = links.readline() if links else b""
             if fault == "unequal":
@@ -202,6 +208,7 @@ def _write_split(judge: Judge, split: str, folder: Path) -> None:
                     f"{number} or anywhere above, and only a person can tell where."
                 )
             if fault is None:
+                left += 1
                 lines = [side.strip() for side in pair if side is not None]
                 for side, line in zip(
                     sides, lines if len(sides) == 2 else [b"\t".join(lines)], strict=True
@@ -209,3 +216,5 @@ def _write_split(judge: Judge, split: str, folder: Path) -> None:
                     side.write(line + b"\n")
                 if kept:
                     kept.write(link)
+        if not left:
+            raise CourseError(f"Nothing is written: no pair of {split} would be left. Look at it.")

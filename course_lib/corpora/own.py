@@ -25,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 import platformdirs
+import regex
 from filelock import FileLock
 from numpy.typing import NDArray
 
@@ -40,6 +41,7 @@ IN_MEMORY = 250_000
 HELD_OUT = 1_000
 """Pairs that are split off for val, and as many for test; of a small text a tenth of it each."""
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}([_@][A-Za-z]+)*")
+_SEEN = regex.compile(r"[^\p{Cc}\p{Cf}\p{Z}]")
 
 Line = tuple[int, bytes | None, bytes | None]
 """A line's number, from 1, and its source and target; None for a side that has no such line."""
@@ -76,7 +78,9 @@ class OwnText:
         """The splits that have files of their own, train first."""
         if not self.path.is_dir():
             return ["train"]
-        name = re.compile(rf"(val|test.*)\.{re.escape(self.pair[0])}(\.gz)?")
+        # A side alone counts: that the other is missing is said when the split is read.
+        sides = "|".join(map(re.escape, self.pair))
+        name = re.compile(rf"(val|test.*)\.({sides})(\.gz)?")
         found = {match[1] for file in self.path.iterdir() if (match := name.fullmatch(file.name))}
         return ["train", *sorted(found, key=lambda split: (split != "val", split))]
 
@@ -121,21 +125,30 @@ class OwnText:
         """
         for number, *sides in self.lines(split):
             try:
-                source, target = (
-                    side.decode("utf-8").strip() for side in sides if side is not None
-                )
+                source, target = (seen(side) for side in sides if side is not None)
                 if source and target:
                     yield source, target
                     continue
                 wrong = "a side is empty"
             except UnicodeDecodeError:
                 wrong = "this is not UTF-8"
-            except ValueError:
-                wrong = "one side has no such line" if self.path.is_dir() else "there is no tab"
+            except ValueError as error:
+                if self.path.is_dir():
+                    raise CourseError(
+                        f"{self.path}: {split}, line {number}: one side has no such line. Look "
+                        "there and above for the line that is lost, and put it back."
+                    ) from error
+                wrong = "there is no tab"
             raise CourseError(
                 f"{self.path}: {split}, line {number}: {wrong}. `course corpus check {self.path}` "
                 "lists all such lines, and with --fix writes a cleaned copy."
             )
+
+
+def seen(line: bytes) -> str:
+    """A line as text, without space around it; empty where it has nothing that can be seen."""
+    text = line.decode("utf-8").strip()
+    return text if _SEEN.search(text) else ""
 
 
 def lines_of(file: Path) -> Iterator[bytes]:

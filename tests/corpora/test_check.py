@@ -47,6 +47,8 @@ LONG = " ".join(["word"] * 101), " ".join(["palabra"] * 101)
         (("caf\udce9 here", "café aquí"), "encoding"),
         (("The dog sleeps.", "  "), "empty"),
         (("", "El perro duerme."), "empty"),
+        (("\u200b\ufeff", "Duerme."), "empty"),
+        (("Here.", "\x01"), "empty"),
         (("The cat sleeps in the house.", "The cat sleeps in the house."), "language"),
         (("El gato duerme en la casa.", "The cat sleeps in the house."), "language"),
         (("The dog sleeps.", "El perro duerme en la casa " * 5), "proportion"),
@@ -94,6 +96,16 @@ def test_unequal_numbers_of_lines_are_named_and_not_mended(tmp_path: Path) -> No
     with pytest.raises(CourseError, match="before line 81"):
         write_cleaned(judge)
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_split_without_a_pair_in_order_is_named_and_not_copied(tmp_path: Path) -> None:
+    """Training would refuse it."""
+    for name, val in (("none", []), ("bad", [("", "Nada."), ("Nothing.", "")])):
+        judge = Judge(write(tmp_path / name, train=GOOD, val=val))
+        assert check(judge)[-1].startswith("val: not one pair is in order")
+        with pytest.raises(CourseError, match="no pair of val would be left"):
+            write_cleaned(judge)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["bad", "none"]
 
 
 def test_two_sides_in_one_language_are_noticed(tmp_path: Path) -> None:

@@ -153,6 +153,7 @@ def test_a_large_text_is_streamed_and_has_the_same_pairs(
         (b"no second column", "line 3: there is no tab"),
         (b"caf\xe9\tcaf\xc3\xa9", "line 3: this is not UTF-8"),
         (b"something\t ", "line 3: a side is empty"),
+        (b"something\t\xe2\x80\x8b", "line 3: a side is empty"),
     ],
 )
 def test_a_bad_line_of_a_table_is_named(tmp_path: Path, line: bytes, wrong: str) -> None:
@@ -166,8 +167,9 @@ def test_a_bad_line_of_a_table_is_named(tmp_path: Path, line: bytes, wrong: str)
 def test_sides_of_different_length_are_refused(folder: Path) -> None:
     with (folder / "train.es").open("a") as side:
         side.write("Uno más.\n")
-    with pytest.raises(CourseError, match="train, line 301: one side has no such line"):
+    with pytest.raises(CourseError, match="train, line 301: one side has no such line") as caught:
         own_corpus(str(folder), "en-es")
+    assert "--fix" not in str(caught.value)  # which cannot mend this
 
 
 def test_a_cut_gzip_file_is_named(folder: Path) -> None:
@@ -191,8 +193,9 @@ def test_what_is_not_there_is_said(tmp_path: Path, folder: Path) -> None:
     with pytest.raises(CourseError, match=r"train\.en and train\.es"):
         load_corpus(str(tmp_path / "empty"), "en-es")
     (folder / "val.en").write_text("alone\n")
-    with pytest.raises(CourseError, match=r"no val\.es"):
-        load_corpus(str(folder), "en-es")
+    for pair in ("en-es", "es-en"):
+        with pytest.raises(CourseError, match=r"no val\.es"):
+            load_corpus(str(folder), pair)
     write(tmp_path / "few", "train", PAIRS[:2])
     with pytest.raises(CourseError, match="none is left for"):
         load_corpus(str(tmp_path / "few"), "en-es")
