@@ -6,14 +6,14 @@ ink, so they look the same on a light and on a dark page; `dark` is for what a p
 
 import io
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from matplotlib import rc_context, rcParams
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
+from matplotlib.font_manager import FontProperties, fontManager
 from matplotlib.textpath import text_to_path
 
 CARD = "#ffffff"  # what every figure stands on
@@ -80,10 +80,27 @@ WEIGHTS = LinearSegmentedColormap.from_list(
     "weights", [(0.0, CARD), (0.42, ROLES["weight"].fill), (1.0, "#6a3500")], N=512
 )
 
+FURTHER = (
+    *("Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans Devanagari", "Noto Sans Thai"),
+    *("Droid Sans Fallback", "Unifont"),
+    *("Yu Gothic", "Microsoft YaHei", "Malgun Gothic", "Nirmala UI", "Leelawadee UI"),
+    "Arial Unicode MS",
+)
+"""Fonts of Linux, Windows and macOS with letters that matplotlib's own font has not."""
+
+
+def families(installed: Collection[str]) -> list[str]:
+    """Fonts in the order in which a letter is looked for.
+
+    The first comes with matplotlib, so its letters have the same widths everywhere.
+    """
+    return ["DejaVu Sans", *(name for name in FURTHER if name in installed)]
+
+
 # Any: some versions of matplotlib type the keys of such a dict one by one.
 RC: Any = {
     "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib: the same widths everywhere
+    "font.sans-serif": families(fontManager.get_font_names()),
     "font.size": BODY,
     "mathtext.fontset": "dejavusans",
     "text.color": INK,

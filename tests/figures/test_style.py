@@ -146,3 +146,13 @@ def test_text_width_is_close_to_what_is_drawn() -> None:
         assert drawn.get_window_extent().width / 200 == pytest.approx(
             style.text_width(word, 10), rel=0.08, abs=0.02
         )
+
+
+def test_letters_of_other_scripts_come_from_a_font_that_is_there() -> None:
+    assert style.families([]) == ["DejaVu Sans"]
+    assert style.families({"Arial", "Yu Gothic", "Unifont"}) == [
+        "DejaVu Sans",
+        "Unifont",
+        "Yu Gothic",
+    ]
+    assert style.RC["font.sans-serif"][0] == "DejaVu Sans"
