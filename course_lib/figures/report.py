@@ -7,7 +7,7 @@ it, and then the spread of their scores is shown.
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
@@ -126,7 +126,7 @@ def score_rows(found: Comparison) -> list[list[str]]:
             [
                 styles[model].label,
                 f"{scores['bleu_tok']:.1f}",
-                f"{middle - width:.1f} to {middle + width:.1f}",
+                f"{max(0.0, middle - width):.1f} to {middle + width:.1f}",
                 f"{scores['bleu_detok']:.1f}",
                 f"{scores['chrf']:.1f}" if "chrf" in scores else "-",
                 *("-" if part is None else f"{part:.1f}" for part in parts),
@@ -181,10 +181,13 @@ def map_table(
     alpha: Sequence[Sequence[float]], source: Sequence[str], target: Sequence[str]
 ) -> Markup:
     """Weights (T_y + 1, T_x + 1) as a table that a browser draws, in any script there is."""
-    columns, rows = [*source, MARKS[EOS]], [*target, MARKS[EOS]]
-    head = "".join(f"<th scope=col><span dir=auto>{escape(word)}</span></th>" for word in columns)
+    # Moses' tokens come escaped already.
+    columns, rows = (
+        [escape(unescape(word)) for word in (*side, MARKS[EOS])] for side in (source, target)
+    )
+    head = "".join(f"<th scope=col><span dir=auto>{word}</span></th>" for word in columns)
     body = "".join(
-        f"<tr><th scope=row dir=auto>{escape(word)}</th>"
+        f"<tr><th scope=row dir=auto>{word}</th>"
         + "".join(f'<td style="--w:{w:.3f}" title="{w:.2f}"></td>' for w in row)
         + "</tr>"
         for word, row in zip(rows, alpha, strict=True)
@@ -227,7 +230,7 @@ def write_report(folders: Sequence[Path]) -> list[Path]:
         labels={model: style.label for model, style in styles_for(first.runs).items()},
         examples=examples(first),
         recipe=asdict(next(iter(first.runs.values())).config.recipe) | result["model_config"],
-        provenance={key: result[key] for key in PROVENANCE if result.get(key) is not None},
+        provenance={key: result[key] for key in PROVENANCE if result.get(key) not in (None, {})},
         signatures=[
             first.scores[next(iter(first.runs))][key]
             for key in ("bleu_tok_signature", "bleu_detok_signature")

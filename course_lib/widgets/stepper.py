@@ -39,7 +39,7 @@ def recorded_steps(run: Run, source: Sequence[str], name: str, k: int = BEAM) ->
     Rounded so finely that what a reader sees is the model's own number rounded once.
     """
     words = run.source_vocabulary.encode(list(source))
-    pieces = [run.source_vocabulary.tokens[word] for word in words]
+    pieces = [html.unescape(run.source_vocabulary.tokens[word]) for word in words]
     found = translate(run.model, [words], k, run.config.recipe.length_penalty)[0]
     steps = decoding_steps(run.model, words, found.tokens)
     tokens = [html.unescape(word) for word in run.target_vocabulary.tokens]
@@ -119,8 +119,9 @@ class AttentionStepper(anywidget.AnyWidget):
                 runs = load_run(runs)
             named = runs if isinstance(runs, Mapping) else {runs.config.model: runs}
             models = [recorded_steps(run, words, name, k) for name, run in named.items()]
-            source = [*words, MARKS[EOS]]
-            values["sentences"] = [{"label": " ".join(words), "source": source, "models": models}]
+            shown = [html.unescape(word) for word in words]
+            source = [*shown, MARKS[EOS]]
+            values["sentences"] = [{"label": " ".join(shown), "source": source, "models": models}]
         elif sentence is not None:
             values["sentence"] = sentence
         super().__init__(**values)

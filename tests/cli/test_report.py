@@ -5,6 +5,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import nbformat
 import pytest
@@ -14,6 +15,9 @@ from course_lib.corpora import own
 from course_lib.figures import report
 from tests.cli.conftest import SHORT, write_text
 from tests.conftest import Course, typed
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 
 @pytest.fixture(scope="module")
@@ -66,11 +70,26 @@ def test_it_has_ten_sentences_with_their_maps(
         assert all(sum(row) == pytest.approx(1, abs=0.02) for row in rows)
 
 
+def test_the_scores_fit_a_wide_page(folder: Path, browser: "Browser") -> None:
+    with browser.new_context(viewport={"width": 1200, "height": 800}) as context:
+        page = context.new_page()
+        page.goto((folder / "report.html").as_uri())
+        assert page.evaluate(
+            "(x => x.scrollWidth <= x.clientWidth)(document.querySelector('.wide'))"
+        )
+
+
+def test_maps_show_what_moses_escapes_as_people_write_it() -> None:
+    tokens = BeautifulSoup(report.map_table([[1, 0], [0, 1]], ["l&apos;"], ["&lt;"]), "html.parser")
+    assert [word.text for word in tokens.select("th")] == ["l'", "</s>", "<", "</s>"]
+
+
 def test_scores_are_those_of_the_results(words: list[str], folder: Path) -> None:
     found = report.read_comparison(folder)
     half, p = report.intervals(found)
     assert 0 <= p <= 1
-    for model, scores in found.scores.items():
+    for row, (model, scores) in zip(report.score_rows(found), found.scores.items(), strict=True):
+        assert not row[2].startswith("-")  # no BLEU is below 0
         assert f"{scores['bleu_tok']:.1f}" in words
         assert f"{scores['chrf']:.1f}" in words
         middle, width = half[model]

@@ -237,6 +237,8 @@ def test_the_steps_are_those_of_the_decoder() -> None:
 
 def test_an_own_model_and_the_selection_in_python() -> None:
     run = load_run(GIVEN, "cpu")
+    quoted = AttentionStepper(run, "the dog &apos;s bowl")
+    assert quoted.sentences[0]["source"][2] == "'s"
     figure = AttentionStepper(run, "the dog sleeps .")
     source = ["the", "dog", "sleeps", ".", "</s>"]
     nothing = {"alpha": None, "energies": None, "next": []}
