@@ -47,6 +47,7 @@ class Attack:
     blank: bool
     patience: bool
     bomb: bool
+    further: bool
     loses: frozenset[str]
     says: list[str] = field(default_factory=list)
     feedback: list[str] = field(default_factory=list)
@@ -81,6 +82,7 @@ def read_attacks() -> dict[str, Attack]:
             blank="Blank otherwise." in prose,
             patience="\nPatience.\n" in prose,
             bomb="\nBomb.\n" in prose,
+            further="\nFurther.\n" in prose,
             loses=loses,
             says=re.findall(r'"([^"]*)"', lines.get("Says", "")),
             feedback=re.findall(r'"([^"]*)"', lines.get("Feedback", "")),
@@ -90,9 +92,10 @@ def read_attacks() -> dict[str, Attack]:
 
 
 ATTACKS = read_attacks()
-QUICK = [name for name, attack in ATTACKS.items() if not attack.patience and not attack.bomb]
 PATIENT = [name for name, attack in ATTACKS.items() if attack.patience]
 BOMBS = [name for name, attack in ATTACKS.items() if attack.bomb]
+FURTHER = [name for name, attack in ATTACKS.items() if attack.further]
+QUICK = [name for name in ATTACKS if name not in (*PATIENT, *BOMBS, *FURTHER)]
 
 
 def hand_in(attack: Attack, submitted: Path) -> None:
@@ -141,7 +144,7 @@ def graded(names: list[str], place: Path, settings: str = "") -> ClassReport:
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClassReport]:
-    """All that come to an end by themselves."""
+    """Of those that come to an end by themselves, one of each kind at least."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GRADER_SECRET", "a SECRET of the instructor's")
         yield graded(QUICK, tmp_path_factory.mktemp("quick"))
@@ -158,6 +161,12 @@ def patient(tmp_path_factory: pytest.TempPathFactory) -> ClassReport:
 def bombs(tmp_path_factory: pytest.TempPathFactory) -> ClassReport:
     """Those that take what the machine has, and an honest one among them."""
     return graded([*BOMBS, "honest"], tmp_path_factory.mktemp("bombs"))
+
+
+@pytest.fixture(scope="module")
+def further(tmp_path_factory: pytest.TempPathFactory) -> ClassReport:
+    """Those of a kind that is tried already, and an honest one among them."""
+    return graded([*FURTHER, "honest"], tmp_path_factory.mktemp("further"))
 
 
 def report_of(result: ClassReport, name: str) -> Report:
@@ -204,6 +213,12 @@ def test_attack_on_limits(name: str, patient: ClassReport) -> None:
 @pytest.mark.parametrize("name", [*BOMBS, "honest"])
 def test_bomb(name: str, bombs: ClassReport) -> None:
     check(report_of(bombs, name), ATTACKS[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*FURTHER, "honest"])
+def test_attack_of_a_kind_that_is_tried_already(name: str, further: ClassReport) -> None:
+    check(report_of(further, name), ATTACKS[name])
 
 
 def running(page: str) -> list[str]:
