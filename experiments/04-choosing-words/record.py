@@ -1,4 +1,6 @@
-"""Record what ways of choosing words do to the translations of chapter 8's large RNNsearch.
+"""Record what ways of choosing words do to the translations of an RNNsearch.
+
+It is an earlier run, of the same preset, than those that chapter 8 compares.
 
 search: beam widths with and without length normalisation on the validation split, the sentence that
     loses most to a wide beam, the tree of one search, and what sampling trades for variety.
@@ -24,17 +26,17 @@ from course_lib.training import Run, load_run, read_result
 from course_lib.training.provenance import git_commit
 from course_lib.widgets.beam_tree import recorded_search
 from experiments.recording import (
+    RUNS,
     Part,
     Read,
     Records,
     check_same,
     corpus_of,
-    large,
-    name_of,
     result_of,
 )
 
-NAME = "multi30k-en-de-rnnsearch-cpu-seed0"
+NAME = "multi30k-en-de-rnnsearch-cpu-earlier-seed0"
+EARLIER = RUNS / "compare-cpu" / "rnnsearch"
 SPLIT = "val"
 WIDTHS = (1, 2, 3, 5, 8, 12, 20, 50)
 PENALTIES = (0.0, 0.5, 1.0, 1.5)
@@ -277,7 +279,7 @@ def protocols(run: Run, part: Split, best: list[Hypothesis], detokenize: Any) ->
 
 def search() -> Records:
     """Search and sample."""
-    path = large("rnnsearch")
+    path = EARLIER
     result, run = read_result(path), load_run(path, "cpu")
     corpus = corpus_of(run.config)
     part = corpus.splits[SPLIT]
@@ -306,7 +308,7 @@ def search() -> Records:
         "greedy_on_sampled": bleu_tok(greedy, part.target[:SAMPLED]).score,
         "sampling": sampling(run, encoded[:SAMPLED], part.target[:SAMPLED]),
     }
-    yield f"{name_of(result)}-search", content
+    yield f"{NAME}-search", content
 
 
 def telling(run: Run, part: Split) -> list[list[str]]:
@@ -327,7 +329,7 @@ def telling(run: Run, part: Split) -> list[list[str]]:
 
 def beam_tree() -> Records:
     """Every search of the figure, with all that it looked at."""
-    path = large("rnnsearch")
+    path = EARLIER
     run, result = load_run(path, "cpu"), result_of(path)
     searches = [
         recorded_search(run, source, k, penalty)
@@ -348,7 +350,7 @@ def beam_tree() -> Records:
         "split": SPLIT,
         "figure": {"searches": searches, **start},
     }
-    yield f"{name_of(result)}-beam-tree", content
+    yield f"{NAME}-beam-tree", content
 
 
 def check(read: Read) -> None:
@@ -416,6 +418,6 @@ def check_examples(record: dict[str, Any]) -> None:
 
 
 PARTS = {
-    "search": Part(search, "four minutes"),
-    "tree": Part(beam_tree, "a minute"),
+    "search": Part(search, "four minutes", str(EARLIER)),
+    "tree": Part(beam_tree, "a minute", str(EARLIER)),
 }

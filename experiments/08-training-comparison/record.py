@@ -2,17 +2,16 @@
 
 Runs of `course compare` below runs/ are taken as they are; those that are not there are trained.
 
-large: both models with the preset `cpu`: each run's result.json, a few translations of RNNsearch
-    with their weights, and the README's picture of the first of them.
-small: three smaller pairs, a seed each.
-counts: what BLEU counts in each test sentence of the large pair, so that a page can draw samples of
+pairs: both models of the preset `cpu`, three seeds: each run's result.json; of RNNsearch's seed 0 a
+    few translations with their weights, and the README's picture of the first of them.
+counts: what BLEU counts in each test sentence, a record a seed, so that a page can draw samples of
     it: the n-grams found and the n-grams there, of one to four words, the words of the translation
-    and those of the reference. BLEU is computed from sums of these rows.
+    and those of the reference. BLEU is computed from sums of these rows. And both models'
+    translations of the sentences that `pairs` shows.
 """
 
 import io
 import json
-from dataclasses import replace
 from math import isclose
 from pathlib import Path
 from typing import Any
@@ -22,10 +21,9 @@ from sacrebleu.metrics import BLEU
 
 from course_lib.errors import CourseError
 from course_lib.figures.heatmap import heatmap
-from course_lib.models import ModelConfig
-from course_lib.models.old_settings import renamed
-from course_lib.training import RunConfig, load_run, read_result
+from course_lib.training import load_run, read_result
 from experiments.recording import (
+    EXAMPLES,
     Part,
     Read,
     Records,
@@ -34,33 +32,34 @@ from experiments.recording import (
     check_scored,
     corpus_of,
     examples_of,
-    kept_run,
     large,
     name_of,
     result_of,
 )
 
 MODELS = ("rnnencdec", "rnnsearch")
-SMALLER = {
-    **dict.fromkeys(("embedding", "hidden", "alignment", "readout"), 128),
-    "epochs": 6,
-}
-SEEDS = (0, 1, 2)
+SEEDS = (0, 1)
 COLUMNS = (
     *(f"{n}-grams found" for n in range(1, 5)),
     *(f"{n}-grams" for n in range(1, 5)),
     *("words", "reference words"),
 )
+SAME = ("git_commit", "corpus_sha256", "recipe", "changes", "precision", "threads", "versions")
+"""What all six runs have in common."""
+CONTEXTS = {"rnnencdec": "fixed", "rnnsearch": "additive"}
+LEAST = {"rnnencdec": 25, "rnnsearch": 36}
+"""The score on the test set that every seed reaches."""
 PICTURE = Path(__file__).parents[2] / "book" / "images" / "readme-heatmap.png"
 
 
-def large_pair() -> Records:
-    """Both results, and the examples."""
-    for model in MODELS:
-        result = result_of(large(model))
-        yield name_of(result), result
+def pairs() -> Records:
+    """Every result, and the examples."""
+    for seed in SEEDS:
+        for model in MODELS:
+            result = result_of(large(model, seed))
+            yield name_of(result), result
     examples = examples_of(large("rnnsearch"))
-    yield f"{name_of(result)}-examples", examples
+    yield "multi30k-en-de-rnnsearch-cpu-seed0-examples", examples
     yield str(PICTURE), picture(examples[0])
 
 
@@ -72,15 +71,6 @@ def picture(example: dict[str, Any]) -> bytes:
     return file.getvalue()
 
 
-def small_pairs() -> Records:
-    """The results of every model and seed."""
-    for seed in SEEDS:
-        for model in MODELS:
-            config = RunConfig(model, "multi30k", "en-de", seed=seed, changes=SMALLER)
-            result = result_of(kept_run(config, f"compare-n128-seed{seed}/{model}"))
-            yield name_of(result, "n128"), result
-
-
 def count(translation: str, reference: str) -> list[int]:
     """The ten numbers that one sentence adds to those of a corpus, in the order of COLUMNS."""
     score = BLEU(tokenize="none", force=True).corpus_score([translation], [[reference]])
@@ -88,10 +78,16 @@ def count(translation: str, reference: str) -> list[int]:
 
 
 def counts() -> Records:
-    """Count the translations of the large pair, of one test split."""
+    """Count the translations of each pair."""
+    for seed in SEEDS:
+        yield f"multi30k-en-de-cpu-seed{seed}-counts", json.dumps(counted(seed)) + "\n"
+
+
+def counted(seed: int) -> dict[str, Any]:
+    """The counts of one pair's translations of the test split."""
     models: dict[str, Any] = {}
     for model in MODELS:
-        path = large(model)
+        path = large(model, seed)
         result, corpus = read_result(path), corpus_of(load_run(path).config)
         (split,) = result["scores"]
         if corpus.sha256 != result["corpus_sha256"]:
@@ -102,37 +98,37 @@ def counts() -> Records:
         models[model] = {
             "git_commit": result["git_commit"],
             "beam": result["scores"][split]["beam"],
+            "examples": [translations[i] for i in EXAMPLES],
             "counts": [count(*pair) for pair in zip(translations, references, strict=True)],
         }
     kept = ("corpus", "pair", "preset", "seed", "versions", "corpus_sha256")
     record = {**{key: result[key] for key in kept}, "split": split, "columns": COLUMNS}
-    record["source_words"] = [len(words) for words in part.source]
-    name = "{corpus}-{pair}-{preset}-seed{seed}-counts".format(**result)
-    yield name, json.dumps({**record, "models": models}) + "\n"
+    return {**record, "source_words": list(map(len, part.source)), "models": models}
 
 
 def check(read: Read) -> None:
-    """The large pair reaches its scores, the small ones differ in model and seed alone."""
-    for model, least in (("rnnsearch", 37), ("rnnencdec", 25)):
-        scores = check_scored(read(f"multi30k-en-de-{model}-cpu-seed0"))
-        assert scores["bleu_tok"] >= least
-    check_examples(read("multi30k-en-de-rnnsearch-cpu-seed0-examples"))
-    small = [read(f"multi30k-en-de-{m}-cpu-n128-seed{seed}") for seed in SEEDS for m in MODELS]
-    first = ModelConfig(**renamed(small[0]["model_config"]))
-    for result in small:
-        check_scored(result)
-        assert result["changes"] == SMALLER
-        check_same(result, small[0], "corpus_sha256", "epochs", "precision", "versions")
-        config = ModelConfig(**renamed(result["model_config"]))
-        assert replace(first, context=config.context) == config
-    check_counts(read("multi30k-en-de-cpu-seed0-counts"), read)
+    """Six runs of one clean commit, which differ in seed and context alone, as good as is said."""
+    runs = {(m, seed): read(f"multi30k-en-de-{m}-cpu-seed{seed}") for m in MODELS for seed in SEEDS}
+    first = next(iter(runs.values()))
+    assert not first["git_commit"].endswith("-dirty")
+    for (model, seed), run in runs.items():
+        check_same(run, first, *SAME)
+        assert run["model_config"] == {**first["model_config"], "context": CONTEXTS[model]}
+        assert (run["seed"], run["changes"]) == (seed, {})
+        assert check_scored(run)["bleu_tok"] >= LEAST[model]
+    examples = read("multi30k-en-de-rnnsearch-cpu-seed0-examples")
+    check_examples(examples)
+    for seed in SEEDS:
+        check_counts(read(f"multi30k-en-de-cpu-seed{seed}-counts"), read)
+    translated = read("multi30k-en-de-cpu-seed0-counts")["models"]["rnnsearch"]["examples"]
+    assert translated == [" ".join(one["translation"][:-1]) for one in examples]
 
 
 def check_counts(record: dict[str, Any], read: Read) -> None:
     """The counts of the sentences add up to the recorded scores."""
     assert record["columns"] == list(COLUMNS)
     for model, kept in record["models"].items():
-        result = read(f"multi30k-en-de-{model}-cpu-seed0")
+        result = read(f"multi30k-en-de-{model}-cpu-seed{record['seed']}")
         check_same(record, result, "corpus_sha256", "seed", "preset")
         assert kept["git_commit"] == result["git_commit"]
         scores = result["scores"][record["split"]]
@@ -148,7 +144,6 @@ def check_counts(record: dict[str, Any], read: Read) -> None:
 
 
 PARTS = {
-    "large": Part(large_pair, "a minute, and up to an hour and a half to train the pair"),
-    "small": Part(small_pairs, "seconds, and up to an hour and a half to train the three pairs"),
-    "counts": Part(counts, "a minute, once the large pair is trained"),
+    "pairs": Part(pairs, "a minute, and up to three hours to train the three pairs"),
+    "counts": Part(counts, "a minute, once the pairs are trained"),
 }

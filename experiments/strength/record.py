@@ -7,8 +7,8 @@ presets: `quick`, `laptop` and `best` with every seed that the page compares: ea
 variants: the result of every run in runs/variants/, a folder PRESET-TAG each, recorded with TAG.
 ablation: what each ingredient of `laptop` is worth, one thing changed at a time. The validation set
     is scored with the same beam as the test set: greedy search ranks the rows in another order.
-joined, joined-laptop: BLEU on sentences longer than any in training, made by joining test
-    sentences.
+joined: BLEU on sentences longer than any in training, made by joining test sentences; of `cpu` an
+    earlier pair than those that chapter 8 compares.
 unseen: what the published model of `best` does with words that no training sentence has.
 
 Two records last longer than the runs they are of, and are not made anew: what was tried on the
@@ -39,7 +39,6 @@ from experiments.recording import (
     corpus_of,
     examples_of,
     kept_run,
-    large,
     name_of,
     result_of,
     settings_of,
@@ -129,16 +128,12 @@ def ablation() -> Records:
 
 
 def joined() -> Records:
-    """Score chapter 8's pair of seed 0 on the joined sentences."""
-    yield joined_record({model: large(model) for model in MODELS})
-
-
-def joined_laptop() -> Records:
-    """Score both models of `laptop` on them."""
+    """Score both models of `laptop`, and the earlier ones of `cpu`, on the joined sentences."""
     yield joined_record({model: preset_run(model, "en-de", ABLATED, 0) for model in MODELS})
+    yield joined_record({model: RUNS / "compare-cpu" / model for model in MODELS}, "-earlier")
 
 
-def joined_record(paths: dict[str, Path]) -> tuple[str, dict[str, Any]]:
+def joined_record(paths: dict[str, Path], tag: str = "") -> tuple[str, dict[str, Any]]:
     """Of two runs on the same data, and how long training's sources were."""
     models: dict[str, Any] = {}
     for model, path in paths.items():
@@ -160,7 +155,7 @@ def joined_record(paths: dict[str, Path]) -> tuple[str, dict[str, Any]]:
         "longest_in_training": max(lengths),
         "over_30_words_in_training": sum(length > 30 for length in lengths),
     }
-    name = "{corpus}-{pair}-{preset}-seed{seed}-joined".format(**result)
+    name = "{corpus}-{pair}-{preset}{tag}-seed{seed}-joined".format(**result, tag=tag)
     return name, {**shared, "models": models}
 
 
@@ -232,8 +227,8 @@ def check(read: Read) -> None:
     for path in record_paths("multi30k-*-examples"):
         check_examples(read(path.stem))
     check_variants(read)
-    for preset in ("cpu", ABLATED):
-        check_joined(read(f"multi30k-en-de-{preset}-seed0-joined"), read)
+    check_joined(read(f"multi30k-en-de-{ABLATED}-seed0-joined"), read)
+    check_joined(read("multi30k-en-de-cpu-earlier-seed0-joined"), read, "earlier")
     check_unseen(read("multi30k-en-de-best-unseen"))
     record = read("multi30k-en-de-tried")
     assert all(run["metrics"] and "scores" not in run for run in record["runs"])
@@ -256,10 +251,10 @@ def check_variants(read: Read) -> None:
             assert (result["seed"], result["preset"]) == (seed, ABLATED)
 
 
-def check_joined(record: dict[str, Any], read: Read) -> None:
+def check_joined(record: dict[str, Any], read: Read, tag: str = "") -> None:
     """Sentences that are not joined score as they were recorded."""
     for model, found in record["models"].items():
-        alone = read(name_of({**record, "model": model}))
+        alone = read(name_of({**record, "model": model}, tag))
         assert found["git_commit"] == alone["git_commit"]
         rows, scores = found["joined"], alone["scores"][record["split"]]
         assert [row["sentences_joined"] for row in rows] == list(JOINED)
@@ -285,7 +280,6 @@ PARTS = {
     "presets": Part(presets, "minutes, and up to seven hours to train all runs"),
     "variants": Part(variants, "seconds", "runs in runs/variants/"),
     "ablation": Part(ablation, "minutes, and up to four hours to train all rows"),
-    "joined": Part(joined, "five minutes, once chapter 8's pair is trained"),
-    "joined-laptop": Part(joined_laptop, "five minutes, once the presets are trained"),
+    "joined": Part(joined, "ten minutes", "the earlier pair in runs/compare-cpu/"),
     "unseen": Part(unseen, "two minutes"),
 }

@@ -18,7 +18,7 @@ from course_lib.widgets import BeamTree
 from course_lib.widgets.beam_tree import recorded_search
 
 Open = Callable[..., Page]
-NAME = "multi30k-en-de-rnnsearch-cpu-seed0-beam-tree.json"
+NAME = "multi30k-en-de-rnnsearch-cpu-earlier-seed0-beam-tree.json"
 CHAPTER = Path(__file__).resolve().parents[2] / "book" / "04-choosing-words.md"
 
 

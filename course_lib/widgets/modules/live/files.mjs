@@ -12,12 +12,9 @@ function fromAddress() {
   }
 }
 
-let writing;
-
-/** Put what is shown into the page's address, once the hand rests: browsers stop listening to whoever writes all the time. */
+/** Put what is shown into the page's address. */
 function toAddress(state) {
-  clearTimeout(writing);
-  writing = setTimeout(() => history.replaceState(null, "", KEY + encodeURIComponent(JSON.stringify(state))), 400);
+  history.replaceState(null, "", KEY + encodeURIComponent(JSON.stringify(state)));
 }
 
 function save(name, content, type) {

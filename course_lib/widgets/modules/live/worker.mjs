@@ -1,11 +1,9 @@
 // One model at work beside the page: it is handed its file, then sentences, and answers each.
 //
-// { load } -> { loaded } or { failed }; { ask, request } -> { ask, soFar } now and then, { ask, found }
-// or { ask, failed }.
+// { load } -> { loaded } or { failed }; { ask, request } -> { ask, soFar } now and then, { ask, found }.
 // A newer request ends the one before it.
 
 const PATIENCE = 40; // milliseconds of work between two looks at what has come in
-const LONGEST = 400; // pieces of words: a map of more is more than a browser draws
 
 let model = null;
 let text = null;
@@ -65,7 +63,7 @@ function fitting({ prefix = [], weights = {}, ...others }, width) {
   const fits = (row) => row.length === width && row.every((weight) => weight <= 1);
   return {
     ...others,
-    prefix: prefix.filter((word) => Number.isInteger(word) && word < model.config.target_vocabulary),
+    prefix: prefix.filter((word) => word < model.config.target_vocabulary),
     weights: Object.fromEntries(Object.entries(weights).filter(([, row]) => fits(row))),
   };
 }
@@ -73,10 +71,8 @@ function fitting({ prefix = [], weights = {}, ...others }, width) {
 async function answer(ask, { line, without = [], ...options }) {
   latest = ask;
   const sentence = readLine(line, without);
-  const { length } = sentence.numbers;
-  if (!length) return postMessage({ ask, found: null });
-  if (length > LONGEST) throw new Error(`A page reads ${LONGEST} pieces of words at most, and these are ${length}.`);
-  const searching = search(model, sentence.numbers, fitting(options, length + 1));
+  if (!sentence.numbers.length) return postMessage({ ask, found: null });
+  const searching = search(model, sentence.numbers, fitting(options, sentence.numbers.length + 1));
   const tree = new Tree();
   let since = performance.now();
   let step = searching.next();
@@ -110,7 +106,4 @@ async function load(file) {
   }
 }
 
-onmessage = ({ data: { load: file, ask, request } }) => {
-  if (file) load(file);
-  else answer(ask, request).catch(({ message }) => postMessage({ ask, failed: message }));
-};
+onmessage = ({ data }) => (data.load ? load(data.load) : answer(data.ask, data.request));
