@@ -275,8 +275,9 @@ def grave(pale: "Callable[..., list[str]]") -> "Callable[..., list[str]]":
 @pytest.fixture(scope="session")
 def browser() -> "Iterator[Browser]":
     from course_book.edition import CHROMIUM, CHROMIUM_FLAGS
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    expect.set_options(timeout=1000 * PATIENCE)
     if not Path(CHROMIUM).exists():
         pytest.fail(f"{CHROMIUM} is missing. Run: apt-get install chromium, or set CHROMIUM.")
     with sync_playwright() as playwright:

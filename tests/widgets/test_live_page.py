@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -347,6 +347,7 @@ def test_the_address_says_it_all(opened: Open, context: BrowserContext) -> None:
     expect(page.locator(".live-changes")).to_contain_text("weights held: word 2")
     before = numbers(page)
     assert all(before["changes"].values())
+    page.wait_for_function("location.hash.includes('weights')")
     other = context.new_page()
     other.goto(page.url)
     expect(other.locator(".live-changes")).to_contain_text("weights held")
@@ -356,6 +357,7 @@ def test_the_address_says_it_all(opened: Open, context: BrowserContext) -> None:
 FOREIGN: tuple[Any, ...] = (
     {"without": "x", "weights": {"every": [1, 2]}},
     {"prefix": {"RNNsearch": [99999]}, "weights": {"2": "a"}},
+    {"prefix": {"RNNsearch": [1.5]}},
     {"prefix": 5, "without": [99], "weights": []},
     None,
 )
@@ -373,6 +375,129 @@ def test_a_strange_address_changes_nothing(opened: Open, context: BrowserContext
     broken = context.new_page()
     broken.goto(address + "%7B%22k")
     expect(broken.get_by_role("button", name="translate")).to_be_visible()
+
+
+def test_another_address_is_read_in_the_same_place(opened: Open) -> None:
+    page = opened()
+    told = quote(json.dumps({"text": "the dog .", "changes": {"without": [1]}}))
+    page.evaluate("(told) => { location.hash = `live=${told}` }", told)
+    expect(page.locator(".live-changes")).to_contain_text("left out: dog")
+    assert page.get_by_label("Your sentence").input_value() == "the dog ."
+
+
+DRAGGED = """async () => {
+  let written = 0;
+  const replace = history.replaceState.bind(history);
+  history.replaceState = (...given) => { written += 1; replace(...given); };
+  const slider = document.querySelector(".live-slider input");
+  for (let k = 1; k <= 100; k += 1) {
+    slider.value = k / 100 - 0.5;
+    slider.dispatchEvent(new Event("input", { bubbles: true }));
+    await new Promise((done) => setTimeout(done, 5));
+  }
+  await new Promise((done) => setTimeout(done, 1000));
+  return written;
+}"""
+
+
+def test_the_address_is_written_when_the_hand_rests(opened: Open) -> None:
+    """Browsers allow some hundred a minute, and forget the rest."""
+    page = opened()
+    page.get_by_text("Drag single weights").click()
+    assert 1 <= page.evaluate(DRAGGED) <= 20
+    assert "0.5" in unquote(page.url).split("weights")[1]
+
+
+def test_what_is_typed_and_not_asked_changes_nothing(opened: Open) -> None:
+    page = opened()
+    before = numbers(page)
+    page.get_by_label("Your sentence").fill("the dog .")
+    page.get_by_role("button", name="all alike").click()
+    expect(page.locator(".live-changes")).to_contain_text("weights held")
+    after = numbers(page)
+    assert after["text"] == before["text"] == SENTENCE
+    source = [one["models"]["RNNsearch"]["source"] for one in (before, after)]
+    assert source[0] == source[1]
+
+
+def test_one_word_always_stays(opened: Open) -> None:
+    page = opened(text="the dog")
+    page.evaluate("document.querySelectorAll('.live-source button').forEach(one => one.click())")
+    expect(page.locator(".live-changes")).to_contain_text("left out: the.")
+    last = page.locator(".live-source").get_by_role("button", name="dog")
+    expect(last).to_have_attribute("title", "One word has to stay.")
+    last.click()
+    page.locator(".live-source button").first.click()
+    expect(page.locator(".live-changes")).to_be_empty()
+
+
+def test_the_keyboard_stays_where_it_is(opened: Open) -> None:
+    page = opened()
+    word = page.locator(".live-source button").nth(1)
+    word.press("Enter")
+    expect(page.locator(".live-changes")).to_contain_text("left out")
+    expect(word).to_be_focused()
+    expect(word).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="undo all").press("Enter")
+    expect(page.locator(".live-changes")).to_be_empty()
+    expect(page.locator(".live-source button").first).to_be_focused()
+    other = page.locator(".stepper-next button").nth(1)
+    other.press("Enter")
+    expect(page.locator(".live-changes")).to_contain_text("stay")
+    expect(other).to_be_focused()
+    expect(other).to_have_attribute("aria-pressed", "true")
+    for place in range(3):
+        page.get_by_label("all on").press("ArrowDown")
+        expect(page.locator(".live-piece i").nth(place)).to_have_text("1.00")
+
+
+def test_an_example_can_be_taken_again(opened: Open) -> None:
+    page = opened()
+    examples = page.get_by_label("or take")
+    first = examples.locator("option").nth(1).inner_text()
+    examples.select_option(first)
+    page.get_by_label("Your sentence").fill(SENTENCE)
+    assert examples.input_value() == ""
+    examples.select_option(first)
+    assert page.get_by_label("Your sentence").input_value() == first
+
+
+@pytest.mark.parametrize("width", [1200, 380])
+def test_the_map_of_a_long_sentence_can_be_read(opened: Open, width: int) -> None:
+    page = opened(text="the strong dog is coming back " * 4)
+    page.set_viewport_size({"width": width, "height": 900})
+    drawn = page.locator(".live-map svg").evaluate(
+        "one => one.getBoundingClientRect().width / one.getAttribute('width')"
+    )
+    assert 12 * drawn >= 7
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.locator(".live-map").press("ArrowRight")
+    page.wait_for_function("document.querySelector('.live-map').scrollLeft > 0")
+
+
+COUNTED = """
+globalThis.listening = 0;
+for (const [name, by] of [["addEventListener", 1], ["removeEventListener", -1]]) {
+  const real = globalThis[name].bind(globalThis);
+  globalThis[name] = (kind, ...rest) => {
+    if (kind === "resize") listening += by;
+    real(kind, ...rest);
+  };
+}"""
+
+
+def test_a_tree_that_is_drawn_anew_leaves_nothing_behind(
+    context: BrowserContext, opened: Open
+) -> None:
+    context.add_init_script(COUNTED)
+    page = opened()
+    more(page)
+    page.get_by_text("The beam's tree").click()
+    page.locator(".live-tree .beam-card").first.wait_for()
+    for place in range(2):
+        page.locator(".live-source button").nth(place).click()
+        expect(page.locator(".live-source .out")).to_have_count(place + 1)
+    assert page.evaluate("listening") == 1
 
 
 def test_map_and_tree_and_table(opened: Open) -> None:
@@ -424,12 +549,37 @@ def test_a_lost_part_costs_one_line_and_one_model(
         page.locator("section[aria-label=RNNsearch] .live-target .now").wait_for()
 
 
+def test_a_model_that_fails_at_work_costs_one_line_and_one_model(
+    context: BrowserContext, folder: Path, opened: Open, tmp_path: Path
+) -> None:
+    page = opened()
+    page.get_by_label("Your sentence").fill("漢 " * 1000)
+    page.get_by_role("button", name="translate").click()
+    for model in ("RNNsearch", "RNNencdec"):
+        status = page.locator(f"section[aria-label={model}] .live-status")
+        expect(status).to_contain_text("at most, and these are 2000")
+    ask(page, SENTENCE)
+    assert written(page, "RNNsearch")
+
+    html = (folder / ONE_FILE).read_text(encoding="utf-8")
+    looks = "if (!keys) return"
+    assert html.count(looks) == 1
+    (tmp_path / PAGE).write_text(html.replace(looks, "if (keys) throw new Error('lost'); return"))
+    page = context.new_page()
+    page.goto((tmp_path / PAGE).as_uri())
+    ask(page, SENTENCE)
+    expect(page.locator("section[aria-label=RNNsearch] .live-status")).to_have_text("lost")
+    assert written(page, "RNNencdec")
+    assert page.locator(".live [inert]").count() == 0
+
+
 @pytest.mark.parametrize("text", ["", "   \n"])
 def test_nothing_typed_is_nothing_written(opened: Open, text: str) -> None:
     page = opened(text=text, ask=False)
     page.get_by_role("button", name="translate").click()
     expect(page.locator(".live-stage")).to_be_hidden()
-    expect(page.locator("[aria-live]").first).to_contain_text("Type a sentence")
+    for place in (".live-changes", "[aria-live]"):
+        expect(page.locator(place).first).to_contain_text("type a sentence")
 
 
 def test_words_never_seen_are_marked_and_only_these(opened: Open, runs: list[Run]) -> None:

@@ -14,6 +14,14 @@ function draw(name, attributes = {}, ...children) {
   return fill(document.createElementNS(SVG, name), attributes, children);
 }
 
+/** New children; a button that had the focus hands it to the one in its place. */
+function refill(element, children) {
+  const buttons = () => [...element.querySelectorAll("button")];
+  const place = buttons().indexOf(document.activeElement);
+  element.replaceChildren(...children);
+  if (place >= 0) buttons()[place]?.focus({ preventScroll: true });
+}
+
 function fill(element, attributes, children) {
   for (const [key, value] of Object.entries(attributes)) {
     if (key.startsWith("on")) element.addEventListener(key.slice(2), value);

@@ -3,6 +3,7 @@
 // What is asked lies in the traitlets model, what is taken in hand in `changed` (live/changes.mjs),
 // what was found in one column a model (live/column.mjs). Everything else follows from these.
 
+const SMALLEST = 0.6; // of the map's size: its letters can still be read, and what is wider scrolls
 const READ_BY_EAR = "select, input, textarea, .live-tree, .live-table, .live-sliders"; // where arrow keys have a meaning of their own
 const region = (name, ...children) => make("div", { class: "moving-scroll", tabindex: 0, role: "region", "aria-label": name }, ...children);
 
@@ -17,8 +18,17 @@ class Live {
     const said = this.shares && fromAddress();
     if (said) this.form.restore(said);
     this.form.show();
+    this.request = this.form.take();
     if (said) this.ask(changesOf(said.changes));
     else this.greet();
+  }
+
+  /** Another address was put in this one's place. */
+  readdressed() {
+    const said = fromAddress();
+    if (!said) return;
+    this.form.restore(said);
+    this.ask(changesOf(said.changes));
   }
 
   build(el) {
@@ -67,6 +77,7 @@ class Live {
   async ask(changed = UNTOUCHED) {
     this.steps.stop();
     this.form.show();
+    this.request = this.form.take(); // what is typed from now on is not asked yet
     this.begin(changed);
     this.wait(true);
     if (!await this.run()) return;
@@ -127,12 +138,8 @@ class Live {
   /** Have every model translate, untouched and (if anything is) changed: true where there is something to see. */
   async run() {
     const round = (this.round += 1);
-    const request = this.form.take();
-    if (this.shares) {
-      const { line: text, k, lengthPenalty: length_penalty } = request;
-      toAddress({ text, pair: this.model.get("pair"), k, length_penalty, ...(this.list().length ? { changes: this.changed } : {}) });
-    }
-    const answers = await Promise.all(this.columns.map((one) => this.translated(one, request, round)));
+    if (this.shares) toAddress({ ...this.asked(), ...(this.list().length ? { changes: this.changed } : {}) });
+    const answers = await Promise.all(this.columns.map((one) => this.translated(one, this.request, round)));
     if (round !== this.round) return false;
     this.progress.hidden = true;
     this.wait(false);
@@ -145,8 +152,15 @@ class Live {
     }
     this.empty();
     this.stage.hidden = answers.every((one) => one === null);
-    if (this.stage.hidden) this.say("Type a sentence first.");
+    this.changes.replaceChildren(...(this.stage.hidden ? ["There is nothing to translate: type a sentence."] : []));
+    this.say(this.changes.textContent);
     return false;
+  }
+
+  /** What is translated, as an address and a file say it. */
+  asked() {
+    const { line: text, k, lengthPenalty: length_penalty } = this.request;
+    return { text, pair: this.model.get("pair"), k, length_penalty };
   }
 
   /** One column's translation; null where there is nothing to read, false where the model fails. */
@@ -187,7 +201,11 @@ class Live {
     this.change(begun(this.changed, column.about.model, [...column.found.numbers.slice(0, i), number]), i + 1);
   }
 
-  leaveOut(k) { this.change(leftOut(this.changed, k), this.steps.now); }
+  /** One word is always left to read. */
+  leaveOut(k) {
+    const changed = leftOut(this.changed, k);
+    if (changed.without.length < this.source.querySelectorAll("button").length) this.change(changed, this.steps.now);
+  }
 
   holdWeights(row, every) {
     const { about, found } = this.attending;
@@ -212,20 +230,24 @@ class Live {
   /** New translations; where the reader stands among their words is for `go`. */
   loaded() {
     const { attending, answered } = this;
-    this.source.replaceChildren(...sourceWords(answered[0].found, (k) => this.leaveOut(k)));
+    refill(this.source, sourceWords(answered[0].found, (k) => this.leaveOut(k)));
     this.pieces = [...this.source.querySelectorAll(".live-piece")];
     this.afterwards(false);
     this.below.hidden = !attending;
     if (attending) {
       this.mapTitle.textContent = `Where ${attending.about.model} looked`;
       const { found: { source, target } } = attending;
-      this.map.replaceChildren(mapOf(attending.found, `Weights of ${target.length} target words on ${source.length} source words`));
+      const map = mapOf(attending.found, `Weights of ${target.length} target words on ${source.length} source words`);
+      map.style.minWidth = `max(15rem, ${SMALLEST * map.getAttribute("width")}px)`;
+      this.map.replaceChildren(map);
     }
     this.table.replaceChildren(this.table.firstChild, ...answered.map(({ about, found }) => region(`numbers of ${about.model}`,
       make("p", { class: "moving-title" }, `${about.model}, log p ${shown(found.logProb)}: ${found.text}`), tableOf(found))));
     const changes = this.list();
     const undo = make("button", { type: "button", onclick: () => this.change(UNTOUCHED, this.steps.now) }, "undo all");
+    const leaves = this.changes.contains(document.activeElement);
     this.changes.replaceChildren(...(changes.length ? [`You changed: ${changes.join("; ")}. `, undo] : []));
+    if (leaves) this.source.querySelector("button").focus({ preventScroll: true });
     this.showTree();
     this.files.show();
     this.put("found", Object.fromEntries(answered.map(({ about, found: { text, source, target, alpha, logProb } }) => (
@@ -240,7 +262,7 @@ class Live {
     this.challenges.show({
       search: this.attending, encdec: this.answered.find((one) => !one.found.alpha),
       changed: this.list().length > 0, holds: someWeights(this.changed),
-      own: !this.model.get("sentences").includes(this.form.asked),
+      own: !this.model.get("sentences").includes(this.request.line),
     });
     this.say(this.answered.map((one) => one.said(step)).join(". "));
   }
@@ -275,27 +297,28 @@ class Live {
 
   showTree() {
     if (!this.tree.open || !this.answered.length) return;
-    const [k, length_penalty] = ["k", "length_penalty"].map((key) => this.model.get(key));
+    const { k, length_penalty } = this.asked();
     const searches = this.answered.map(({ about, found: { tree } }) => ({
       model: about.model, k, length_penalty, best: tree.best,
       nodes: tree.nodes.map(([parent, step, word, ...rest]) => [parent, step, word.replace(START, ""), ...rest]),
     }));
     const el = make("div");
     this.tree.replaceChildren(this.tree.firstChild, el);
-    beam_tree.render({ model: pageModel({ searches, model: searches[0].model, k, length_penalty, step: Infinity }), el });
+    this.leaveTree?.();
+    this.leaveTree = beam_tree.render({ model: pageModel({ searches, model: searches[0].model, k, length_penalty, step: Infinity }), el });
   }
 
   /** What is taken along: the map, and everything in numbers. */
   current() {
-    const asked = Object.fromEntries(["text", "pair", "k", "length_penalty"].map((key) => [key, this.model.get(key)]));
     const models = Object.fromEntries(this.answered.map(({ about, found }) => [about.model, found]));
     const map = this.attending && mapOf(this.attending.found, this.attending.found.text);
-    return { map, numbers: { ...asked, changes: this.changed, models } };
+    return { map, numbers: { ...this.asked(), changes: this.changed, models } };
   }
 
   key(event) {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!by || event.target.closest(READ_BY_EAR) || !this.answered.length || this.waits) return;
+    const scrolls = event.target === this.map && this.map.scrollWidth > this.map.clientWidth;
+    if (!by || scrolls || event.target.closest(READ_BY_EAR) || !this.answered.length || this.waits) return;
     event.preventDefault();
     event.stopPropagation();
     this.steps.to(this.steps.now + by);
@@ -309,9 +332,13 @@ function render({ model, el }) {
   asked.forEach((key) => model.on(`change:${key}`, show));
   const resized = new ResizeObserver(() => live.look(model.get("step")));
   resized.observe(el);
+  const readdressed = () => live.readdressed();
+  if (live.shares) addEventListener("hashchange", readdressed);
   return () => {
     live.steps.stop();
+    live.leaveTree?.();
     resized.disconnect();
+    removeEventListener("hashchange", readdressed);
     asked.forEach((key) => model.off(`change:${key}`, show));
     live.translators.forEach((one) => one.worker?.terminate());
   };

@@ -81,7 +81,7 @@ class Column {
     });
     this.table.hidden = i < 0;
     this.reading.replaceChildren(...(i < 0 ? [] : this.told(i)));
-    this.next.replaceChildren(...(i < 0 ? [] : this.found.next[i].map((one) => this.line(i, one))));
+    refill(this.next, i < 0 ? [] : this.found.next[i].map((one) => this.line(i, one)));
   }
 
   line(i, [text, p, number]) {

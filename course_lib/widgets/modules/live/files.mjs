@@ -12,9 +12,12 @@ function fromAddress() {
   }
 }
 
-/** Put what is shown into the page's address. */
+let writing;
+
+/** Put what is shown into the page's address, once the hand rests: browsers stop listening to whoever writes all the time. */
 function toAddress(state) {
-  history.replaceState(null, "", KEY + encodeURIComponent(JSON.stringify(state)));
+  clearTimeout(writing);
+  writing = setTimeout(() => history.replaceState(null, "", KEY + encodeURIComponent(JSON.stringify(state))), 400);
 }
 
 function save(name, content, type) {

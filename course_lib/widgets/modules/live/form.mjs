@@ -6,7 +6,7 @@ const LONGEST = 2; // the largest length penalty
 /** The form, and beside it the `settings` of the search; `put(key, value)` keeps what is asked, `ask()` asks it. */
 class Question {
   constructor(model, put, ask) {
-    Object.assign(this, { model, put, ask, asked: model.get("text") });
+    Object.assign(this, { model, put, ask });
     const id = fresh("text");
     this.text = make("textarea", { id, rows: 2, maxlength: 2000, spellcheck: "false", oninput: () => put("text", this.text.value) });
     this.text.addEventListener("keydown", (event) => {
@@ -27,6 +27,7 @@ class Question {
     const { select, line } = choice("or take", () => { this.put("text", select.value); this.ask(); });
     select.append(make("option", { value: "", disabled: true, selected: true }, "an example"),
       ...this.model.get("sentences").map((one) => make("option", { value: one }, one)));
+    this.example = select;
     return line;
   }
 
@@ -52,20 +53,21 @@ class Question {
   /** What is asked now. */
   take() {
     const [line, k, lengthPenalty] = ["text", "k", "length_penalty"].map((key) => this.model.get(key));
-    this.asked = line;
     return { line, k, lengthPenalty };
   }
 
   /** What an address asks, as far as it makes sense here. */
-  restore({ text = "", pair, k, length_penalty: penalty }) {
-    this.put("text", String(text));
+  restore({ text, pair, k, length_penalty: penalty }) {
+    if (typeof text === "string") this.put("text", text);
     if (this.model.get("packs").some((one) => one.pair === pair)) this.put("pair", pair);
     if (Number(k) >= 1 && Number(k) <= WIDEST) this.put("k", Math.round(k));
     if (Number(penalty) >= 0 && Number(penalty) <= LONGEST) this.put("length_penalty", Number(penalty));
   }
 
   show() {
-    if (this.text.value !== this.model.get("text")) this.text.value = this.model.get("text");
+    const text = this.model.get("text");
+    if (this.text.value !== text) this.text.value = text;
+    if (this.example.value !== text) this.example.value = "";
     this.pair.value = this.model.get("pair");
     this.sliders.forEach((one) => one.show());
   }

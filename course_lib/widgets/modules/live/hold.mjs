@@ -33,7 +33,12 @@ class Hold {
   /** A list whose choice, a number, is made a row of. */
   chooser(label, rowOf) {
     const { select, line } = choice(label, () => select.value !== "" && this.put(rowOf(Number(select.value))));
-    const offer = (words) => select.replaceChildren(make("option", { value: "" }, "…"), ...words.map((word, k) => make("option", { value: k }, word)));
+    const offer = (words) => {
+      // Whoever goes through the list by its keys stays where they are.
+      const chosen = document.activeElement === select ? select.value : "";
+      select.replaceChildren(make("option", { value: "" }, "…"), ...words.map((word, k) => make("option", { value: k }, word)));
+      select.value = chosen < words.length ? chosen : "";
+    };
     return { line, offer };
   }
 

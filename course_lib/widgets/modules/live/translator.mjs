@@ -51,10 +51,11 @@ class Translator {
     progress(1);
   }
 
-  hear({ ask, soFar, found }) {
+  hear({ ask, soFar, found, failed }) {
     const one = this.asks.get(ask);
     if (soFar !== undefined) return one?.soFar(soFar);
     this.asks.delete(ask);
+    if (failed) return one?.fail(new Error(failed));
     return one?.done(found);
   }
 
@@ -62,8 +63,8 @@ class Translator {
   ask(request, soFar = () => {}) {
     this.asked += 1;
     this.asks.clear();
-    return new Promise((done) => {
-      this.asks.set(this.asked, { done, soFar });
+    return new Promise((done, fail) => {
+      this.asks.set(this.asked, { done, fail, soFar });
       this.worker.postMessage({ ask: this.asked, request });
     });
   }

@@ -7,13 +7,13 @@ function strangeness({ known, seen, pieces }) {
   return `Never seen in training: spelled from ${pieces.length === 1 ? "a piece" : `${pieces.length} pieces`} of other words.`;
 }
 
-function sourceWord(word, leaveOut) {
+function sourceWord(word, last, leaveOut) {
   const { text, out, pieces } = word;
-  const why = strangeness(word);
+  const why = strangeness(word) || (last ? "One word has to stay." : "");
   const parts = labels(pieces.length ? pieces : [text]).map((piece) => make("span", { class: `live-piece${piece.joined ? " joined" : ""}` },
     make("b", {}, piece.text), make("i", { class: "role-weight" })));
   return make("button", {
-    type: "button", class: `chip role-annotation${out ? " out" : ""}${why ? " strange" : ""}`, "aria-pressed": String(out),
+    type: "button", class: `chip role-annotation${out ? " out" : ""}${strangeness(word) ? " strange" : ""}`, "aria-pressed": String(out),
     "aria-label": [`${text}${out ? ", left out" : ""}`, ...(why ? [why] : [])].join(". "),
     title: why || (out ? "put back" : "leave out"), onclick: leaveOut,
   }, ...(out ? [make("span", {}, make("b", {}, text))] : parts));
@@ -23,5 +23,6 @@ function sourceWord(word, leaveOut) {
 function sourceWords({ words, source }, leaveOut) {
   const end = make("span", { class: "chip role-annotation", title: "the end mark" },
     make("span", { class: "live-piece" }, make("b", {}, source.at(-1)), make("i", { class: "role-weight" })));
-  return [...words.map((word, k) => sourceWord(word, () => leaveOut(k))), end];
+  const read = words.filter((word) => !word.out);
+  return [...words.map((word, k) => sourceWord(word, read.length === 1 && word === read[0], () => leaveOut(k))), end];
 }

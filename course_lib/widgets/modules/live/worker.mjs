@@ -1,9 +1,11 @@
 // One model at work beside the page: it is handed its file, then sentences, and answers each.
 //
-// { load } -> { loaded } or { failed }; { ask, request } -> { ask, soFar } now and then, { ask, found }.
+// { load } -> { loaded } or { failed }; { ask, request } -> { ask, soFar } now and then, { ask, found }
+// or { ask, failed }.
 // A newer request ends the one before it.
 
 const PATIENCE = 40; // milliseconds of work between two looks at what has come in
+const LONGEST = 400; // pieces of words: a map of more is more than a browser draws
 
 let model = null;
 let text = null;
@@ -63,7 +65,7 @@ function fitting({ prefix = [], weights = {}, ...others }, width) {
   const fits = (row) => row.length === width && row.every((weight) => weight <= 1);
   return {
     ...others,
-    prefix: prefix.filter((word) => word < model.config.target_vocabulary),
+    prefix: prefix.filter((word) => Number.isInteger(word) && word < model.config.target_vocabulary),
     weights: Object.fromEntries(Object.entries(weights).filter(([, row]) => fits(row))),
   };
 }
@@ -71,8 +73,10 @@ function fitting({ prefix = [], weights = {}, ...others }, width) {
 async function answer(ask, { line, without = [], ...options }) {
   latest = ask;
   const sentence = readLine(line, without);
-  if (!sentence.numbers.length) return postMessage({ ask, found: null });
-  const searching = search(model, sentence.numbers, fitting(options, sentence.numbers.length + 1));
+  const { length } = sentence.numbers;
+  if (!length) return postMessage({ ask, found: null });
+  if (length > LONGEST) throw new Error(`A page reads ${LONGEST} pieces of words at most, and these are ${length}.`);
+  const searching = search(model, sentence.numbers, fitting(options, length + 1));
   const tree = new Tree();
   let since = performance.now();
   let step = searching.next();
@@ -106,4 +110,7 @@ async function load(file) {
   }
 }
 
-onmessage = ({ data }) => (data.load ? load(data.load) : answer(data.ask, data.request));
+onmessage = ({ data: { load: file, ask, request } }) => {
+  if (file) load(file);
+  else answer(ask, request).catch(({ message }) => postMessage({ ask, failed: message }));
+};
