@@ -112,7 +112,7 @@ def _shown(data: Any, hidden: frozenset[str]) -> dict[str, str]:
         shown["text/plain"] = plain(data["text/plain"], hidden)
     for kind in ("image/png", "image/jpeg"):
         picture = data.get(kind)
-        if is_picture(kind, picture):
+        if isinstance(picture, str) and is_picture(kind, picture):
             shown[kind] = picture
         elif picture is not None:
             shown["text/plain"] = "[a picture that is too large, or damaged]"
