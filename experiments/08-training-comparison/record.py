@@ -38,7 +38,7 @@ from experiments.recording import (
 )
 
 MODELS = ("rnnencdec", "rnnsearch")
-SEEDS = (0, 1)
+SEEDS = (0, 1, 2)
 COLUMNS = (
     *(f"{n}-grams found" for n in range(1, 5)),
     *(f"{n}-grams" for n in range(1, 5)),
