@@ -572,7 +572,8 @@ def test_another_text_than_the_instructors_is_found_out(folder: Path, ours: Path
 def test_a_text_that_cannot_be_used_stops_the_class_before_it_begins(
     folder: Path, ours: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module, name, least in ((own, "IN_MEMORY", 100), (comparison, "MOST_SENTENCES", {"val": 9})):
+    limits = ((own, "IN_MEMORY", 100), (comparison, "MOST_SENTENCES", {"val": 9}))
+    for module, name, least in limits:
         with monkeypatch.context() as patched:
             patched.setattr(module, name, least)
             with pytest.raises(CourseError, match="Take fewer"):
