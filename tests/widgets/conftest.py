@@ -1,4 +1,4 @@
-"""A moving figure by itself in a page of the browser, where nothing can be fetched."""
+"""Moving figures and the live translators, by themselves in a page of the browser."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -6,12 +6,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from course_lib.records import record_path
+from course_lib.training import Run
 from course_lib.widgets import FIGURES
 from course_lib.widgets.modules import page_script, style
+from course_lib.widgets.standalone import PAGE, export_web
+from tests.widgets.live_models import small_run
+from tests.widgets.live_page import SENTENCE
 
+CONDITIONAL = {"decoder": "conditional"}
 Open = Callable[..., Page]
 RECORDED = {
     "attention_stepper": record_path("attention-stepper"),
@@ -52,3 +57,46 @@ def open_figure(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     yield open_page
     context.close()
     assert errors == []
+
+
+@pytest.fixture(scope="module")
+def runs() -> list[Run]:
+    return [
+        small_run(Path("search"), **CONDITIONAL),
+        small_run(Path("encdec"), context="fixed", **CONDITIONAL),
+    ]
+
+
+@pytest.fixture(scope="module")
+def folder(runs: list[Run], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("web")
+    export_web(runs, out)
+    return out
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    """A browser that notes every request; none may leave the machine, and no script may fail."""
+    context = browser.new_context(reduced_motion="reduce", viewport={"width": 1200, "height": 900})
+    asked, errors = list[str](), list[str]()
+    context.on("request", lambda request: asked.append(request.url))
+    context.on("weberror", lambda error: errors.append(str(error.error)))
+    yield context
+    context.close()
+    assert [url for url in asked if not url.startswith(("file:", "blob:", "data:"))] == []
+    # A script that is cut short is no script; the page itself has no fault.
+    assert [error for error in errors if error != "Invalid or unexpected token"] == []
+
+
+@pytest.fixture
+def opened(context: BrowserContext, folder: Path) -> Open:
+    def open_page(file: Path | None = None, text: str = SENTENCE, ask: bool = True) -> Page:
+        page = context.new_page()
+        page.goto((file or folder / PAGE).as_uri())
+        page.get_by_label("Your sentence").fill(text)
+        if ask:
+            page.get_by_role("button", name="translate").click()
+            page.locator(".live-target .now").first.wait_for()
+        return page
+
+    return open_page
