@@ -117,9 +117,7 @@ class Findings:
             )
 
 
-def inspect(
-    folder: Path, student: str, named: tuple[str, str] | None = None
-) -> dict[str, Any]:
+def inspect(folder: Path, student: str, named: tuple[str, str] | None = None) -> dict[str, Any]:
     """Everything that can be found out about the two runs below `folder`/comparison.
 
     Args:
