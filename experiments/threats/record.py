@@ -359,8 +359,12 @@ def costs() -> Records:
             rows.append({"name": name, "does": forgery.does, "seconds": took, **found})
     for row in rows:
         del row["units"]
-    made_of = {"git_commit": git_commit(), "corpus_sha256": corpus_of(configs(0)[MODELS[0]]).sha256}
-    yield "forgeries", {**made_of, "between honest": between(units), "rows": rows}
+    yield "forgeries", {**made_of(), "between honest": between(units), "rows": rows}
+
+
+def made_of() -> dict[str, Any]:
+    """The code and the corpus of a record."""
+    return {"git_commit": git_commit(), "corpus_sha256": corpus_of(configs(0)[MODELS[0]]).sha256}
 
 
 def between(units: dict[str, Any]) -> dict[str, list[float]]:
@@ -458,7 +462,7 @@ def honest_class() -> Records:
             rows.append({"does": way.does, "parts": parts, "remarks": remarks})
         for number, row in enumerate(rows, start=1):
             row["named"] = alike(units).get(f"student-{number}", [])
-    yield "honest", {"git_commit": git_commit(), "between honest": between(units), "rows": rows}
+    yield "honest", {**made_of(), "between honest": between(units), "rows": rows}
 
 
 def check(read: Read) -> None:
