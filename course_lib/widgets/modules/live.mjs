@@ -24,8 +24,8 @@ class Live {
   }
 
   /** Another address was put in this one's place. */
-  readdressed() {
-    const said = fromAddress();
+  readdressed(address) {
+    const said = fromAddress(address);
     if (!said) return;
     this.form.restore(said);
     this.ask(changesOf(said.changes));
@@ -332,7 +332,7 @@ function render({ model, el }) {
   asked.forEach((key) => model.on(`change:${key}`, show));
   const resized = new ResizeObserver(() => live.look(model.get("step")));
   resized.observe(el);
-  const readdressed = () => live.readdressed();
+  const readdressed = (event) => live.readdressed(event.newURL);
   if (live.shares) addEventListener("hashchange", readdressed);
   return () => {
     live.steps.stop();

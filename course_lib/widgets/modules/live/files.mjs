@@ -2,17 +2,19 @@
 
 const KEY = "#live=";
 
-/** What an address says, or null; a broken one says nothing. */
-function fromAddress() {
-  if (!location.hash.startsWith(KEY)) return null;
+let writing;
+
+/** What an address says, or null; a broken one says nothing. What is not yet written must not replace it. */
+function fromAddress(address = location.href) {
+  clearTimeout(writing);
+  const { hash } = new URL(address);
+  if (!hash.startsWith(KEY)) return null;
   try {
-    return JSON.parse(decodeURIComponent(location.hash.slice(KEY.length)));
+    return JSON.parse(decodeURIComponent(hash.slice(KEY.length)));
   } catch {
     return null;
   }
 }
-
-let writing;
 
 /** Put what is shown into the page's address, once the hand rests: browsers stop listening to whoever writes all the time. */
 function toAddress(state) {
