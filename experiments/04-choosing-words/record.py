@@ -1,6 +1,4 @@
-"""Record what ways of choosing words do to the translations of an RNNsearch.
-
-It is an earlier run, of the same preset, than those that chapter 8 compares.
+"""Record what ways of choosing words do to the translations of chapter 8's RNNsearch of seed 0.
 
 search: beam widths with and without length normalisation on the validation split, the sentence that
     loses most to a wide beam, the tree of one search, and what sampling trades for variety.
@@ -26,17 +24,18 @@ from course_lib.training import Run, load_run, read_result
 from course_lib.training.provenance import git_commit
 from course_lib.widgets.beam_tree import recorded_search
 from experiments.recording import (
-    RUNS,
     Part,
     Read,
     Records,
     check_same,
     corpus_of,
+    large,
     result_of,
 )
 
-NAME = "multi30k-en-de-rnnsearch-cpu-earlier-seed0"
-EARLIER = RUNS / "compare-cpu" / "rnnsearch"
+NAME = "multi30k-en-de-rnnsearch-cpu-seed0"
+SHOWN = "multi30k-en-de-rnnsearch-cpu-earlier-seed0"
+"""Of the records on the page until those of NAME are made."""
 SPLIT = "val"
 WIDTHS = (1, 2, 3, 5, 8, 12, 20, 50)
 PENALTIES = (0.0, 0.5, 1.0, 1.5)
@@ -65,7 +64,7 @@ TREE_WORDS = range(7, 12)
 """Sentences of so many words fit a page; none of them may be unknown to the model."""
 TREE_WIDTHS = (1, 2, 3, 5)
 TREE_PENALTIES = (0.0, 0.5, 1.0)
-TREE_KEPT = (
+KEPT = (
     *("model", "corpus", "pair", "preset", "seed", "git_commit"),
     *("model_sha256", "corpus_sha256"),
 )
@@ -279,14 +278,14 @@ def protocols(run: Run, part: Split, best: list[Hypothesis], detokenize: Any) ->
 
 def search() -> Records:
     """Search and sample."""
-    path = EARLIER
+    path = large("rnnsearch")
     result, run = read_result(path), load_run(path, "cpu")
     corpus = corpus_of(run.config)
     part = corpus.splits[SPLIT]
     encoded = [run.source_vocabulary.encode(source) for source in part.source]
     rows, found = sweep(run, encoded, part)
     greedy = words_of(run, found[1, 1.0][:SAMPLED])
-    kept = ("model", "corpus", "pair", "preset", "seed", "git_commit", "corpus_sha256", "versions")
+    kept = (*KEPT, "versions")
     content = {
         **{name: result[name] for name in kept},
         "searched_by": git_commit(),
@@ -329,7 +328,7 @@ def telling(run: Run, part: Split) -> list[list[str]]:
 
 def beam_tree() -> Records:
     """Every search of the figure, with all that it looked at."""
-    path = EARLIER
+    path = large("rnnsearch")
     run, result = load_run(path, "cpu"), result_of(path)
     searches = [
         recorded_search(run, source, k, penalty)
@@ -345,7 +344,7 @@ def beam_tree() -> Records:
         for node in search["nodes"]
     )  # it opens on the whole of greedy search
     content = {
-        **{key: result[key] for key in TREE_KEPT},
+        **{key: result[key] for key in KEPT},
         "searched_by": git_commit(),
         "split": SPLIT,
         "figure": {"searches": searches, **start},
@@ -355,7 +354,7 @@ def beam_tree() -> Records:
 
 def check(read: Read) -> None:
     """The searches are of the recorded run, whole, and show what the page says."""
-    result, record = read(NAME), read(f"{NAME}-search")
+    result, record = read(SHOWN), read(f"{SHOWN}-search")
     kept = ("model", "corpus", "pair", "preset", "seed", "git_commit", "corpus_sha256")
     check_same(record, result, *kept)
     assert not record["searched_by"].endswith("-dirty")
@@ -372,7 +371,7 @@ def check(read: Read) -> None:
         assert different == sorted(different)
         assert rows[0]["bleu_tok"] > rows[-1]["bleu_tok"]  # more variety costs quality
         assert all(1 <= row["different"] <= DRAWS for row in rows)
-    check_same(read(f"{NAME}-beam-tree"), result, "model_sha256", "git_commit", "corpus_sha256")
+    check_same(read(f"{SHOWN}-beam-tree"), result, "model_sha256", "git_commit", "corpus_sha256")
 
 
 def check_sweep(record: dict[str, Any]) -> None:
@@ -418,6 +417,6 @@ def check_examples(record: dict[str, Any]) -> None:
 
 
 PARTS = {
-    "search": Part(search, "four minutes", str(EARLIER)),
-    "tree": Part(beam_tree, "a minute", str(EARLIER)),
+    "search": Part(search, "four minutes"),
+    "tree": Part(beam_tree, "a minute"),
 }

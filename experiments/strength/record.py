@@ -7,8 +7,8 @@ presets: `quick`, `laptop` and `best` with every seed that the page compares: ea
 variants: the result of every run in runs/variants/, a folder PRESET-TAG each, recorded with TAG.
 ablation: what each ingredient of `laptop` is worth, one thing changed at a time. The validation set
     is scored with the same beam as the test set: greedy search ranks the rows in another order.
-joined: BLEU on sentences longer than any in training, made by joining test sentences; of `cpu` an
-    earlier pair than those that chapter 8 compares.
+joined: BLEU of `laptop` on sentences longer than any in training, made by joining test sentences.
+joined-cpu: the same of the pairs that chapter 8 compares.
 unseen: what the published model of `best` does with words that no training sentence has.
 
 Two records last longer than the runs they are of, and are not made anew: what was tried on the
@@ -39,6 +39,7 @@ from experiments.recording import (
     corpus_of,
     examples_of,
     kept_run,
+    large,
     name_of,
     result_of,
     settings_of,
@@ -79,6 +80,8 @@ compared with the preset's own runs."""
 SEEDS = {"one-unit": (0, 1, 2), "words": (0, 1, 2)}
 """Of the rows that were trained with more seeds than 0."""
 JOINED = (1, 2, 3, 4)
+CPU_SEEDS = (0, 1, 2)
+"""Of the pairs of `cpu` that are scored on joined sentences."""
 PUBLISHED = "multi30k-en-de"
 
 
@@ -128,12 +131,17 @@ def ablation() -> Records:
 
 
 def joined() -> Records:
-    """Score both models of `laptop`, and the earlier ones of `cpu`, on the joined sentences."""
+    """Score both models of `laptop` on the joined sentences."""
     yield joined_record({model: preset_run(model, "en-de", ABLATED, 0) for model in MODELS})
-    yield joined_record({model: RUNS / "compare-cpu" / model for model in MODELS}, "-earlier")
 
 
-def joined_record(paths: dict[str, Path], tag: str = "") -> tuple[str, dict[str, Any]]:
+def joined_cpu() -> Records:
+    """Score the pairs of `cpu` on the joined sentences."""
+    for seed in CPU_SEEDS:
+        yield joined_record({model: large(model, seed) for model in MODELS})
+
+
+def joined_record(paths: dict[str, Path]) -> tuple[str, dict[str, Any]]:
     """Of two runs on the same data, and how long training's sources were."""
     models: dict[str, Any] = {}
     for model, path in paths.items():
@@ -143,6 +151,7 @@ def joined_record(paths: dict[str, Path], tag: str = "") -> tuple[str, dict[str,
         beam, penalty = result["scores"][split]["beam"], run.config.recipe.length_penalty
         models[model] = {
             "git_commit": result["git_commit"],
+            "model_sha256": result_of(path)["model_sha256"],
             **score_joined(run.model, words, corpus.splits[split], JOINED, beam, penalty),
         }
     kept = ("corpus", "pair", "preset", "seed", "versions", "corpus_sha256")
@@ -155,7 +164,7 @@ def joined_record(paths: dict[str, Path], tag: str = "") -> tuple[str, dict[str,
         "longest_in_training": max(lengths),
         "over_30_words_in_training": sum(length > 30 for length in lengths),
     }
-    name = "{corpus}-{pair}-{preset}{tag}-seed{seed}-joined".format(**result, tag=tag)
+    name = "{corpus}-{pair}-{preset}-seed{seed}-joined".format(**result)
     return name, {**shared, "models": models}
 
 
@@ -280,6 +289,7 @@ PARTS = {
     "presets": Part(presets, "minutes, and up to seven hours to train all runs"),
     "variants": Part(variants, "seconds", "runs in runs/variants/"),
     "ablation": Part(ablation, "minutes, and up to four hours to train all rows"),
-    "joined": Part(joined, "ten minutes", "the earlier pair in runs/compare-cpu/"),
+    "joined": Part(joined, "five minutes, and up to forty to train both"),
+    "joined-cpu": Part(joined_cpu, "a quarter of an hour, and chapter 8's trainings"),
     "unseen": Part(unseen, "two minutes"),
 }
