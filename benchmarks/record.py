@@ -1,7 +1,7 @@
 """Write benchmarks/results/ and, from it, the tables of benchmarks/README.md.
 
     python -m benchmarks.record             # the README anew, from the results as they are
-    python -m benchmarks.record all         # measure everything first; about an hour
+    python -m benchmarks.record all         # measure everything first; about two hours
     python -m benchmarks.record growth      # measure this first
 
 A machine that does nothing else gives numbers that mean something.
@@ -23,6 +23,7 @@ from benchmarks.growth import measure_growth
 from benchmarks.large_class import measure_class
 from benchmarks.moving import measure_moving
 from benchmarks.pipeline import measure_pipeline
+from benchmarks.precision import measure_precision
 from benchmarks.profiling import measure_products, measure_update
 from benchmarks.searches import measure_decode
 from benchmarks.starting import measure_start
@@ -52,6 +53,7 @@ MEASURES: dict[str, Callable[[], dict[str, Any]]] = {
     "update": measure_update,
     "products": measure_products,
     "cost": measure_cost,
+    "precision": measure_precision,
     # What the pipeline has to keep up with is what a training was measured to consume.
     "pipeline": lambda: measure_pipeline(training_rate=fastest_training(read_results())),
 }
@@ -71,57 +73,18 @@ def read_results() -> dict[str, dict[str, Any]]:
     return {path.stem: json.loads(path.read_text()) for path in sorted(RESULTS.glob("*.json"))}
 
 
-def trainings(results: dict[str, dict[str, Any]]) -> report.Table:
-    """The recorded trainings side by side."""
-    header = [
-        *("threads", "batch", "textbook", "bucketed", "course_lib", "times textbook"),
-        *("times bucketed", "of the limit", "bf16", "bf16 over fp32", "peak, MiB", "textbook's"),
-    ]
-    chosen = [results[f"train-{threads}-threads-batch-{batch}"] for threads, batch in TRAININGS]
-    rows = [
-        [
-            str(result["threads"]),
-            str(result["batch"]),
-            *(f"{result[name]:,.0f}" for name in ("textbook", "textbook_bucketed", "ours")),
-            f"{result['ratio']:.2f}",
-            f"{result['ratio_bucketed']:.2f}",
-            f"{result['fraction_of_limit']:.2f}",
-            f"{result['ours_bf16']:,.0f}" if result["ours_bf16"] else "",
-            f"{result['ratio_bf16']:.2f}" if result["ratio_bf16"] else "",
-            f"{result['peak_mib']['ours']:,.0f}",
-            f"{result['peak_mib']['textbook']:,.0f}",
-        ]
-        for result in chosen
-    ]
-    return report.Table(header, rows)
-
-
-def operations(results: dict[str, dict[str, Any]]) -> report.Table:
-    """Where the operations of an update lie."""
-    result = results["train-1-threads-batch-64"]
-    rows = [[part, f"{share:.1%}"] for part, share in result["share_of_operations"].items()]
-    rows.append(["together", f"{result['mflop_a_token']:.1f} MFLOP a target token"])
-    return report.Table(["part", "of the operations"], rows)
-
-
 def blocks(results: dict[str, dict[str, Any]]) -> dict[str, str]:
     """What stands between the marks of README.md, by name."""
-    filled = {
-        name: f"{report.as_markdown(report.TABLES[result['what']](result))}\n\n"
-        f"*{report.circumstances(result)}*"
-        for name, result in results.items()
-        if not name.startswith("train")
-    }
-    first = results["train-1-threads-batch-64"]
-    looks = results["attention"]
-    usual = {**looks, "rows": [row for row in looks["rows"] if row["size"] == SHOWN_SIZE]}
-    return {
-        **filled,
-        "attention": f"{report.as_markdown(report.attention(usual))}\n\n"
-        f"*{report.circumstances(looks)}; sizes 64 and 1024 are in the result*",
-        "train": f"{report.as_markdown(trainings(results))}\n\n*{report.circumstances(first)}*",
-        "operations": report.as_markdown(operations(results)),
-    }
+    filled = {}
+    for name, result in results.items():
+        shown, remark = result, ""
+        if name == "attention":
+            usual = [row for row in result["rows"] if row["size"] == SHOWN_SIZE]
+            shown, remark = {**result, "rows": usual}, "; sizes 64 and 1024 are in the result"
+        table = report.as_markdown(report.TABLES[result["what"]](shown))
+        filled[name] = f"{table}\n\n*{report.circumstances(result)}{remark}*"
+    operations = report.operations(results[f"train-1-threads-batch-{TRAININGS[0][1]}"])
+    return {**filled, "operations": report.as_markdown(operations)}
 
 
 def filled_in(text: str, contents: dict[str, str]) -> str:
@@ -130,7 +93,7 @@ def filled_in(text: str, contents: dict[str, str]) -> str:
     def replace(match: re.Match[str]) -> str:
         return f"<!-- {match['name']} -->\n\n{contents[match['name']]}\n\n<!-- end -->"
 
-    return re.sub(r"<!-- (?P<name>[a-z]+) -->\n.*?<!-- end -->", replace, text, flags=re.DOTALL)
+    return re.sub(r"<!-- (?P<name>[a-z0-9-]+) -->\n.*?<!-- end -->", replace, text, flags=re.DOTALL)
 
 
 def write() -> None:

@@ -18,7 +18,7 @@ def test_the_readme_is_in_step_with_the_results() -> None:
 
 
 def test_every_result_has_its_place_in_the_readme() -> None:
-    marks = re.findall(r"<!-- (?!end)([a-z]+) -->", record.README.read_text())
+    marks = re.findall(r"<!-- (?!end)([a-z0-9-]+) -->", record.README.read_text())
     assert sorted(marks) == sorted(record.blocks(RESULTS))
 
 
