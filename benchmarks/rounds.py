@@ -4,13 +4,14 @@ Taking turns after every minibatch means that a machine that slows down slows al
 process of its own gives each its own memory and threads, so that its peak can be read.
 """
 
-import multiprocessing
 import resource
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from multiprocessing.connection import Connection
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import ExitStack, contextmanager
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -56,66 +57,60 @@ def take_turns(
     with _processes(programs) as ask:
         for name in names:
             for item in range(min(warmup, items)):
-                ask(name, item)
+                ask(name, _measured, item)
         for _ in tqdm(range(rounds), desc="rounds", disable=quiet):
             this_round: dict[str, list[float]] = {name: [] for name in names}
             for item in range(items):
                 first = item % len(names)
                 for name in names[first:] + names[:first]:
-                    this_round[name].append(ask(name, item))
+                    this_round[name].append(ask(name, _measured, item))
             for name in names:
                 values[name].append(this_round[name])
-        memory = {name: ask(name, None) for name in names}
+        memory = {name: ask(name, _memory) for name in names}
     return {name: Timing(values[name], *memory[name]) for name in names}
 
 
 @contextmanager
-def _processes(programs: dict[str, Program]) -> Iterator[Callable[[str, int | None], Any]]:
-    """Start the programs and yield a function that asks one for an item, or for its memory."""
-    context = multiprocessing.get_context("spawn")
-    connections: dict[str, Connection] = {}
-    processes = []
+def _processes(programs: dict[str, Program]) -> Iterator[Callable[..., Any]]:
+    """A process a program; yields a function that lets the one of this name do some work."""
+    with ExitStack() as stack:
+        pools = {
+            name: stack.enter_context(
+                ProcessPoolExecutor(1, get_context("spawn"), _prepare, (program,))
+            )
+            for name, program in programs.items()
+        }
 
-    def ask(name: str, item: int | None) -> Any:
-        try:
-            connections[name].send(item)
-            return connections[name].recv()
-        except (EOFError, OSError) as error:
-            raise CourseError(
-                f"The process that measures {name} ended. Its error is above; if there is none, "
-                "memory may have run out: try a smaller --batch."
-            ) from error
+        def ask(name: str, work: Callable[..., Any], *arguments: Any) -> Any:
+            try:
+                return pools[name].submit(work, *arguments).result()
+            except BrokenProcessPool as error:
+                raise CourseError(
+                    f"The process that measures {name} ended. Its error is above; if there is "
+                    "none, memory may have run out: try a smaller --batch."
+                ) from error
 
-    try:
-        for name, program in programs.items():
-            connections[name], theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs, program))
-            process.start()
-            theirs.close()
-            processes.append(process)
         yield ask
-    finally:
-        for connection in connections.values():
-            connection.close()
-        for process in processes:
-            process.join()
 
 
-def _serve(connection: Connection, program: Program) -> None:
-    empty = peak_memory()
-    step = program.prepare(*program.arguments)
-    while True:
-        try:
-            item = connection.recv()
-        except EOFError:  # nobody asks any more
-            return
-        if item is None:
-            connection.send((peak_memory(), empty))
-            continue
-        started = time.perf_counter()
-        value = step(item)
-        seconds = time.perf_counter() - started
-        connection.send(seconds if value is None else value)
+_mine: dict[str, Any] = {}
+"""In a program's process: its step, and the memory it held before it prepared anything."""
+
+
+def _prepare(program: Program) -> None:
+    _mine["empty"] = peak_memory()
+    _mine["step"] = program.prepare(*program.arguments)
+
+
+def _measured(item: int) -> float:
+    started = time.perf_counter()
+    value = _mine["step"](item)
+    seconds = time.perf_counter() - started
+    return seconds if value is None else value
+
+
+def _memory() -> tuple[int, int]:
+    return peak_memory(), _mine["empty"]
 
 
 def peak_memory() -> int:
