@@ -1,7 +1,6 @@
 """The cost model against measurements: memory of real processes, time of updates and trainings."""
 
 import json
-import random
 import tempfile
 from pathlib import Path
 from statistics import median
@@ -9,17 +8,16 @@ from typing import Any, NamedTuple
 
 import torch
 
-from benchmarks.growth import SOURCE_VOCABULARY, USUAL
+from benchmarks.growth import SOURCE_VOCABULARY, USUAL, random_pairs
 from benchmarks.machine import about
 from benchmarks.pipeline import MIB, alone
 from benchmarks.rounds import peak_memory
-from benchmarks.training import update
+from benchmarks.training import ours
 from course_lib.corpora import load_corpus
-from course_lib.corpora.batches import EncodedPair, make_batch
 from course_lib.freed_memory import keep_freed_memory
-from course_lib.models import ModelConfig, build_model, model_config
+from course_lib.models import ModelConfig, model_config
 from course_lib.training import RunConfig, cost, load_run, train
-from course_lib.training.recipe import RECIPES, make_optimiser
+from course_lib.training.recipe import RECIPES
 
 RESULTS = Path(__file__).parent / "results"
 UPDATES = 2
@@ -120,24 +118,11 @@ def configured(point: Point) -> ModelConfig:
 
 def peak_of_training(point: Point) -> int:
     """The most memory that a process holds which makes some updates as `course train` does."""
-    torch.set_num_threads(1)
-    keep_freed_memory()
-    draw = random.Random(0)
-    words = range(4, point.vocabulary)
-    pairs: list[EncodedPair] = [
-        (draw.choices(words, k=point.length - 1), draw.choices(words, k=point.length - 1))
-        for _ in range(point.batch)
-    ]
-    model = build_model(configured(point))
-    optimiser = make_optimiser(model.parameters(), RECIPES[point.preset])
-
-    def loss_of(i: int) -> torch.Tensor:
-        loss, count = model.loss(make_batch(pairs, range(point.batch)))
-        return loss / count
-
-    step = update(model, optimiser, loss_of, bf16=False)
-    for i in range(UPDATES):
-        step(i)
+    side = point.length, point.vocabulary
+    pairs = random_pairs(point.batch, side, side)
+    update = ours(configured(point), [pairs], 1, RECIPES[point.preset])
+    for _ in range(UPDATES):
+        update(0)
     return peak_memory()
 
 

@@ -1,7 +1,7 @@
 """How the cost of an update grows with sentence lengths, vocabulary and batch."""
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -13,12 +13,10 @@ from benchmarks.flops import training_flops
 from benchmarks.machine import about
 from benchmarks.rounds import Program, Step, take_turns
 from benchmarks.textbook import Seq2Seq, collate
-from benchmarks.training import MIB, products, update
+from benchmarks.training import MIB, ours, products, textbook
 from benchmarks.workload import Workload
 from course_lib.corpora.batches import EncodedPair, make_batch
-from course_lib.freed_memory import keep_freed_memory
 from course_lib.models import ModelConfig, build_model
-from course_lib.training.recipe import Recipe, make_optimiser
 
 USUAL = {"source_length": 13, "target_length": 13, "vocabulary": 8000, "batch": 64}
 """About what Multi30k has, marks included; one of the four changes at a time."""
@@ -53,16 +51,19 @@ def minibatch(
     source_length: int, target_length: int, vocabulary: int, batch: int, **sizes: Any
 ) -> Workload:
     """`batch` pairs of random words; lengths count the end mark."""
+    pairs = random_pairs(batch, (source_length, SOURCE_VOCABULARY), (target_length, vocabulary))
+    return Workload(pairs, batch, ModelConfig(SOURCE_VOCABULARY, vocabulary, **sizes))
+
+
+def random_pairs(batch: int, *sides: tuple[int, int]) -> list[EncodedPair]:
+    """Pairs of random words; `sides`: the length, end mark included, and the vocabulary of each."""
     draw = random.Random(0)
 
     def words(length: int, among: int) -> list[int]:
-        return [draw.randrange(4, among) for _ in range(length - 1)]
+        return draw.choices(range(4, among), k=length - 1)
 
-    pairs: list[EncodedPair] = [
-        (words(source_length, SOURCE_VOCABULARY), words(target_length, vocabulary))
-        for _ in range(batch)
-    ]
-    return Workload(pairs, batch, ModelConfig(SOURCE_VOCABULARY, vocabulary, **sizes))
+    source, target = sides
+    return [(words(*source), words(*target)) for _ in range(batch)]
 
 
 def measure_growth(
@@ -75,8 +76,8 @@ def measure_growth(
     where = points(values, **sizes)
     works = [point.work for point in where]
     programs = {
-        "ours": Program(updates, (works, threads, True)),
-        "textbook": Program(updates, (works, threads, False)),
+        "ours": Program(updates, (works, threads, ours)),
+        "textbook": Program(updates, (works, threads, textbook)),
         "products": Program(products, (threads, torch.float32)),
     }
     timings = take_turns(programs, items=len(where), rounds=rounds, warmup=len(where))
@@ -109,39 +110,18 @@ def measure_growth(
     }
 
 
-def updates(works: list[Workload], threads: int, library: bool) -> Step:
+def updates(works: list[Workload], threads: int, program: Callable[..., Step]) -> Step:
     """One update on minibatch i, by a model of its own where the vocabulary is another."""
-    torch.set_num_threads(threads)
-    if library:
-        keep_freed_memory()
+    batches = [work.pairs for work in works]
     learners: dict[ModelConfig, Step] = {}
 
     def step(i: int) -> None:
         config = works[i].config
         if config not in learners:
-            learners[config] = learner(works, config, library)
+            learners[config] = program(config, batches, threads)
         learners[config](i)
 
     return step
-
-
-def learner(works: list[Workload], config: ModelConfig, library: bool) -> Step:
-    """One update of a model on minibatch i, all pairs of which are one batch."""
-    if library:
-        model = build_model(config)
-
-        def loss_of(i: int) -> Tensor:
-            loss, count = model.loss(make_batch(works[i].pairs, range(works[i].batch)))
-            return loss / count
-
-        return update(model, make_optimiser(model.parameters(), Recipe()), loss_of, bf16=False)
-    other = Seq2Seq(config)
-
-    def textbook_loss(i: int) -> Tensor:
-        loss, count = other(*collate(works[i].pairs))
-        return loss / count
-
-    return update(other, torch.optim.Adam(other.parameters()), textbook_loss, bf16=False)
 
 
 def kept_for_backward(work: Workload, library: bool) -> int:
@@ -164,9 +144,3 @@ def kept_for_backward(work: Workload, library: bool) -> int:
         else:
             model(*collate(work.pairs))
     return sum(kept.values())
-
-
-def by_factor(result: Mapping[str, Any]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """The rows of each factor, in the order of its values."""
-    for factor in dict.fromkeys(row["factor"] for row in result["rows"]):
-        yield factor, [row for row in result["rows"] if row["factor"] == factor]

@@ -38,7 +38,7 @@ def measure_update(corpus: str = "multi30k", batch: int = 64) -> dict[str, Any]:
     before = torch.get_num_threads()
     try:
         work = workload(corpus, batch)
-        step = ours(work, threads=1, bf16=False)
+        step = ours(work.config, work.bucketed(), threads=1)
         items = range(len(work.bucketed()))
         for i in items:
             step(i)

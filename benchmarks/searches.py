@@ -9,18 +9,17 @@ from statistics import median
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from benchmarks.machine import about
 from benchmarks.rounds import Program, Step, Timing, take_turns
-from benchmarks.training import CLIP, MIB, products
+from benchmarks.training import MIB, RECIPE, learning, products
 from benchmarks.workload import workload
-from course_lib.corpora.batches import batches_in_order, make_batch, make_source
+from course_lib.corpora.batches import batches_in_order, make_source
 from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.models import EncoderDecoder, ModelConfig, build_model
 from course_lib.search import beam_search, length_limit
 from course_lib.search.beam import BeamStep
-from course_lib.training.recipe import Recipe, make_optimiser
 
 WIDTHS = (5, 12)
 UPDATES = 100
@@ -293,14 +292,10 @@ def briefly_trained(corpus: str, batch: int, batches: int, updates: int, **sizes
     """A model trained for so many updates on sentence pairs of a corpus, and their sources."""
     work = workload(corpus, batch, **sizes)
     model = build_model(work.config)
-    optimiser = make_optimiser(model.parameters(), Recipe())
-    order = work.bucketed()
-    for update in range(updates):
-        loss, count = model.loss(make_batch(work.pairs, order[update % len(order)]))
-        (loss / count).backward()
-        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
-        optimiser.step()
-        optimiser.zero_grad()
+    minibatches = work.bucketed()
+    update = learning(model, minibatches, RECIPE)
+    for i in range(updates):
+        update(i % len(minibatches))
     sentences = [source for source, _ in work.pairs]
     # Some of the batches that the library would cut the sentences into, evenly spaced.
     cut = batches_in_order([len(sentence) for sentence in sentences], batch)

@@ -13,13 +13,16 @@ from benchmarks.machine import about, product_rates
 from benchmarks.rounds import Program, Step, Timing, take_turns
 from benchmarks.textbook import Seq2Seq, collate
 from benchmarks.workload import Workload, workload
-from course_lib.corpora.batches import make_batch
+from course_lib.corpora.batches import EncodedPair, make_batch
 from course_lib.freed_memory import keep_freed_memory
-from course_lib.models import build_model
+from course_lib.models import EncoderDecoder, ModelConfig, build_model
 from course_lib.training.recipe import Recipe, has_fast_bf16, make_optimiser
 
 MIB = 2**20
 CLIP = 1.0
+RECIPE = Recipe()
+
+Minibatches = list[list[EncodedPair]]
 
 
 def measure_training(
@@ -36,13 +39,15 @@ def measure_training(
 def compare(work: Workload, corpus: str, threads: int, rounds: int) -> dict[str, Any]:
     """Measure all programs on one workload."""
     programs = {
-        "ours": Program(ours, (work, threads, False)),
-        "textbook": Program(textbook, (work, threads, work.shuffled())),
-        "textbook_bucketed": Program(textbook, (work, threads, work.bucketed())),
+        "ours": Program(ours, (work.config, work.bucketed(), threads)),
+        "textbook": Program(textbook, (work.config, work.shuffled(), threads)),
+        "textbook_bucketed": Program(textbook, (work.config, work.bucketed(), threads)),
         "products": Program(products, (threads, torch.float32)),
     }
     if has_fast_bf16():
-        programs["ours_bf16"] = Program(ours, (work, threads, True))
+        programs["ours_bf16"] = Program(
+            ours, (work.config, work.bucketed(), threads, Recipe(), True)
+        )
         programs["products_bf16"] = Program(products, (threads, torch.bfloat16))
     timings = take_turns(programs, items=len(work.shuffled()), rounds=rounds)
     return {"what": "train", "corpus": corpus, **summary(work, timings, threads, rounds)}
@@ -108,32 +113,41 @@ def summary(
     }
 
 
-def ours(work: Workload, threads: int, bf16: bool) -> Step:
-    """One update of the library's model on bucketed batch i, as `course train` does it."""
+def ours(
+    config: ModelConfig,
+    batches: Minibatches,
+    threads: int,
+    recipe: Recipe = RECIPE,
+    bf16: bool = False,
+) -> Step:
+    """One update of the library's model on minibatch i, as `course train` does it."""
     torch.set_num_threads(threads)
     keep_freed_memory()
-    model = build_model(work.config)
-    optimiser = make_optimiser(model.parameters(), Recipe())
-    order = work.bucketed()
+    return learning(build_model(config), batches, recipe, bf16)
+
+
+def learning(
+    model: EncoderDecoder, batches: Minibatches, recipe: Recipe, bf16: bool = False
+) -> Step:
+    """One update of this model on minibatch i."""
 
     def loss_of(i: int) -> torch.Tensor:
-        loss, count = model.loss(make_batch(work.pairs, order[i]))
+        loss, count = model.loss(make_batch(batches[i], range(len(batches[i]))))
         return loss / count
 
-    return update(model, optimiser, loss_of, bf16)
+    return update(model, make_optimiser(model.parameters(), recipe), loss_of, bf16)
 
 
-def textbook(work: Workload, threads: int, order: list[list[int]]) -> Step:
-    """One update of the textbook's model on batch i of `order`."""
+def textbook(config: ModelConfig, batches: Minibatches, threads: int) -> Step:
+    """One update of the textbook's model on minibatch i."""
     torch.set_num_threads(threads)
-    model = Seq2Seq(work.config)
-    optimiser = torch.optim.Adam(model.parameters())
+    model = Seq2Seq(config)
 
     def loss_of(i: int) -> torch.Tensor:
-        loss, count = model(*collate([work.pairs[j] for j in order[i]]))
+        loss, count = model(*collate(batches[i]))
         return loss / count
 
-    return update(model, optimiser, loss_of, bf16=False)
+    return update(model, torch.optim.Adam(model.parameters()), loss_of, bf16=False)
 
 
 def update(

@@ -28,15 +28,15 @@ class Workload(NamedTuple):
         """Target words that are predicted: every word and the end marks."""
         return sum(len(target) + 1 for _, target in self.pairs)
 
-    def bucketed(self) -> list[list[int]]:
-        """Batches of similar length, as the library makes them: positions in `pairs`."""
-        return bucketed_batches(self.pairs, self.batch, seed=0, epoch=0)
+    def bucketed(self) -> list[list[EncodedPair]]:
+        """Minibatches of similar length, as the library makes them."""
+        order = bucketed_batches(self.pairs, self.batch, seed=0, epoch=0)
+        return [[self.pairs[i] for i in index] for index in order]
 
-    def shuffled(self) -> list[list[int]]:
-        """Batches in random order, as tutorials make them: positions in `pairs`."""
-        order = list(range(len(self.pairs)))
-        random.Random(0).shuffle(order)
-        return [order[i : i + self.batch] for i in range(0, len(order), self.batch)]
+    def shuffled(self) -> list[list[EncodedPair]]:
+        """Minibatches in random order, as tutorials make them."""
+        pairs = random.Random(0).sample(self.pairs, len(self.pairs))
+        return [pairs[i : i + self.batch] for i in range(0, len(pairs), self.batch)]
 
 
 def workload(corpus: str, batch: int, batches: int = POOL_BATCHES, **sizes: Any) -> Workload:

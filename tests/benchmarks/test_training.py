@@ -8,6 +8,7 @@ import pytest
 from benchmarks import training
 from benchmarks.report import as_text
 from benchmarks.workload import Workload, workload
+from course_lib.corpora.batches import EncodedPair
 from course_lib.errors import CourseError
 from tests.benchmarks.conftest import Given
 
@@ -33,13 +34,12 @@ def result(
 
 
 def test_both_orders_are_the_same_pairs_and_only_one_is_sorted(work: Workload) -> None:
-    everything = list(range(len(work.pairs)))
-    for order in (work.bucketed(), work.shuffled()):
-        assert sorted(position for batch in order for position in batch) == everything
-        assert {len(batch) for batch in order} == {work.batch}
+    for batches in (work.bucketed(), work.shuffled()):
+        assert sorted(pair for batch in batches for pair in batch) == sorted(work.pairs)
+        assert {len(batch) for batch in batches} == {work.batch}
 
-    def padding(order: list[list[int]]) -> int:
-        lengths = [[len(work.pairs[i][1]) for i in batch] for batch in order]
+    def padding(batches: list[list[EncodedPair]]) -> int:
+        lengths = [[len(target) for _, target in batch] for batch in batches]
         return sum(max(batch) * len(batch) - sum(batch) for batch in lengths)
 
     assert padding(work.bucketed()) < padding(work.shuffled())
