@@ -4,7 +4,6 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 ASKING = (signal.SIGINT, signal.SIGTERM)
 """Ctrl-C, and what a cluster sends some seconds before it takes the machine away."""
@@ -19,25 +18,12 @@ def deferred_interrupt() -> Iterator[Callable[[], bool]]:
     nothing.
     """
     asked = threading.Event()
-    with _handled(ASKING, lambda *_: asked.set()):
-        yield asked.is_set
-
-
-@contextmanager
-def no_interrupt() -> Iterator[None]:
-    """Within the block Ctrl-C is not heard, nor by processes that are started there."""
-    with _handled((signal.SIGINT,), signal.SIG_IGN):
-        yield
-
-
-@contextmanager
-def _handled(numbers: tuple[signal.Signals, ...], handler: Any) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield asked.is_set
         return
-    before = {number: signal.signal(number, handler) for number in numbers}
+    before = {number: signal.signal(number, lambda *_: asked.set()) for number in ASKING}
     try:
-        yield
+        yield asked.is_set
     finally:
         for number, earlier in before.items():
             signal.signal(number, earlier)

@@ -1,35 +1,34 @@
-"""One training by several processes of this machine, which torch starts and watches."""
+"""One training by several processes of this machine, which torchrun starts and watches."""
 
-import multiprocessing
-import os
+import logging
 import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable
-from multiprocessing.connection import wait
-from multiprocessing.queues import SimpleQueue
 from pathlib import Path
 
 import torch
 from accelerate.state import PartialState
 from accelerate.utils import patch_environment
-from torch.multiprocessing import ProcessContext, ProcessExitedException, start_processes
+from torch.distributed.elastic.multiprocessing.api import SignalException
+from torch.distributed.elastic.multiprocessing.errors import (
+    ChildFailedError,
+    ProcessFailure,
+    record,
+)
+from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 from tqdm import tqdm
 
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.registry import load_corpus
 from course_lib.errors import CourseError
 from course_lib.training.group import ProcessLost
-from course_lib.training.interrupt import deferred_interrupt, no_interrupt
+from course_lib.training.interrupt import deferred_interrupt
 from course_lib.training.loop import train
 from course_lib.training.run_config import RunConfig
 
-GRACE = 30.0
-"""Seconds in which the other processes end by themselves when one has failed."""
-
-Stops = SimpleQueue[CourseError | KeyboardInterrupt]
-"""Why processes stopped, in the order in which they did."""
+INTERRUPTED = 130
+"""The exit status of a process that was asked to stop, and did."""
 
 
 def train_by(
@@ -69,88 +68,64 @@ def train_in_processes(
             f"{processes} processes would need as many graphics cards; here are {cards}. Choose "
             f"--processes {cards}, or set CUDA_VISIBLE_DEVICES= to train on the processor."
         )
-    stops: Stops = multiprocessing.get_context("spawn").SimpleQueue()
-    # Ctrl-C reaches every process of a terminal: they may not hear it before they can heed it.
-    with no_interrupt(), patch_environment(**_world(processes)):
-        arguments = (stops, config, out, resume, quiet, track)
-        group = start_processes(_work, arguments, processes, join=False)
-    try:
-        with deferred_interrupt() as stop_asked:
-            _wait(group, stop_asked)
-    except ProcessExitedException as exited:
-        if not quiet:
-            print(file=sys.stderr)  # a process that was lost leaves its progress bar open
-        stopped = exited.exit_code > 0 and not stops.empty()
-        raise (stops.get() if stopped else _lost(exited, processes)) from None
-
-
-def _world(processes: int) -> dict[str, int | str]:
-    """The environment in which processes find one another, over this machine's loopback device."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    threads = max(1, torch.get_num_threads() // processes)
-    return {
-        "WORLD_SIZE": processes,
-        "LOCAL_WORLD_SIZE": processes,
-        "MASTER_ADDR": "127.0.0.1",
-        "MASTER_PORT": port,
-        "OMP_NUM_THREADS": threads,
-        "MKL_NUM_THREADS": threads,
+    here = "127.0.0.1"
+    group = LaunchConfig(
+        min_nodes=1,
+        max_nodes=1,
+        nproc_per_node=processes,
+        max_restarts=0,
+        rdzv_backend="c10d",
+        rdzv_endpoint=f"{here}:0",
+        local_addr=here,
+        run_id="course",
+        monitor_interval=0.02,  # lest the others have died of it as well
+        signals_to_handle="SIGINT,SIGTERM",
+    )
+    # What it logs of a lost process is a page; here it is a line.
+    logging.getLogger("torch.distributed.elastic").setLevel(logging.CRITICAL)
+    environment = {
+        "OMP_NUM_THREADS": max(1, torch.get_num_threads() // processes),
         "GLOO_SOCKET_IFNAME": next(n for _, n in socket.if_nameindex() if n.startswith("lo")),
     }
-
-
-def _work(
-    rank: int,
-    stops: Stops,
-    config: RunConfig,
-    out: Path | str,
-    resume: bool,
-    quiet: bool,
-    track: str | None,
-) -> None:
-    """What each process does; where it stops before the end, it leaves word why."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    tqdm.set_lock(threading.RLock())  # instead of one between processes, which a kill leaves behind
     try:
-        with patch_environment(RANK=rank, LOCAL_RANK=rank):
-            corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
-            train(config, corpus, out, resume, quiet, track=track)
-    except (CourseError, KeyboardInterrupt) as stop:
-        stops.put(stop)
-        sys.exit(1)
+        # torchrun leaves its own handlers of signals behind.
+        with deferred_interrupt(), patch_environment(**environment):
+            elastic_launch(group, _work)(config, out, resume, quiet, track)
+    except SignalException:
+        raise KeyboardInterrupt from None
+    except ChildFailedError as failed:
+        if not quiet:
+            print(file=sys.stderr)  # a process that was lost leaves its progress bar open
+        raise _stop(*failed.get_first_failure(), processes) from None
+
+
+@record
+def _work(config: RunConfig, out: Path | str, resume: bool, quiet: bool, track: str | None) -> None:
+    """What each process does."""
+    tqdm.set_lock(threading.RLock())  # instead of one between processes, which a kill leaves behind
+    corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
+    try:
+        train(config, corpus, out, resume, quiet, track=track)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
     PartialState().destroy_process_group()
 
 
-def _end_with_parent() -> None:
-    """Training on when the one that waits was killed, this one would write into a resumed run."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os.kill(os.getpid(), signal.SIGKILL)
-
-
-def _wait(group: ProcessContext, stop_asked: Callable[[], bool]) -> None:
-    """Wait until all have ended, and hand on the wish to stop.
-
-    Raises:
-        ProcessExitedException: the first that ended badly; the others have then ended as well.
-    """
-    while not group.join(timeout=0.5, grace_period=GRACE):
-        for process in group.processes if stop_asked() else ():
-            if process.is_alive():
-                os.kill(process.pid, signal.SIGINT)
-
-
-def _lost(exited: ProcessExitedException, processes: int) -> ProcessLost:
-    """What to tell of a process that ended without a word."""
-    how = f"it ended with status {exited.exit_code}"
-    if exited.signal_name:
-        hint = "; if nobody did, memory ran out and --set accumulation=2 helps"
-        killed = exited.signal_name == signal.SIGKILL.name
-        how = f"killed by {exited.signal_name}{hint if killed else ''}"
+def _stop(rank: int, failure: ProcessFailure, processes: int) -> BaseException:
+    """Why the process that ended first has ended."""
+    if failure.exitcode == INTERRUPTED:
+        return KeyboardInterrupt()
+    how = f"it ended with status {failure.exitcode}"
+    if failure.exitcode < 0:
+        how = f"killed by {failure.signal_name()}"
+        if failure.exitcode == -signal.SIGKILL:
+            how += "; if nobody did, memory ran out and --set accumulation=2 helps"
+    elif isinstance(recorded := failure.message, dict):  # by `record`: "CourseError: what it says"
+        kind, _, text = recorded["message"].partition(": ")
+        if kind in (CourseError.__name__, ProcessLost.__name__):
+            return CourseError(text)
+        how = recorded["message"]
     return ProcessLost(
-        f"Process {exited.error_index + 1} of {processes} was lost ({how}). The last checkpoint is "
-        "whole: add --resume to go on, with as many processes as you like."
+        f"Process {rank + 1} of {processes} was lost ({how}). The last checkpoint is whole: add "
+        "--resume to go on, with as many processes as you like."
     )

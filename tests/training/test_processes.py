@@ -50,10 +50,11 @@ def assert_same_curve(run: Path, expected: Path) -> None:
 
 
 WATCHER = """
+import os
 from course_lib.training import launch, loop
 from safetensors.torch import save_file
 
-def work(rank, stops, config, out, resume, quiet, track):
+def work(config, out, resume, quiet, track):
     '''What each process does, and then it leaves its moving average behind.'''
     made = []
     class Average(loop.Average):
@@ -61,9 +62,9 @@ def work(rank, stops, config, out, resume, quiet, track):
             super().__init__(model, decay)
             made.append(self)
     loop.Average = Average
-    launch._work(rank, stops, config, out, resume, quiet, track)
+    launch._work(config, out, resume, quiet, track)
     [average] = made
-    save_file(average.weights, f"{out}.{rank}")
+    save_file(average.weights, f"{out}.{os.environ['RANK']}")
 """
 
 
@@ -98,19 +99,20 @@ def test_two_processes_give_the_loss_curve_and_the_averaged_weights_of_one(
 
 
 SCARCE = """
+import os
 import torch
 from course_lib.models import EncoderDecoder
 from course_lib.training import launch
 
-def work(rank, stops, config, out, resume, quiet, track):
+def work(config, out, resume, quiet, track):
     '''What each process does; the second has memory for four pairs at a time.'''
     loss = EncoderDecoder.loss
     def limited(self, batch, *arguments):
-        if len(batch.source) > 4 and rank == 1 and self.training:
+        if len(batch.source) > 4 and os.environ["RANK"] == "1" and self.training:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
         return loss(self, batch, *arguments)
     EncoderDecoder.loss = limited
-    launch._work(rank, stops, config, out, resume, quiet, track)
+    launch._work(config, out, resume, quiet, track)
 """
 
 
