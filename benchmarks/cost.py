@@ -134,7 +134,7 @@ def update_rows() -> list[dict[str, Any]]:
         sizes = {**USUAL, row["factor"]: row["value"]}
         x, y, batch = (sizes[key] for key in ("source_length", "target_length", "batch"))
         config = ModelConfig(SOURCE_VOCABULARY, sizes["vocabulary"])
-        return cost.training_flops(config, batch * x, batch * y, batch, batch * x * y)
+        return batch * cost.training_flops(config, x, y)
 
     [usual] = [row for row in rows if (row["factor"], row["value"]) == ("batch", USUAL["batch"])]
     rate = flops(usual) / usual["ours"]

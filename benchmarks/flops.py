@@ -12,17 +12,11 @@ from course_lib.models import ModelConfig
 from course_lib.training import cost
 
 
-def forward_flops(pairs: Sequence[EncodedPair], config: ModelConfig) -> dict[str, float]:
-    """Operations of one forward pass over sentence pairs, by part of the model.
+def training_flops(pairs: Sequence[EncodedPair], config: ModelConfig) -> float:
+    """Operations of forward and backward pass over sentence pairs.
 
     End marks are counted as words on both sides, padding is not.
     """
-    sources = [len(source) + 1 for source, _ in pairs]
-    targets = [len(target) + 1 for _, target in pairs]
-    looks = sum(t_x * t_y for t_x, t_y in zip(sources, targets, strict=True))
-    return cost.forward_flops(config, sum(sources), sum(targets), len(pairs), looks)
-
-
-def training_flops(pairs: Sequence[EncodedPair], config: ModelConfig) -> float:
-    """Operations of forward and backward pass over sentence pairs."""
-    return cost.FORWARD_AND_BACKWARD * sum(forward_flops(pairs, config).values())
+    return sum(
+        cost.training_flops(config, len(source) + 1, len(target) + 1) for source, target in pairs
+    )

@@ -83,8 +83,7 @@ def blocks(results: dict[str, dict[str, Any]]) -> dict[str, str]:
             shown, remark = {**result, "rows": usual}, "; sizes 64 and 1024 are in the result"
         table = report.as_markdown(report.TABLES[result["what"]](shown))
         filled[name] = f"{table}\n\n*{report.circumstances(result)}{remark}*"
-    operations = report.operations(results[f"train-1-threads-batch-{TRAININGS[0][1]}"])
-    return {**filled, "operations": report.as_markdown(operations)}
+    return filled
 
 
 def filled_in(text: str, contents: dict[str, str]) -> str:

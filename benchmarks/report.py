@@ -49,16 +49,6 @@ def training(result: Result) -> Table:
     )
 
 
-def operations(result: Result) -> Table:
-    """Where the operations of an update lie."""
-    return table(
-        "part | of the operations",
-        "{part} | {share:.1%}",
-        [{"part": part, "share": share} for part, share in result["share_of_operations"].items()],
-        f"together | {result['mflop_a_token']:.1f} MFLOP a target token",
-    )
-
-
 def decoding(result: Result) -> Table:
     """Speed of each search and width, what it gains over the others, and memory."""
     speeds = result["speeds"]

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from benchmarks.flops import forward_flops, training_flops
+from benchmarks.flops import training_flops
 from benchmarks.machine import about, product_rates
 from benchmarks.rounds import Program, Step, Timing, take_turns
 from benchmarks.textbook import Seq2Seq, collate
@@ -70,7 +70,6 @@ def summary(
         if name.startswith("products")
     }
     limit = rates["products"] / flops_a_token
-    parts = forward_flops(work.pairs, work.config)
     result: dict[str, Any] = {
         "unit": "target tokens a second",
         "threads": threads,
@@ -90,7 +89,6 @@ def summary(
         "fraction_of_limit": middle["ours"] / limit,
         "mflop_a_token": flops_a_token / 1e6,
         "gflops_of_products": rates["products"] / 1e9,
-        "share_of_operations": {part: n / sum(parts.values()) for part, n in parts.items()},
         "ours_bf16": None,
         "ratio_bf16": None,
         "fraction_of_limit_bf16": None,

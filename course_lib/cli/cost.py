@@ -18,7 +18,7 @@ GIB = 2**30
 
 
 def cost(
-    model: Annotated[str, typer.Option(help="rnnsearch or rnnencdec.")] = "rnnsearch",
+    model: Annotated[str, typer.Option(help="rnnsearch, rnnencdec or luong.")] = "rnnsearch",
     preset: Preset = "paper",
     settings: Set = None,
     corpus: Annotated[

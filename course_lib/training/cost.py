@@ -1,17 +1,22 @@
-"""What a training costs, from shapes: parameters, operations, memory, hours, money.
+"""What a training costs: parameters, operations, memory, hours, money.
 
-One table of matrices gives both counts: a matrix of (r, c) numbers is r c parameters, unless they
-are another one's, and 2 r c operations each time it is multiplied with a vector (Appendix A of the
-paper has the shapes). What
-is not a product, tanh and softmax and the update, is left out of the operations. How well this
-agrees with what is measured stands in `benchmarks/README.md`.
+torch counts operations and what the backward pass needs, while the model itself reads four small
+minibatches: both grow evenly with the length of either side, so that these tell them for sentences
+of any length. What is not a product, tanh and softmax and the update, is left out of the
+operations. How well this agrees with what is measured stands in `benchmarks/README.md`.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import torch
+from torch import Tensor
+from torch.autograd.graph import saved_tensors_hooks
+from torch.utils.flop_counter import FlopCounterMode
 
+from course_lib.corpora.batches import make_batch
+from course_lib.corpora.vocabulary import UNK
 from course_lib.errors import CourseError
 from course_lib.models import EncoderDecoder, ModelConfig, count_parameters
 
@@ -26,175 +31,71 @@ PROCESS = 460 * 2**20
 SHORT_LIVED = 4
 """Arrays as large as the logits that live for a moment: the logits themselves, two gradients, and
 what the process keeps of freed memory. Set, like `PROCESS`, on seven measured processes."""
-
-SOURCE, TARGET, SENTENCE, NEVER = "source word", "target word", "sentence", "never"
-"""How often a matrix is multiplied; an embedding is looked up."""
-
-
-class Matrix(NamedTuple):
-    """One matrix of the model: its part, its shape, its bias, and when it is multiplied."""
-
-    part: str
-    rows: int
-    columns: int
-    bias: int
-    once: str
-    tied: bool = False  # the numbers are those of a matrix above it
-
-    @property
-    def parameters(self) -> int:
-        """Numbers learned for it alone."""
-        return self.bias + (0 if self.tied else self.rows * self.columns)
+FEW, MORE = 3, 4
+"""Words of the sentences that are counted, end marks included."""
 
 
-def matrices(config: ModelConfig) -> list[Matrix]:
-    """All matrices of RNNsearch or RNNencdec, in the order a sentence meets them.
+class Count(NamedTuple):
+    """Of one sentence pair: operations of a forward pass, and bytes kept for the backward pass."""
+
+    operations: float
+    kept: float
+
+
+@cache
+def counted(config: ModelConfig, source_length: int, target_length: int) -> Count:
+    """A pair of these lengths, end marks included, as torch counts it: the mean of two.
 
     Raises:
-        CourseError: the model has parts that are not in the table.
+        CourseError: the cost of this model does not grow evenly, or torch does not count it.
     """
-    n, m, a = config.hidden, config.embedding, config.alignment
-    wide = 2 * config.readout
-    directions = 1 if config.encoder == "forward" else 2
-    h = directions * n  # of an annotation
-    attends = config.context == "additive"
-    c = h if attends else n  # of the context
-    # nn.GRU and TorchUnit have a bias on the recurrent side as well, PaperUnit has not.
-    both = 3 * n if config.unit == "torch" else 0
-    once = SOURCE if attends else SENTENCE  # the products with what c_i is made of
-    twice = config.decoder == "conditional"
-    table = [
-        Matrix("source embeddings", config.source_vocabulary, m, 0, NEVER),
-        *[
-            Matrix("encoder", 3 * n, m, 3 * n, SOURCE),
-            Matrix("encoder", 3 * n, n, both, SOURCE),
-        ]
-        * directions,
-        Matrix("target embeddings", config.target_vocabulary, m, 0, NEVER, config.tying == "all"),
-        Matrix("initial state", n, n, n, SENTENCE),
-        Matrix("decoder unit", 3 * n, m, 3 * n, TARGET),
-        Matrix("decoder unit", 3 * n, n, both, TARGET),
-        Matrix("decoder unit", 3 * n, c, 3 * n if twice else 0, once),
-        *[Matrix("decoder unit", 3 * n, n, both, TARGET)] * twice,
-        Matrix("readout", wide, n, 0, TARGET),
-        Matrix("readout", wide, m, wide, TARGET),
-        Matrix("readout", wide, c, 0, once),
-        Matrix(
-            "vocabulary",
-            config.target_vocabulary,
-            config.readout,
-            config.target_vocabulary,
-            TARGET,
-            config.tying != "none",
-        ),
-    ]
-    if attends:
-        table += [
-            Matrix("keys", a, h, 0, SOURCE),
-            Matrix("queries", a, n, 0, TARGET),
-            # v_a is multiplied once for each pair of words, which `forward_flops` counts.
-            Matrix("energies and contexts", 1, a, 0, NEVER),
-        ]
-    if sum(matrix.parameters for matrix in table) != counted(config):
+    if config.self_attentive or config.unit == "lstm":
         raise CourseError(
-            "The cost model knows RNNsearch and RNNencdec with one layer, additive or fixed "
-            "context and the decoder paper or conditional, as the presets have them. Leave out "
-            "what changes the model's parts."
+            f"The cost of encoder={config.encoder} with unit={config.unit} is not known. Choose a "
+            "recurrent encoder, and another unit than lstm."
         )
-    return table
+    with torch.device("meta"):
+        model = EncoderDecoder(config)
+    model = model.to_empty(device="cpu")  # what its weights are decides nothing
+    own = {weight.untyped_storage().data_ptr() for weight in model.parameters()}
+    kept: dict[int, Tensor] = {}
+
+    def keep(tensor: Tensor) -> Tensor:
+        if (place := tensor.untyped_storage().data_ptr()) not in own:
+            kept[place] = tensor  # which is thereby not freed, so that none takes its place
+        return tensor
+
+    pair = [UNK] * (source_length - 1), [UNK] * (target_length - 1)
+    with saved_tensors_hooks(keep, lambda tensor: tensor), FlopCounterMode(display=False) as flops:
+        model.loss(make_batch([pair, pair], range(2)))
+    size = sum(tensor.untyped_storage().nbytes() for tensor in kept.values())
+    return Count(flops.get_total_flops() / 2, size / 2)
 
 
-def counted(config: ModelConfig) -> int:
-    """The parameters of the model itself, built without memory for them."""
+def of_pair(config: ModelConfig, source_length: float, target_length: float) -> Count:
+    """A sentence pair of any lengths, means included, end marks counted."""
+    x, y = ((length - FEW) / (MORE - FEW) for length in (source_length, target_length))
+    shares = (
+        ((1 - x) * (1 - y), counted(config, FEW, FEW)),
+        (x * (1 - y), counted(config, MORE, FEW)),
+        ((1 - x) * y, counted(config, FEW, MORE)),
+        (x * y, counted(config, MORE, MORE)),
+    )
+    return Count(
+        sum(share * count.operations for share, count in shares),
+        sum(share * count.kept for share, count in shares),
+    )
+
+
+def parameters(config: ModelConfig) -> int:
+    """Numbers that are learned; the model is built without memory for them."""
     with torch.device("meta"):
         return count_parameters(EncoderDecoder(config))
 
 
-def parameters(config: ModelConfig) -> int:
-    """Numbers that are learned."""
-    return sum(matrix.parameters for matrix in matrices(config))
-
-
-def forward_flops(
-    config: ModelConfig, source_words: float, target_words: float, sentences: float, looks: float
-) -> dict[str, float]:
-    """Operations of a forward pass, by part of the model.
-
-    Args:
-        config: the model.
-        source_words: words read, end marks included, padding not.
-        target_words: words predicted, likewise.
-        sentences: sentence pairs.
-        looks: the sum over the pairs of T_x T_y, at each of which an energy is computed.
-    """
-    times = {SOURCE: source_words, TARGET: target_words, SENTENCE: sentences, NEVER: 0}
-    operations: dict[str, float] = {}
-    for matrix in matrices(config):
-        if matrix.once != NEVER:
-            products = 2 * matrix.rows * matrix.columns * times[matrix.once]
-            operations[matrix.part] = operations.get(matrix.part, 0) + products
-    if config.context == "additive":
-        # e_ij = v_a' tanh(...), and c_i = sum_j alpha_ij h_j: of h_j its products are added up.
-        look = 2 * (config.alignment + 3 * config.hidden + 2 * config.readout)
-        operations["energies and contexts"] = look * looks
-    return operations
-
-
-def training_flops(
-    config: ModelConfig, source_words: float, target_words: float, sentences: float, looks: float
-) -> float:
-    """Operations of forward and backward pass; see `forward_flops`."""
-    forward = forward_flops(config, source_words, target_words, sentences, looks)
-    return FORWARD_AND_BACKWARD * sum(forward.values())
-
-
-KEPT_ENCODER = {
-    ("torch", "bidirectional"): 16,
-    ("paper", "bidirectional"): 12,
-    ("paper", "forward"): 5,
-}
-"""Vectors of n numbers that a source position keeps for the backward pass."""
-KEPT_DECODER = {
-    ("torch", "paper"): 8,
-    ("paper", "paper"): 6,
-    ("torch", "conditional"): 15,
-}
-"""The same for a target position."""
-
-
-def kept(config: ModelConfig, batch: int, source_length: int, target_length: int) -> int:
-    """Bytes that the forward pass of a minibatch keeps for its backward pass, in fp32.
-
-    Lengths are those of the longest sentences, end marks included: padding is kept, too, but for
-    the vocabulary's logits, for which equal lengths are assumed. The largest terms are the logits,
-    B T_y K_y, and with attention the tanh of every pair of words, B T_x T_y n'.
-    """
-    m, n, readout = config.embedding, config.hidden, config.readout
-    attends = config.context == "additive"
-    try:
-        of_source = m + KEPT_ENCODER[config.unit, config.encoder] * n
-        of_state = KEPT_DECODER[config.unit, config.decoder]
-        of_target = 2 * m + of_state * n + 3 * readout
-    except KeyError as error:
-        raise CourseError(
-            "The memory of this unit, encoder and context has not been counted. "
-            "Choose the model rnnsearch or rnnencdec as the presets have it."
-        ) from error
-    if attends:  # of each annotation its products for the unit and for the readout
-        of_source += 3 * n + 2 * readout
-    # A mask for all that is dropped from; annotations that are scored, too.
-    if config.dropout:
-        of_source += m + (2 if attends else 1) * config.annotation_size
-        of_target += m + readout
-    looks = (config.alignment + 2) * target_length if attends else 0
-    return (
-        NUMBER
-        * batch
-        * (
-            source_length * (of_source + looks)
-            + target_length * (of_target + config.target_vocabulary)
-        )
-    )
+def training_flops(config: ModelConfig, source_length: float, target_length: float) -> float:
+    """Operations of forward and backward pass over one pair of these lengths, end marks counted."""
+    return FORWARD_AND_BACKWARD * of_pair(config, source_length, target_length).operations
 
 
 def memory(
@@ -202,6 +103,9 @@ def memory(
 ) -> dict[str, int]:
     """Bytes that a training process holds at most, in fp32, by what they are for.
 
+    Lengths are those of the longest sentences, end marks included: padding is kept, too, but for
+    the vocabulary's logits, for which equal lengths are assumed. The largest of what is kept are
+    the logits, B T_y K_y, and with attention the tanh of every pair of words, B T_x T_y n'.
     `short-lived` is what is there only while the loss turns round; see `SHORT_LIVED`.
     """
     states = NUMBER * parameters(config)
@@ -210,7 +114,7 @@ def memory(
         "weights": states,
         "gradients": states,
         "optimiser": (STATES - 2) * states,
-        "activations": kept(config, batch, source_length, target_length),
+        "activations": round(batch * of_pair(config, source_length, target_length).kept),
         "short-lived": SHORT_LIVED * NUMBER * batch * target_length * config.target_vocabulary,
     }
 
@@ -235,8 +139,8 @@ class Workload:
         An average pair stands for all: T_x T_y of the averages is a little below the average of
         T_x T_y, in a term that is a hundredth of the whole.
         """
-        x, y = self.source_words + 1, self.target_words + 1
-        return self.updates * self.batch * training_flops(config, x, y, 1, x * y)
+        pair = training_flops(config, self.source_words + 1, self.target_words + 1)
+        return self.updates * self.batch * pair
 
 
 def seconds(
