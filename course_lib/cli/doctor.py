@@ -23,21 +23,12 @@ PROJECT = "looking-back"
 # What `make` and `course` use each group of packages for; "" is what everything needs.
 GROUPS = {"": "everything", "book": "make book", "classes": "grading", "dev": "make test"}
 SHOWN = ("torch", "numpy", "accelerate", "sacrebleu", "jupyter-book", "nbgrader", "distributed")
-INSTALLERS = {
-    "apt-get": "apt-get install",
-    "dnf": "dnf install",
-    "pacman": "pacman -S",
-    "zypper": "zypper install",
-}
 # Kernel settings with which distributions forbid what bubblewrap needs, and the value that allows.
 NAMESPACE_SETTINGS = {
     "kernel/apparmor_restrict_unprivileged_userns": "0",
     "kernel/unprivileged_userns_clone": "1",
 }
 GIB = 2**30
-# One small model, its corpus and a kernel of the notebook fit in this much.
-LITTLE_MEMORY = 2 * GIB
-LITTLE_DISK = 2 * GIB
 
 
 @dataclass(frozen=True)
@@ -69,35 +60,21 @@ def doctor(
 def examine() -> dict[str, Any]:
     """Everything the command reports, in plain types; sizes in bytes.
 
-    Keys: ok, system, versions, device, memory, disk, corpora, grading, notes, missing.
+    Keys: ok, system, versions, device, memory, corpora, grading, missing.
     """
     missing = [*missing_python(), *missing_packages(), *missing_programs()]
-    report: dict[str, Any] = {
-        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
-        "versions": versions(),
-        "device": device(),
-        "memory": {
-            "total": psutil.virtual_memory().total,
-            "available": psutil.virtual_memory().available,
-        },
-        "disk": {"folder": str(Path.cwd()), "free": shutil.disk_usage(Path.cwd()).free},
-        "corpora": corpora(),
-        "grading": grading(),
-    }
+    memory = psutil.virtual_memory()
     return {
         "ok": not any(item.needed for item in missing),
-        **report,
-        "notes": notes(report["memory"]["available"], report["disk"]["free"]),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "versions": {"python": platform.python_version()}
+        | {name: installed_version(name) for name in (PROJECT, *SHOWN)},
+        "device": device(),
+        "memory": {"total": memory.total, "available": memory.available},
+        "corpora": corpora(),
+        "grading": grading(),
         "missing": [asdict(item) for item in missing],
     }
-
-
-def versions() -> dict[str, str | None]:
-    """Versions of Python, the course and the packages that decide results; None where absent."""
-    installed: dict[str, str | None] = {"python": platform.python_version()}
-    for name in (PROJECT, *SHOWN):
-        installed[name] = installed_version(name)
-    return installed
 
 
 def installed_version(name: str) -> str | None:
@@ -110,38 +87,21 @@ def installed_version(name: str) -> str | None:
 
 def device() -> dict[str, Any]:
     """The processor, how much of it this process may use, and the accelerators torch sees."""
-    parts: dict[str, Any] = {
-        "processor": processor(),
-        "cores": psutil.cpu_count(logical=False),
-        "usable_threads": len(os.sched_getaffinity(0))
-        if hasattr(os, "sched_getaffinity")
-        else os.cpu_count(),
-        "torch_threads": None,
-        "cuda": [],
-        "mps": False,
-    }
     try:
         import torch
+
+        from course_lib.training.provenance import processor
     except ImportError:
-        return parts
-    parts["torch_threads"] = torch.get_num_threads()
-    if torch.cuda.is_available():
-        for index in range(torch.cuda.device_count()):
-            properties = torch.cuda.get_device_properties(index)
-            parts["cuda"].append({"name": properties.name, "memory": properties.total_memory})
-    parts["mps"] = torch.backends.mps.is_available()
-    return parts
-
-
-def processor() -> str:
-    """The processor's name as its maker writes it, or the kind of machine where no one says."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
+        return {"processor": platform.machine(), "threads": None, "accelerators": []}
+    accelerators = ["Apple GPU"] if torch.backends.mps.is_available() else []
+    for index in range(torch.cuda.device_count()):
+        card = torch.cuda.get_device_properties(index)
+        accelerators.append(f"{card.name}, {size(card.total_memory)}")
+    return {
+        "processor": processor(),
+        "threads": torch.get_num_threads(),
+        "accelerators": accelerators,
+    }
 
 
 def corpora() -> dict[str, Any]:
@@ -170,19 +130,6 @@ def grading() -> dict[str, Any]:
     return {"copied_kernels": joining.supported(), "control_groups": group is not None}
 
 
-def notes(available: int, free: int) -> list[str]:
-    """What is there but short: memory and disk, both in bytes."""
-    short = []
-    if available < LITTLE_MEMORY:
-        short.append(
-            f"Only {size(available)} of memory is available: close other programs, "
-            "or begin with the smallest models (course train --preset smoke)."
-        )
-    if free < LITTLE_DISK:
-        short.append(f"Only {size(free)} of disk is free here: runs and the book need about 1 GB.")
-    return short
-
-
 def missing_python() -> list[Missing]:
     """The right Python, where this one is outside the range that the project asks for."""
     wanted = SpecifierSet(metadata.metadata(PROJECT)["Requires-Python"])
@@ -208,15 +155,16 @@ def missing_packages() -> list[Missing]:
                 break
     pip = f"{sys.executable} -m pip install"
     return [
-        Missing(", ".join(names), GROUPS[group], group == "", " ".join([pip, *map(quoted, names)]))
+        Missing(
+            ", ".join(names),
+            GROUPS[group],
+            group == "",
+            # Without quotes a shell takes > for the name of a file.
+            f"{pip} " + " ".join(f'"{name}"' for name in names),
+        )
         for group, names in absent.items()
         if names
     ]
-
-
-def quoted(requirement: str) -> str:
-    """As a shell takes it on every system, whose > would write a file."""
-    return f'"{requirement}"'
 
 
 def satisfied(requirement: Requirement) -> bool:
@@ -261,9 +209,8 @@ def install_command(package: str) -> str:
     """The command that installs a system package here; its name alone where none is known."""
     if platform.system() == "Darwin":
         return f"brew install {package}"
-    for program, command in INSTALLERS.items():
-        if shutil.which(program):
-            return f"{administrator()}{command} {package}"
+    if shutil.which("apt-get"):
+        return f"{administrator()}apt-get install {package}"
     return f"install {package} with this system's package manager"
 
 
@@ -279,23 +226,17 @@ def size(count: int) -> str:
 
 def as_text(report: dict[str, Any]) -> str:
     """The report for people: plain lines, the missing things last, each with its remedy."""
-    machine, data = report["device"], report["corpora"]
+    machine, memory, data = report["device"], report["memory"], report["corpora"]
     lines = [f"Looking Back on {report['system']}", "", "Versions"]
     lines += [f"  {name:14} {version or '-'}" for name, version in report["versions"].items()]
-    lines += ["", "Device", f"  processor      {machine['processor']}"]
-    lines.append(
-        f"  threads        {machine['usable_threads']} usable, "
-        f"torch uses {machine['torch_threads'] or '-'}"
-    )
-    for gpu in machine["cuda"]:
-        lines.append(f"  CUDA           {gpu['name']}, {size(gpu['memory'])}")
-    if machine["mps"]:
-        lines.append("  MPS            Apple GPU")
-    if not machine["cuda"] and not machine["mps"]:
-        lines.append("  accelerator    none; everything in the course also runs without")
-    memory, disk = report["memory"], report["disk"]
-    lines.append(f"  memory         {size(memory['available'])} free of {size(memory['total'])}")
-    lines.append(f"  disk           {size(disk['free'])} free in {disk['folder']}")
+    nothing = ["none; everything in the course also runs without"]
+    lines += [
+        *("", "Device"),
+        f"  processor      {machine['processor']}",
+        f"  threads        {machine['threads'] or '-'}",
+        *(f"  accelerator    {one}" for one in machine["accelerators"] or nothing),
+        f"  memory         {size(memory['available'])} free of {size(memory['total'])}",
+    ]
     sound, files = data["multi30k"]["sound"], data["multi30k"]["files"]
     lines += ["", "Corpora", "  toy, copy, reverse: made on this machine, always there"]
     remedy = "" if sound == files else "; to get them: course corpus fetch multi30k"
@@ -307,7 +248,7 @@ def as_text(report: dict[str, Any]) -> str:
     start = "copied from one that has imported torch" if here["copied_kernels"] else "started anew"
     counted = "control groups" if here["control_groups"] else "looking ten times a second"
     lines += ["", "Grading", f"  kernels        {start}", f"  limits         by {counted}"]
-    lines += ["", *report["notes"]]
+    lines.append("")
     for item in report["missing"]:
         kind = "MISSING" if item["needed"] else "Missing"
         lines += [

@@ -12,15 +12,18 @@ DECIDING = ("corpora", "models", "search", "evaluation", "training")
 
 def device_name() -> str:
     """The processor or graphics card that torch computes on."""
-    if torch.cuda.is_available():
-        return torch.cuda.get_device_name()
+    return torch.cuda.get_device_name() if torch.cuda.is_available() else f"{processor()} (CPU)"
+
+
+def processor() -> str:
+    """The processor's name as its maker writes it, or the kind of machine where no one says."""
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):
-                return f"{line.partition(':')[2].strip()} (CPU)"
+                return line.partition(":")[2].strip()
     except OSError:
         pass
-    return f"{platform.processor() or platform.machine()} (CPU)"
+    return platform.processor() or platform.machine()
 
 
 def git_commit() -> str | None:

@@ -16,12 +16,11 @@ from course_lib.corpora import multi30k
 
 @pytest.fixture(autouse=True)
 def healthy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A machine with every program, a sandbox that works, no corpora and much memory."""
+    """A machine with every program, a sandbox that works and no corpora."""
     monkeypatch.delenv("COURSE_DATA", raising=False)
     monkeypatch.setattr(multi30k, "cache_folder", lambda: tmp_path / "cache")
     monkeypatch.setattr(shutil, "which", lambda program: f"/usr/bin/{program}")
     monkeypatch.setattr(doctor, "sandbox_works", lambda: True)
-    monkeypatch.setattr(doctor, "notes", lambda available, free: [])
 
 
 def run(*arguments: str) -> tuple[int, str]:
@@ -44,7 +43,7 @@ def test_a_machine_with_everything_is_told_so() -> None:
     assert found["ok"]
     assert found["missing"] == []
     assert all(found["versions"].values())
-    assert found["device"]["usable_threads"] >= 1
+    assert found["device"]["threads"] >= 1
     assert 0 < found["memory"]["available"] <= found["memory"]["total"]
     assert run()[1].rstrip().endswith("Nothing is missing.")
 
@@ -100,17 +99,17 @@ def test_another_python_fails_with_the_way_out(monkeypatch: pytest.MonkeyPatch) 
     assert "PYTHON=" in missing["remedy"]
 
 
-@pytest.mark.parametrize("installer", ["apt-get", "dnf", "pacman", "zypper"])
-def test_missing_programs_are_named_with_this_systems_command(
-    installer: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("present", "how"), [(["apt-get"], "apt-get "), ([], "install ")])
+def test_missing_programs_are_named_with_what_brings_them(
+    present: list[str], how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(doctor.platform, "system", lambda: "Linux")
-    programs(monkeypatch, installer)
+    programs(monkeypatch, *present)
     remedies = {item["name"]: item["remedy"] for item in report()["missing"]}
     assert set(remedies) == {"chromium", "git", "bubblewrap"}
     for program, remedy in remedies.items():
-        assert f"{installer} " in remedy
-        assert remedy.endswith(f" {program}")
+        assert how in remedy
+        assert f" {program}" in remedy
 
 
 def test_everyone_but_root_is_told_sudo(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,13 +156,6 @@ def test_corpora_are_looked_for_in_the_order_of_the_loader(
     assert found["folders"] == [str(folder), str(tmp_path / "cache")]
     assert found["multi30k"]["sound"] == 0 < found["multi30k"]["files"]
     assert "course corpus fetch multi30k" in run()[1]
-
-
-def test_little_memory_and_a_full_disk_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.undo()
-    assert doctor.notes(64 * doctor.GIB, 64 * doctor.GIB) == []
-    assert "memory" in doctor.notes(doctor.GIB, 64 * doctor.GIB)[0]
-    assert "disk" in doctor.notes(64 * doctor.GIB, doctor.GIB)[0]
 
 
 @pytest.mark.parametrize("groups", [True, False])
