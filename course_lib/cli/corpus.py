@@ -9,7 +9,7 @@ from course_lib.corpora.corpus import Corpus, first_pairs
 from course_lib.corpora.multi30k import fetch as fetch_multi30k
 from course_lib.corpora.multi30k import verify as verify_multi30k
 from course_lib.corpora.own import OwnText, pairs_of
-from course_lib.corpora.registry import CORPORA, chosen, describe, inconsistencies, load_corpus
+from course_lib.corpora.registry import CORPORA, chosen, describe, load_corpus
 from course_lib.corpora.wmt14 import training_files
 from course_lib.corpora.wmt14 import verify as verify_wmt14
 from course_lib.errors import CourseError
@@ -56,12 +56,7 @@ def fetch(name: Name) -> None:
 def verify(name: Name) -> None:
     """Check a corpus; exit status 1 if a file is missing or not as published."""
     if describe(name).generated:
-        problems = inconsistencies(load_corpus(name))
-        for problem in problems:
-            typer.echo(problem)
-        if problems:
-            raise typer.Exit(1)
-        typer.echo(f"{name}: splits aligned, links inside their sentences, no pair in two splits.")
+        typer.echo(f"{name} is generated on this machine: there is nothing to verify.")
         return
     if name == "wmt14":
         prepared = verify_wmt14()

@@ -4,7 +4,6 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -176,33 +175,3 @@ def _check_options(description: Description, options: dict[str, Any]) -> None:
             continue
         if not fits:
             raise CourseError(f"corpus.{option}={value!r} does not fit. Give {wanted}.")
-
-
-def inconsistencies(corpus: Corpus) -> list[str]:
-    """What is wrong with a corpus, one plain line each; empty where everything fits together.
-
-    Checked: sides of equal length, no empty sentence, links inside their sentences, and no sentence
-    pair in two splits.
-    """
-    problems = []
-    for name, split in corpus.splits.items():
-        sizes = {len(split.source), len(split.target), len(split.reference)}
-        if split.links is not None:
-            sizes.add(len(split.links))
-        if len(sizes) > 1:
-            problems.append(f"{name}: its lists have different lengths {sorted(sizes)}")
-            continue
-        for position, (source, target) in enumerate(zip(split.source, split.target, strict=True)):
-            if not source or not target:
-                problems.append(f"{name} {position + 1}: an empty sentence")
-            links = split.links[position] if split.links is not None else frozenset()
-            if any(not (0 <= i < len(source) and 0 <= j < len(target)) for i, j in links):
-                problems.append(f"{name} {position + 1}: a link points outside its sentence")
-    pairs = {
-        name: {(tuple(s), tuple(t)) for s, t in zip(split.source, split.target, strict=False)}
-        for name, split in corpus.splits.items()
-    }
-    for first, second in combinations(pairs, 2):
-        if shared := pairs[first] & pairs[second]:
-            problems.append(f"{first} and {second} share {len(shared)} sentence pairs")
-    return problems

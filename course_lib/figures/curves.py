@@ -1,11 +1,10 @@
 """Learning curves: loss and BLEU of several runs, against the same budget."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from course_lib.errors import CourseError
 from course_lib.figures.style import (
@@ -23,20 +22,16 @@ Records = Sequence[Mapping[str, Any]]
 
 
 @styled()
-def learning_curves(
-    runs: Mapping[str, Records], *, x: Literal["seconds", "epoch"] = "seconds"
-) -> Figure:
+def learning_curves(runs: Mapping[str, Records]) -> Figure:
     """Loss (above) and validation BLEU (below) of each run, labelled at the end of its lines.
 
-    runs: by model name, the records of its `metrics.jsonl`, which have `epoch`, `seconds` (training
-    time from the start), `train_loss` and `val_loss` (nats a target word) and `val_bleu`. Means
-    over seeds may have `val_loss_range` and `val_bleu_range` too, least and greatest: a band.
-    x: "seconds" compares under the same budget of time, "epoch" under the same budget of data.
+    runs: by model name, the records of its `metrics.jsonl`, which have `seconds` (training time
+    from the start), `train_loss` and `val_loss` (nats a target word) and `val_bleu`.
     """
     if not any(runs.values()):
         raise CourseError("No run has a validation yet. Train for at least one epoch first.")
     styles = styles_for(runs)
-    unit, name = _time_unit(runs) if x == "seconds" else (1.0, "epoch")
+    unit, name = _time_unit(runs)
     drawn = {model: records for model, records in runs.items() if records}
 
     names = [styles[model].label for model in drawn]
@@ -55,7 +50,7 @@ def learning_curves(
     loss_ends, bleu_ends = [], []
     for model, records in drawn.items():
         style = styles[model]
-        at = [record[x] / unit for record in records]
+        at = [record["seconds"] / unit for record in records]
         train, val, score = (
             [float(record[key]) for record in records]
             for key in ("train_loss", "val_loss", "val_bleu")
@@ -64,20 +59,12 @@ def learning_curves(
         loss.plot(at, train, ".-", color=style.color, lw=1.1, ms=3, alpha=0.6, gid=f"train-{model}")
         loss.plot(at, val, gid=f"val-{model}", **line_style(style))
         bleu.plot(at, score, gid=f"bleu-{model}", **line_style(style))
-        for axes, key in ((loss, "val_loss_range"), (bleu, "val_bleu_range")):
-            if all(key in record for record in records):
-                low, high = zip(*(record[key] for record in records), strict=True)
-                shade = axes.fill_between(at, low, high, color=style.color, alpha=0.25, lw=0)
-                shade.set_gid(f"{key}-{model}")
         loss_ends.append((at[-1], val[-1], style.label, style))
         bleu_ends.append((at[-1], score[-1], f"{style.label} {score[-1]:.1f}", style))
 
     for axes, ends in ((loss, loss_ends), (bleu, bleu_ends)):
         axes.set_xlabel(name)
-        if x == "seconds":
-            axes.set_xlim(left=0)
-        else:
-            axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+        axes.set_xlim(left=0)
         if axes is bleu:
             axes.set_ylim(bottom=0)
         label_ends(axes, ends)

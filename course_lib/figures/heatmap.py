@@ -24,7 +24,6 @@ from course_lib.figures.style import (
     NOTE,
     SMALL,
     TINY,
-    TITLE,
     VALUE,
     WEIGHTS,
     CourseFigure,
@@ -63,17 +62,13 @@ def heatmap(
     alpha: Any,
     source: Sequence[str],
     target: Sequence[str],
-    *,
-    links: Iterable[Link] | None = None,
-    links_name: str = "gold alignment",
-    title: str | None = None,
+    links: Iterable[Link] = (),
 ) -> Figure:
     """Attention weights of one sentence, a row for each target word, a column for each source word.
 
     alpha: (Ty, Tx) weights, a list, an array or a tensor. One row or column more than there are
         words is the end mark's, and is labelled so.
     links: gold alignment as (source position, target position) from 0, drawn as outlined squares.
-    links_name: what the legend calls them where they are not gold.
 
     Tokens may be pieces of words, those that begin a word marked by "▁": the pieces of one word
     share a line above their columns, or beside their rows, and no grid line divides them.
@@ -84,9 +79,8 @@ def heatmap(
     weights, columns, rows = _checked(alpha, source, target)
     (columns, wide), (rows, high) = joined(columns), joined(rows)
     n_rows, n_columns = weights.shape
-    gold = sorted(links) if links is not None else []
-    title_lines = title.split("\n") if title else []
-    plan = _plan(rows, columns, title_lines, bool(gold))
+    gold = sorted(links)
+    plan = _plan(rows, columns, bool(gold))
     width, height = plan.width, plan.height
     figure = CourseFigure(figsize=(width, height))
     box = (
@@ -110,10 +104,9 @@ def heatmap(
             )
         axes.add_patch(_gold_square(j, i, plan.cell, f"gold-{position}"))
     _draw_scale(figure, image, plan, n_rows, n_columns)
-    _name_axes(axes, NOTE)
-    _write_title(figure, title_lines, width, height)
+    _name_axes(axes)
     if gold:
-        _explain_links(figure, links_name, plan.left, width, height)
+        _explain_links(figure, plan.left, width, height)
     return figure
 
 
@@ -129,9 +122,7 @@ class _Plan(NamedTuple):
     height: float
 
 
-def _plan(
-    rows: Sequence[str], columns: Sequence[str], title_lines: Sequence[str], gold: bool
-) -> _Plan:
+def _plan(rows: Sequence[str], columns: Sequence[str], gold: bool) -> _Plan:
     """Sizes that come from the words, so that no label is ever cut."""
     n_rows, n_columns = len(rows), len(columns)
     cell = float(np.clip(5.4 / max(n_rows, n_columns), 0.14, 0.6))
@@ -146,16 +137,15 @@ def _plan(
         ends = [(k + 0.5) * cell + w * np.cos(slope) for k, w in enumerate(widths)]
         overhang = max(ends) + line - n_columns * cell
 
-    left = 0.14 + 0.1 + max([text_width(word, size) for word in rows] + [_corner_width(NOTE)])
-    top = (
-        0.16
-        + (0.24 * len(title_lines) + 0.08 if title_lines else 0.0)
-        + max(above + 0.1, 2.6 * NOTE / 72)
+    left = (
+        0.14
+        + 0.1
+        + max(text_width("source words →", NOTE), *(text_width(word, size) for word in rows))
     )
+    top = 0.16 + max(above + 0.1, 2.6 * NOTE / 72)
     bottom = 0.16 + (0.3 if gold else 0.0)
     right = max(0.95, overhang + 0.1)
-    needed = max([text_width(text, TITLE) * 1.12 for text in title_lines], default=0.0) + 0.3
-    width = max(left + n_columns * cell + right, needed)
+    width = left + n_columns * cell + right
     height = top + n_rows * cell + bottom
     return _Plan(cell, size, angle, left, bottom, width, height)
 
@@ -177,20 +167,6 @@ def _draw_scale(figure: Figure, image: AxesImage, plan: _Plan, n_rows: int, n_co
     colorbar.set_label("weight α", color=MUTED, fontsize=VALUE)
     bar.tick_params(length=0, labelsize=SMALL, pad=3)
     bar.grid(False)
-
-
-def _write_title(figure: Figure, title_lines: Sequence[str], width: float, height: float) -> None:
-    """The lines of the title, from the top."""
-    for number, text in enumerate(title_lines):
-        figure.text(
-            0.16 / width,
-            1 - (0.16 + 0.24 * number) / height,
-            text,
-            va="top",
-            fontsize=TITLE,
-            fontweight="bold",
-            parse_math=False,
-        )
 
 
 def _angle(widest: float, cell: float, size: float) -> int:
@@ -287,11 +263,7 @@ def _gold_square(j: int, i: int, cell: float, gid: str) -> Rectangle:
     return square
 
 
-def _corner_width(size: float) -> float:
-    return text_width("source words →", size)
-
-
-def _name_axes(axes: Axes, size: float) -> None:
+def _name_axes(axes: Axes) -> None:
     """The names of both axes in the corner that their labels leave free."""
     axes.annotate(
         "source words →\ntarget words ↓",
@@ -301,13 +273,13 @@ def _name_axes(axes: Axes, size: float) -> None:
         textcoords="offset points",
         ha="right",
         va="bottom",
-        fontsize=size,
+        fontsize=NOTE,
         color=MUTED,
         linespacing=1.2,
     )
 
 
-def _explain_links(figure: Figure, name: str, left: float, width: float, height: float) -> None:
+def _explain_links(figure: Figure, left: float, width: float, height: float) -> None:
     side = 0.13
     figure.add_artist(
         Rectangle(
@@ -323,7 +295,7 @@ def _explain_links(figure: Figure, name: str, left: float, width: float, height:
     figure.text(
         (left + side + 0.08) / width,
         (0.13 + side / 2) / height,
-        name,
+        "gold alignment",
         fontsize=NOTE,
         color=MUTED,
         va="center_baseline",

@@ -30,7 +30,6 @@ SMALL = 8.0  # legends in a small panel
 NOTE = 8.5  # remarks beside what they are about
 VALUE = 9.0  # numbers, and names of lines
 BODY = 10.0
-TITLE = 11.5
 SYMBOL = 12.0
 PAGE_DPI = 200.0  # of a chapter's own plots: sharp on any screen
 

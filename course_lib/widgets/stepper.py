@@ -65,7 +65,7 @@ def stepped(sentences: Sequence[Any], sentence: int, first: str, **_: Any) -> Fi
     shown = sentences[sentence]
     model = next(one for one in shown["models"] if one["name"] == first)
     source = model.get("source", shown["source"])
-    return heatmap(model["alpha"], source, model["target"], links=model.get("gold"))
+    return heatmap(model["alpha"], source, model["target"], links=model.get("gold", ()))
 
 
 class AttentionStepper(anywidget.AnyWidget):

@@ -10,8 +10,9 @@ import pytest
 from course_lib.corpora import own, token_files
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.own import own_corpus
-from course_lib.corpora.registry import chosen, inconsistencies, load_corpus
+from course_lib.corpora.registry import chosen, load_corpus
 from course_lib.errors import CourseError
+from tests.corpora.together import assert_fits_together
 
 PAIRS = [(f"The dog {i} isn't here.", f"¡El perro {i} no está aquí!") for i in range(300)]
 
@@ -63,7 +64,7 @@ def test_a_folder_is_a_corpus_with_splits_of_its_own(folder: Path) -> None:
 def test_what_is_missing_is_split_off_and_no_pair_is_in_two_splits(folder: Path) -> None:
     corpus = own_corpus(str(folder), "en-es")
     assert list(corpus.splits) == ["train", "val", "test"]
-    assert inconsistencies(corpus) == []
+    assert_fits_together(corpus)
     assert sum(map(len, corpus.splits.values())) == 300
     assert all(10 < len(corpus.splits[name]) < 60 for name in ("val", "test"))
     assert "split off by hash" in corpus.notes[0]
@@ -85,7 +86,7 @@ def test_duplicates_are_counted_and_stay_together(folder: Path) -> None:
     write(folder, "train", PAIRS + PAIRS[:40])
     corpus = own_corpus(str(folder), "en-es")
     assert "40 of 340 pairs repeat an earlier one" in corpus.notes
-    assert inconsistencies(corpus) == []
+    assert_fits_together(corpus)
     write(folder, "val", PAIRS[:3])
     assert any(
         "of the 3 pairs of val are in train" in x for x in own_corpus(str(folder), "en-es").notes

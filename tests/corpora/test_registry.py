@@ -2,9 +2,9 @@
 
 import pytest
 
-from course_lib.corpora.corpus import Corpus, Split
-from course_lib.corpora.registry import CORPORA, inconsistencies, load_corpus
+from course_lib.corpora.registry import CORPORA, load_corpus
 from course_lib.errors import CourseError
+from tests.corpora.together import assert_fits_together
 
 SMALL = {"train": 30, "val": 5, "test": 5}
 GENERATED = [name for name, description in CORPORA.items() if description.generated]
@@ -16,7 +16,7 @@ def test_generated_corpora_load_by_name_and_fit_together(name: str, pair: str) -
     corpus = load_corpus(name, pair, **SMALL)
     assert (corpus.name, corpus.pair) == (name, pair)
     assert {part: len(split) for part, split in corpus.splits.items()} == SMALL
-    assert inconsistencies(corpus) == []
+    assert_fits_together(corpus)
     assert all(
         corpus.detokenize(target) for split in corpus.splits.values() for target in split.target
     )
@@ -56,22 +56,3 @@ def test_unknown_option_is_answered_with_the_options(name: str) -> None:
     with pytest.raises(CourseError, match="'colour'") as caught:
         load_corpus(name, colour="blue")
     assert all(option in str(caught.value) for option in CORPORA[name].options)
-
-
-def corpus_of(**splits: Split) -> Corpus:
-    return Corpus("made-up", "en-de", splits, {}, True, " ".join)
-
-
-def test_inconsistencies_are_named() -> None:
-    good = Split([["a", "b"]], [["x"]], [frozenset({(1, 0)})], ["x"])
-    assert inconsistencies(corpus_of(train=good)) == []
-    outside = Split([["a", "b"]], [["x"]], [frozenset({(0, 1)})], ["x"])
-    empty = Split([["a"]], [[]], None, [""])
-    short = Split([["a"]], [["x"]], None, [])
-    found = inconsistencies(corpus_of(train=good, val=outside, test=empty, more=short))
-    assert [line.split(":")[0] for line in found] == [
-        "val 1",
-        "test 1",
-        "more",
-        "train and val share 1 sentence pairs",
-    ]

@@ -10,7 +10,7 @@ import pytest
 
 from course_lib.corpora import token_files, wmt14
 from course_lib.corpora.corpus import first_pairs
-from course_lib.corpora.registry import inconsistencies, load_corpus
+from course_lib.corpora.registry import load_corpus
 from course_lib.corpora.token_files import Row, TokenFiles, prepare
 from course_lib.corpora.tokenization import tokenize
 from course_lib.errors import CourseError
@@ -21,6 +21,7 @@ from course_lib.training import (
     train,
     train_in_processes,
 )
+from tests.corpora.together import assert_fits_together
 from tests.training.conftest import Stopped, stop
 
 TRAIN = 130
@@ -35,7 +36,7 @@ def lines(files: TokenFiles) -> list[tuple[str, str]]:
 def test_the_corpus_loads_by_name_with_its_training_pairs_on_disk(published: Path) -> None:
     corpus = load_corpus("wmt14", "en-fr")
     assert {name: len(split) for name, split in corpus.splits.items()} == {"val": 3, "test": 4}
-    assert inconsistencies(corpus) == []
+    assert_fits_together(corpus)
     assert corpus.stream is not None
     assert len(corpus.stream) == TRAIN
     assert corpus.splits["val"].source[2][:4] == ["Sentence", "1002", "isn", "&apos;t"]

@@ -26,17 +26,15 @@ def run(epochs: int, bleu: float, seconds: float = 60.0) -> list[dict[str, float
 RUNS = {"rnnencdec": run(10, 28.0), "rnnsearch": run(8, 40.0)}
 
 
-@pytest.mark.parametrize("x", ["seconds", "epoch"])
-def test_lines_are_the_records(x) -> None:
-    figure = learning_curves(RUNS, x=x)
+def test_lines_are_the_records() -> None:
+    figure = learning_curves(RUNS)
     lines = {line.get_gid(): line for axes in figure.axes for line in axes.lines}
     for model, records in RUNS.items():
-        unit = 60 if x == "seconds" else 1
         for gid, key in (("train", "train_loss"), ("val", "val_loss"), ("bleu", "val_bleu")):
             line = lines[f"{gid}-{model}"]
-            assert list(line.get_xdata()) == [record[x] / unit for record in records]
+            assert list(line.get_xdata()) == [record["seconds"] / 60 for record in records]
             assert list(line.get_ydata()) == [record[key] for record in records]
-    assert figure.axes[0].get_xlabel() == ("training time (minutes)" if unit == 60 else "epoch")
+    assert figure.axes[0].get_xlabel() == "training time (minutes)"
 
 
 def test_models_have_their_styles_and_names() -> None:
@@ -59,9 +57,8 @@ def test_models_have_their_styles_and_names() -> None:
     ],
     ids=["two", "one record", "five on top of each other", "nothing learned"],
 )
-@pytest.mark.parametrize("x", ["seconds", "epoch"])
-def test_labels_never_touch(runs, x) -> None:
-    figure = learning_curves(runs, x=x)
+def test_labels_never_touch(runs) -> None:
+    figure = learning_curves(runs)
     assert_legible(figure)
     names = [text.get_text() for text in drawn_texts(figure) if text.get_gid() == "label"]
     assert len(names) == 2 * len(runs)
@@ -77,22 +74,3 @@ def test_a_run_without_records_is_left_out() -> None:
     assert not any("encdec" in text.get_text() for text in drawn_texts(figure))
     with pytest.raises(CourseError, match="No run has a validation yet"):
         learning_curves({"rnnencdec": []})
-
-
-def test_a_band_reaches_from_the_least_seed_to_the_greatest() -> None:
-    apart = {"rnnsearch": [1.0, 0.5, 2.0], "rnnencdec": [3.0, 1.0, 0.25]}
-    runs = {
-        model: [
-            {**record, "val_bleu_range": (record["val_bleu"] - wide, record["val_bleu"] + wide)}
-            for record, wide in zip(run(3, 30.0), widths, strict=True)
-        ]
-        for model, widths in apart.items()
-    }
-    loss, bleu = learning_curves(runs, x="epoch").axes
-    assert not loss.collections
-    bands = {band.get_gid(): band for band in bleu.collections}
-    for model, records in runs.items():
-        [path] = bands[f"val_bleu_range-{model}"].get_paths()
-        corners = {tuple(corner) for corner in path.vertices}
-        for record in records:
-            assert {(record["epoch"], edge) for edge in record["val_bleu_range"]} <= corners
