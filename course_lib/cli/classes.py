@@ -248,8 +248,8 @@ def _prepare(sandbox: Sandbox) -> None:
 @contextmanager
 def _fork_server(wanted: bool) -> Iterator[Path | None]:
     """Where the process can be asked that kernels are copies of: it imports while this one does."""
-    from course_lib.grading.running.scratch import scratch_folder
     from course_lib.grading.sandbox import forkserver, walls
+    from course_lib.grading.sandbox.scratch import scratch_folder
 
     try:
         if not wanted:

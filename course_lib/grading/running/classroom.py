@@ -18,10 +18,10 @@ from course_lib.grading.intake.late import set_policy, settle
 from course_lib.grading.intake.staging import find_students
 from course_lib.grading.running import beside, journal
 from course_lib.grading.running.journal import Outcome
-from course_lib.grading.running.scratch import scratch_folder
 from course_lib.grading.running.submission import Job, grade
 from course_lib.grading.runs import boxed_inspection
 from course_lib.grading.sandbox import forkserver, walls
+from course_lib.grading.sandbox.scratch import scratch_folder
 from course_lib.grading.sources.project import db_url, nbgrader_messages
 from course_lib.grading.sources.release import generate
 
@@ -87,6 +87,11 @@ class ClassReport:
     def complete(self) -> bool:
         """Whether every submission could be graded."""
         return all(report.graded for report in self.reports)
+
+    @property
+    def parts(self) -> list[Mark]:
+        """The graded parts, as whoever has most of them has them."""
+        return max((report.marks for report in self.reports), key=len, default=[])
 
 
 def grade_class(

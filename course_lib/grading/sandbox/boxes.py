@@ -27,9 +27,9 @@ from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 from traitlets.config import Config
 
-from course_lib.grading.sandbox import joining, walls
-from course_lib.grading.sandbox.forkserver import Connection, ForkServer, connect
+from course_lib.grading.sandbox import forkserver, joining, walls
 from course_lib.grading.sandbox.limits import DEFAULT, Group, Limits, Watch
+from course_lib.grading.sandbox.scratch import held_folder
 
 KERNEL = "boxed"
 PROVISIONER = "course-box"
@@ -41,22 +41,20 @@ INSIDE = "connection.json"
 END_SECONDS = 10
 """How long what was killed may take to go."""
 
-_server: Connection | None = None
-_asked_at: Path | None = None
+_place: Path | None = None
+_own: contextlib.ExitStack | None = None
 _cannot_fork = False
 
 
 class Box:
     """Walls with Python running inside."""
 
-    def __init__(
-        self, command: list[str], server: Connection | None, allowed: Limits = DEFAULT
-    ) -> None:
+    def __init__(self, command: list[str], server: Path | None, allowed: Limits = DEFAULT) -> None:
         """Start what `walls.command` describes.
 
         Args:
             command: bubblewrap, what sets limits, and Python with its arguments.
-            server: who starts Python inside; None for the plain way.
+            server: where a fork server is asked to start Python inside; None for the plain way.
             allowed: what all its processes together may use.
 
         Raises:
@@ -109,7 +107,7 @@ class Box:
             self._group.remove()
             self._group = None
 
-    def _start_inside(self, server: Connection, arguments: list[str]) -> int:
+    def _start_inside(self, server: Path, arguments: list[str]) -> int:
         # cat answers once the walls stand, and ends, walls and all, when nobody holds its input
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -123,7 +121,7 @@ class Box:
             "folder": walls.WORK,
             "groups": self._group.doors if self._group is not None else [],
         }
-        return server.start_inside(self.first, request)
+        return forkserver.start_inside(server, self.first, request)
 
     @property
     def exceeded(self) -> str | None:
@@ -195,47 +193,34 @@ def _bubblewrap(
 
 def start(command: list[str]) -> Box:
     """Start Python behind walls, forked if it can be, else plain."""
+    global _place, _cannot_fork
     server = fork_server()
     if server is not None:
         try:
             return Box(command, server)
         except OSError:
             # one that is shared may have ended with its owner; one's own has shown that it cannot
-            stop_fork_server(for_good=isinstance(server, ForkServer))
+            _place, _cannot_fork = None, _own is not None
     return Box(command, None)
 
 
-def fork_server() -> Connection | None:
-    """The fork server to ask, started when first asked for; None where none can work."""
-    global _server
+def fork_server() -> Path | None:
+    """Where a fork server is asked, started when none is shared; None where none can work."""
+    global _place, _own
     if _cannot_fork or not joining.supported():
         return None
-    if isinstance(_server, ForkServer) and not _server.alive:
-        stop_fork_server()
-    if _server is None:
-        _server = ForkServer(walls.environment())
-        atexit.register(stop_fork_server)
-    return _server
+    if _place is None:
+        _own = contextlib.ExitStack()
+        atexit.register(_own.close)
+        _place = _own.enter_context(held_folder()) / "server"
+        _own.enter_context(forkserver.shared(walls.environment(), _place))
+    return _place
 
 
 def ask_at(place: Path | None) -> None:
-    """Ask the server that is shared there from now on, if there is one."""
-    global _server, _asked_at
-    if place is None or place == _asked_at or _cannot_fork or not joining.supported():
-        return
-    with contextlib.suppress(OSError):
-        connection = connect(place)
-        stop_fork_server()
-        _server, _asked_at = connection, place
-
-
-def stop_fork_server(for_good: bool = False) -> None:
-    """Ask no more; the server of this process, if it has one, is ended."""
-    global _server, _cannot_fork, _asked_at
-    if _server is not None:
-        _server.close()
-        _server = _asked_at = None
-    _cannot_fork = _cannot_fork or for_good
+    """Ask the server that is shared there from now on, if one is."""
+    global _place
+    _place = place or _place
 
 
 def kernel_config(

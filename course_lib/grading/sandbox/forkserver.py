@@ -25,7 +25,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -43,119 +42,73 @@ IMPORTED = (
 )
 IMPORTED_OF_OURS = ("course_lib.assignments.checks",)
 START_SECONDS = 120
-REPLY_SECONDS = 20
+"""How long a copy is waited for: the server may still be importing."""
+ASK_SECONDS = 20
 LONGEST = 65536
 """Bytes of a message."""
 
 
-class Connection:
-    """A way to ask a fork server."""
+def start_inside(place: Path, process: int, request: dict[str, Any]) -> int:
+    """Let the server at a place start Python behind the walls of another process; returns its id.
 
-    def __init__(self, channel: socket.socket) -> None:
-        self._socket, self._lock, self._ready = channel, threading.Lock(), False
+    Args:
+        place: the server's.
+        process: the first process inside the walls.
+        request: `arguments` of Python, `limits` (name of a resource -> number), `folder` to begin
+            in, `groups`: files that take a process into its control groups.
 
-    def start_inside(self, process: int, request: dict[str, Any]) -> int:
-        """Start Python behind the walls of another process; returns its id.
-
-        Args:
-            process: the first process inside the walls.
-            request: `arguments` of Python, `limits` (name of a resource -> number), `folder` to
-                begin in, `groups`: files that take a process into its control groups.
-
-        Raises:
-            OSError: it could not; nothing was started.
-        """
-        with self._lock:
-            if not self._ready:
-                self._receive(START_SECONDS)
-                self._ready = True
-            pidfd = os.pidfd_open(process)
-            try:
-                message = json.dumps({"process": process, **request}).encode()
-                socket.send_fds(self._socket, [message], [pidfd])
-            finally:
-                os.close(pidfd)
-            reply = self._receive(REPLY_SECONDS)
-        if "error" in reply:
-            raise OSError(reply["error"])
-        return int(reply["process"])
-
-    def _receive(self, seconds: float) -> dict[str, Any]:
-        self._socket.settimeout(seconds)
-        message = self._socket.recv(LONGEST)
-        if not message:
-            raise OSError("the fork server has ended")
-        return dict(json.loads(message))
-
-    def close(self) -> None:
-        """Ask no more."""
-        self._socket.close()
-
-
-class ForkServer(Connection):
-    """A running server, seen from the process that started it; it ends with that process."""
-
-    def __init__(self, environment: dict[str, str], place: Path | None = None) -> None:
-        """Start a server whose copies have exactly this environment.
-
-        Args:
-            environment: all variables.
-            place: where other processes of this user can `connect` to it; None if none shall.
-        """
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        super().__init__(ours)
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    Raises:
+        OSError: it could not; nothing was started.
+    """
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as channel:
+        channel.settimeout(START_SECONDS)
+        channel.connect(str(place))
+        pidfd = os.pidfd_open(process)
         try:
-            if place is not None:
-                listener.bind(str(place))
-                listener.listen(64)
-            self._process = _start(environment, theirs, listener)
+            message = json.dumps({"process": process, **request}).encode()
+            socket.send_fds(channel, [message], [pidfd])
         finally:
-            theirs.close()
-            listener.close()
-
-    @property
-    def alive(self) -> bool:
-        """Whether it can be asked."""
-        return self._process.poll() is None
-
-    def close(self) -> None:
-        """End it."""
-        super().close()
-        self._process.kill()
-        self._process.wait()
+            os.close(pidfd)
+        reply = channel.recv(LONGEST)
+    if not reply:
+        raise OSError("the fork server has ended")
+    answer = json.loads(reply)
+    if "error" in answer:
+        raise OSError(answer["error"])
+    return int(answer["process"])
 
 
 @contextlib.contextmanager
 def shared(environment: dict[str, str], place: Path) -> Iterator[None]:
-    """Run a server that other processes may ask at a place; none where none can work."""
+    """Run a server that this user's processes may ask at a place; none where none can work.
+
+    It ends with this process, however that ends.
+
+    Args:
+        environment: all variables of its copies.
+        place: a path that nothing lies at.
+    """
     if not joining.supported():
         yield
         return
-    server = ForkServer(environment, place)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(str(place))
+        listener.listen(64)
+        lifeline, held = os.pipe()
+        try:
+            process = _start(environment, lifeline, listener)
+        finally:
+            os.close(lifeline)
     try:
         yield
     finally:
-        server.close()
-
-
-def connect(place: Path) -> Connection:
-    """Ask a server that another process has started.
-
-    Raises:
-        OSError: there is none.
-    """
-    channel = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    try:
-        channel.connect(str(place))
-    except OSError:
-        channel.close()
-        raise
-    return Connection(channel)
+        os.close(held)
+        process.kill()
+        process.wait()
 
 
 def _start(
-    environment: dict[str, str], theirs: socket.socket, listener: socket.socket
+    environment: dict[str, str], lifeline: int, listener: socket.socket
 ) -> "subprocess.Popen[bytes]":
     """Run this module from a copy of the interpreter that nobody can change."""
     program = os.memfd_create("python", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
@@ -167,10 +120,10 @@ def _start(
         fcntl.fcntl(program, fcntl.F_ADD_SEALS, seals)
         # -P: the folder it is started in holds no modules
         return subprocess.Popen(
-            [sys.executable, "-P", "-m", __name__, str(theirs.fileno()), str(listener.fileno())],
+            [sys.executable, "-P", "-m", __name__, str(lifeline), str(listener.fileno())],
             executable=f"/proc/self/fd/{program}",
             env=environment,
-            pass_fds=[theirs.fileno(), listener.fileno(), program],
+            pass_fds=[lifeline, listener.fileno(), program],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -181,8 +134,8 @@ def _start(
         os.close(program)
 
 
-def serve(owner: socket.socket, listener: socket.socket) -> None:
-    """Import, say so, then make a copy for every request until the owner has gone."""
+def serve(lifeline: int, listener: socket.socket) -> None:
+    """Import, then make a copy for every request, until the lifeline's other end is let go."""
     for name in (*IMPORTED, *IMPORTED_OF_OURS):
         importlib.import_module(name)
     if len(os.listdir("/proc/self/task")) > 1:
@@ -190,38 +143,18 @@ def serve(owner: socket.socket, listener: socket.socket) -> None:
     gc.collect()
     gc.freeze()  # so that a copy's own collections leave the shared pages alone
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the copies
-    channels = {owner.fileno(): owner}
-    ready = select.poll()
-    ready.register(owner, select.POLLIN)
-    if listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
-        ready.register(listener, select.POLLIN)
-    owner.send(b"{}")
-    while True:
-        for handle, _ in ready.poll():
-            if handle == listener.fileno():
-                channel, _ = listener.accept()
-                channels[channel.fileno()] = channel
-                ready.register(channel, select.POLLIN)
-                channel.send(b"{}")
-            elif not _serve_one(channels[handle]):
-                if channels[handle] is owner:
-                    return
-                ready.unregister(handle)
-                channels.pop(handle).close()
-
-
-def _serve_one(channel: socket.socket) -> bool:
-    """Make one copy; False if nobody asks there any more."""
-    try:
-        message, handles, _, _ = socket.recv_fds(channel, LONGEST, 1)
-    except ConnectionError:
-        return False
-    if not message:
-        return False
-    if os.fork() == 0:
-        _become(channel, json.loads(message), handles[0])
-    os.close(handles[0])
-    return True
+    while lifeline not in select.select([lifeline, listener.fileno()], [], [])[0]:
+        channel, _ = listener.accept()
+        channel.settimeout(ASK_SECONDS)
+        with channel, contextlib.suppress(OSError):
+            message, handles, _, _ = socket.recv_fds(channel, LONGEST, 1)
+            if message and os.fork() == 0:
+                try:
+                    _become(channel, json.loads(message), handles[0])
+                finally:
+                    os._exit(1)  # whatever has gone wrong, a copy is no server
+            for handle in handles:
+                os.close(handle)
 
 
 def _become(channel: socket.socket, request: dict[str, Any], pidfd: int) -> None:
@@ -306,4 +239,4 @@ def _python(arguments: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    serve(*(socket.socket(fileno=int(number)) for number in sys.argv[1:]))
+    serve(int(sys.argv[1]), socket.socket(fileno=int(sys.argv[2])))

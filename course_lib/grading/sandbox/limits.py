@@ -21,6 +21,9 @@ from pathlib import Path
 
 import psutil
 
+Look = Callable[[], str | None]
+"""What finds the name of a limit that is exceeded, if one is."""
+
 GROUP = "course"
 LOOK_SECONDS = 0.1
 PROC = Path("/proc")
@@ -59,16 +62,6 @@ EXCEEDED = {
     "TimeExceeded": f"It ran for more than {DEFAULT.wall} seconds and was stopped.",
 }
 """What can be exceeded: the name in the graded notebook, and what it says there."""
-
-
-@dataclass(frozen=True)
-class Use:
-    """What a box has used so far; `over` names what the system has already refused it."""
-
-    memory: int = 0
-    processes: int = 0
-    processor: float = 0.0
-    over: str | None = None
 
 
 class Group:
@@ -123,22 +116,19 @@ class Group:
         for door in self.doors:
             Path(door).write_text(str(process))
 
-    def use(self) -> Use:
-        """What the system has counted."""
-        memory, processes = self.folders["memory"], self.folders["pids"]
-        if self.version == 1:
-            killed = _field(memory / "memory.oom_control", "oom_kill")
-            used = int((memory / "memory.usage_in_bytes").read_text())
-            processor = self._processor_v1()
-        else:
-            killed = _field(memory / "memory.events", "oom_kill")
-            used = int((memory / "memory.current").read_text())
-            processor = _field(memory / "cpu.stat", "usage_usec") / 1e6
-        refused = _field(processes / "pids.events", "max")
-        over = "MemoryExceeded" if killed else "ProcessesExceeded" if refused else None
-        return Use(used, int((processes / "pids.current").read_text()), processor, over)
+    def exceeded(self, limits: Limits) -> str | None:
+        """The limit at which the system has stopped or refused something, or that is passed."""
+        events = "memory.oom_control" if self.version == 1 else "memory.events"
+        if _field(self.folders["memory"] / events, "oom_kill"):
+            return "MemoryExceeded"
+        if _field(self.folders["pids"] / "pids.events", "max"):
+            return "ProcessesExceeded"
+        return "ProcessorTimeExceeded" if self._processor() > limits.processor else None
 
-    def _processor_v1(self) -> float:
+    def _processor(self) -> float:
+        """Seconds of processor time so far."""
+        if self.version == 2:
+            return _field(self.folders["memory"] / "cpu.stat", "usage_usec") / 1e6
         folder = self.folders.get("cpuacct")
         return int((folder / "cpuacct.usage").read_text()) / 1e9 if folder else 0.0
 
@@ -162,48 +152,43 @@ class Watch:
             group: the group it is in; None to count by looking.
             kill: ends the box.
         """
-        self._limits, self._group, self._kill = limits, group, kill
+        self._wall, self._group, self._kill = limits.wall, group, kill
         self._begun = time.monotonic()
         self._found: str | None = None
         self._over = threading.Event()
         # weighing waits while processes are being made: it must not keep us from counting them
-        looks = (
-            [group.use] if group else [partial(count, roots, limits), partial(weigh, roots, limits)]
+        self._looks = (
+            [partial(group.exceeded, limits)]
+            if group
+            else [partial(too_many, roots, limits), partial(too_heavy, roots, limits)]
         )
         self._threads = [
-            threading.Thread(target=self._look, args=(look,), name="watch", daemon=True)
-            for look in looks
+            threading.Thread(target=self._watch, args=(look,), name="watch", daemon=True)
+            for look in self._looks
         ]
         for thread in self._threads:
             thread.start()
 
-    def _look(self, look: Callable[[], Use]) -> None:
+    def _watch(self, look: Look) -> None:
         while not self._over.wait(LOOK_SECONDS):
-            if self._judge(look) is not None:
+            if self._seen(look) is not None:
                 self._kill()
                 return
 
-    def _judge(self, look: Callable[[], Use]) -> str | None:
+    def _seen(self, look: Look) -> str | None:
         try:
-            used = look()
+            found = look()
         except (OSError, ValueError):  # it is just ending
-            used = Use()
-        limits = self._limits
-        over = {
-            # a group may be full of what the system takes back when it needs to
-            "MemoryExceeded": self._group is None and used.memory > limits.memory,
-            "ProcessesExceeded": used.processes > limits.processes,
-            "ProcessorTimeExceeded": used.processor > limits.processor,
-            "TimeExceeded": time.monotonic() - self._begun > limits.wall,
-        }
-        names = [name for name, exceeded in over.items() if exceeded]
+            found = None
+        if found is None and time.monotonic() - self._begun > self._wall:
+            found = "TimeExceeded"
         if self._found is None and not self._over.is_set():
-            self._found = used.over or (names[0] if names else None)
+            self._found = found
         return self._found
 
     def exceeded(self) -> str | None:
         """The name of the limit that was exceeded, a key of `EXCEEDED`; None so far."""
-        return self._judge(self._group.use) if self._group else self._found
+        return self._seen(self._looks[0]) if self._group else self._found
 
     def end(self) -> None:
         """Stop looking, after a last look at what the system has counted."""
@@ -213,35 +198,35 @@ class Watch:
             thread.join()
 
 
-def count(roots: list[int], limits: Limits) -> Use:
-    """How many these processes and their descendants are, and the processor time they took.
+def too_many(roots: list[int], limits: Limits) -> str | None:
+    """Whether these processes and their descendants are too many, or took too much time.
 
     One that ends meanwhile counts nothing. Of too many nothing more is asked: they multiply while
     we look.
     """
     alive = _descendants(roots, limits.processes)
     if len(alive) > limits.processes:
-        return Use(processes=len(alive))
+        return "ProcessesExceeded"
     statuses = list(filter(None, map(_status, alive)))
-    return Use(
-        processes=sum(int(fields[17]) for fields in statuses),
-        processor=sum(sum(map(int, fields[11:15])) for fields in statuses)
-        / os.sysconf("SC_CLK_TCK"),
-    )
+    if sum(int(fields[17]) for fields in statuses) > limits.processes:
+        return "ProcessesExceeded"
+    ticks = sum(sum(map(int, fields[11:15])) for fields in statuses)
+    spent = ticks / os.sysconf("SC_CLK_TCK")
+    return "ProcessorTimeExceeded" if spent > limits.processor else None
 
 
-def weigh(roots: list[int], limits: Limits) -> Use:
-    """The memory of these processes and their descendants.
+def too_heavy(roots: list[int], limits: Limits) -> str | None:
+    """Whether these processes, their descendants and their files in memory take too much of it.
 
     Pages that several processes share are counted once, which takes longer: only where counting
     them for each says that they are too many.
     """
     processes = _descendants(roots, limits.processes)
-    page = os.sysconf("SC_PAGE_SIZE")
-    memory = sum(int(fields[21]) * page for fields in filter(None, map(_status, processes)))
-    if memory > limits.memory:
-        memory = sum(map(_share, processes))
-    return Use(memory=memory + _files(roots[0]))
+    left = limits.memory - _files(roots[0])
+    pages = sum(int(fields[21]) for fields in filter(None, map(_status, processes)))
+    if pages * os.sysconf("SC_PAGE_SIZE") <= left:
+        return None
+    return "MemoryExceeded" if sum(map(_share, processes)) > left else None
 
 
 def _status(process: int) -> list[str] | None:

@@ -20,6 +20,7 @@ from course_lib.errors import CourseError
 
 LIMITER = "bash"
 """The program inside the walls that sets the limits and starts Python."""
+PYTHON = (sys.executable, "-m")
 WORK = "/tmp/work"
 """Where the submission's data files lie, as its kernel sees it."""
 
@@ -55,15 +56,9 @@ def reader(
         variables: of its environment, beside those of a kernel.
         library: the parts of the library that are to be there; all of it if None.
     """
-    set_limits = f'ulimit -v {MEMORY_KIB} -f {FILE_KIB} -t {CPU_SECONDS} -c 0; exec "$@"'
-    return [
-        *_walls(library),
-        *(part for path in readable for part in ("--ro-bind", str(path), str(path))),
-        *(part for name, value in variables.items() for part in ("--setenv", name, value)),
-        *("--remount-ro", "/", "--chdir", "/"),
-        *("bash", "-c", set_limits, "bash"),
-        *program,
-    ]
+    seen = [part for path in readable for part in ("--ro-bind", str(path), str(path))]
+    seen += [part for name, value in variables.items() for part in ("--setenv", name, value)]
+    return _inside(library, seen, "/", program)
 
 
 def require() -> None:
@@ -105,7 +100,7 @@ def command(
     seen += ["--ro-bind", str(connection), CONNECTION]
     if judge is not None:
         seen += ["--ro-bind", str(judge), str(judge)]
-    return _python(_walls(library), seen, data_files, python)
+    return _inside(library, [*seen, *_files(data_files)], WORK, [*PYTHON, *python])
 
 
 def judge(place: Path, data_files: dict[str, Path]) -> list[str]:
@@ -116,33 +111,30 @@ def judge(place: Path, data_files: dict[str, Path]) -> list[str]:
         data_files: the submission's files besides the notebook: relative name -> path.
     """
     seen = ["--ro-bind", str(place), str(place)]
-    return _python(_walls(), seen, data_files, ["course_lib.grading.running.judge", str(place)])
+    program = [*PYTHON, "course_lib.grading.running.judge", str(place)]
+    return _inside(None, [*seen, *_files(data_files)], WORK, program)
 
 
-def _python(
-    outer: list[str], seen: list[str], data_files: dict[str, Path], module: list[str]
-) -> list[str]:
-    """The command of a module of Python's, which begins where the data files lie."""
-    files = [
-        part
-        for name, path in sorted(data_files.items())
-        for part in ("--ro-bind", str(path), f"{WORK}/{name}")
+def _files(data_files: dict[str, Path]) -> list[str]:
+    """What shows a submission's files at WORK, read-only."""
+    shown = [
+        ("--ro-bind", str(path), f"{WORK}/{name}") for name, path in sorted(data_files.items())
     ]
-    # the same as in `limits`, and as there: should memory run out, this goes first
+    return ["--dir", WORK, *(part for one in shown for part in one)]
+
+
+def _inside(
+    library: tuple[str, ...] | None, seen: list[str], folder: str, program: list[str]
+) -> list[str]:
+    """The command of a program that begins in a folder behind the walls, and sees more there."""
+    # the same as in `limits`; should memory run out, this goes first
     set_limits = (
         f"ulimit -v {MEMORY_KIB} -f {FILE_KIB} -t {CPU_SECONDS} -c 0;"
-        ' echo 1000 > /proc/self/oom_score_adj; exec "$@" >/dev/null 2>&1'
+        ' echo 1000 > /proc/self/oom_score_adj; exec "$@"'
     )
-    return [
-        *outer,
-        *seen,
-        *("--dir", WORK, *files, "--chdir", WORK),
-        *("--remount-ro", "/"),
-        # bash, since a POSIX `ulimit` sets one limit a call; what the kernel itself has to say
-        # (how to connect another client) is nobody's business here
-        *(LIMITER, "-c", set_limits, LIMITER),
-        *(sys.executable, "-m", *module),
-    ]
+    # bash, since a POSIX `ulimit` sets one limit a call
+    limited = [LIMITER, "-c", set_limits, LIMITER, *program]
+    return [*_walls(library), *seen, "--chdir", folder, "--remount-ro", "/", *limited]
 
 
 def limits() -> dict[str, int]:
@@ -179,7 +171,9 @@ def _walls(parts: tuple[str, ...] | None = None) -> list[str]:
         binds += ["--ro-bind", str(library), str(library)]
     else:
         binds += ["--tmpfs", str(library)]  # the environment may hold the library too
-        for path in _files_of(library, ("__init__", *parts)):
+        for part in ("__init__", *parts):
+            path = library.joinpath(*part.split("."))
+            path = path if path.is_dir() else path.with_suffix(".py")
             binds += ["--ro-bind", str(path), str(path)]
         binds += ["--remount-ro", str(library)]
     return [
@@ -194,12 +188,6 @@ def _walls(parts: tuple[str, ...] | None = None) -> list[str]:
         *("--size", str(SHARED_BYTES), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),
         *binds,
     ]
-
-
-def _files_of(library: Path, parts: tuple[str, ...]) -> list[Path]:
-    """The packages' folders and the modules' files."""
-    paths = [library.joinpath(*part.split(".")) for part in parts]
-    return [path if path.is_dir() else path.with_suffix(".py") for path in paths]
 
 
 def environment() -> dict[str, str]:

@@ -1,16 +1,15 @@
 """The walls around student code, tried from inside. Needs bubblewrap, as grading does."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
 
 from course_lib.errors import CourseError
-from course_lib.grading.sandbox import boxes, walls
+from course_lib.grading.sandbox import boxes, forkserver, walls
 from course_lib.grading.sandbox.boxes import Box
-from course_lib.grading.sandbox.forkserver import ForkServer, connect
 from course_lib.grading.sandbox.limits import DEFAULT, Group
 from tests.conftest import PATIENCE, ROOT
 
@@ -38,15 +37,8 @@ def sockets(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[ForkServer]:
-    server = ForkServer(walls.environment())
-    yield server
-    server.close()
-
-
 @pytest.fixture(params=["plain", "forked"])
-def inside(request: pytest.FixtureRequest, sockets: Path, server: ForkServer) -> Inside:
+def inside(request: pytest.FixtureRequest, sockets: Path, server: Path) -> Inside:
     """What code prints (or its error) where a submission's kernel would run, started either way."""
     chosen = server if request.param == "forked" else None
 
@@ -181,10 +173,9 @@ def test_bubblewrap_that_may_not_make_namespaces_is_no_sandbox(
 
 
 def test_a_copy_has_nothing_of_the_instructors_in_memory(
-    sockets: Path, monkeypatch: pytest.MonkeyPatch
+    sockets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GRADER_TOKEN", "t0ken-ends-in-0451")
-    server = ForkServer(walls.environment())
     # the second half is only ever there backwards, or the search would find itself
     code = f"""
 import re
@@ -202,14 +193,15 @@ with open({str(sockets / "said")!r}, "w") as said:
     said.write(str(found))
 """
     command = command_of(sockets, {})
-    box = Box([*command[: command.index(sys.executable) + 1], "-c", code], server)
-    box.process.wait(PATIENCE)
-    box.end()
-    server.close()
+    with forkserver.shared(walls.environment(), tmp_path / "server"):
+        program = [*command[: command.index(sys.executable) + 1], "-c", code]
+        box = Box(program, tmp_path / "server")
+        box.process.wait(PATIENCE)
+        box.end()
     assert (sockets / "said").read_text() == "0"
 
 
-def test_copies_draw_random_numbers_of_their_own(sockets: Path, server: ForkServer) -> None:
+def test_copies_draw_random_numbers_of_their_own(sockets: Path, server: Path) -> None:
     code = (
         "import random, numpy, torch, uuid\n"
         f"with open({str(sockets / 'drawn')!r}, 'a') as file:\n"
@@ -226,9 +218,7 @@ def test_copies_draw_random_numbers_of_their_own(sockets: Path, server: ForkServ
 
 
 @pytest.mark.parametrize("way", ["plain", "forked"])
-def test_what_is_left_behind_ends_with_the_kernel(
-    way: str, sockets: Path, server: ForkServer
-) -> None:
+def test_what_is_left_behind_ends_with_the_kernel(way: str, sockets: Path, server: Path) -> None:
     code = (
         "import os, subprocess, time\n"
         f"sleeper = subprocess.Popen(['sleep', '{LEFT_BEHIND}'], start_new_session=True)\n"
@@ -254,9 +244,9 @@ def refuse(*_: object) -> int:
 def test_without_a_fork_server_kernels_are_started_plainly(
     sockets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(boxes, "_server", None)
-    monkeypatch.setattr(boxes, "_cannot_fork", False)
-    monkeypatch.setattr(ForkServer, "start_inside", refuse)
+    for name, value in (("_place", None), ("_own", None), ("_cannot_fork", False)):
+        monkeypatch.setattr(boxes, name, value)
+    monkeypatch.setattr(forkserver, "start_inside", refuse)
     command = command_of(sockets, {})
     code = f"open({str(sockets / 'said')!r}, 'w').write('here')"
     box = boxes.start([*command[: command.index(sys.executable) + 1], "-c", code])
@@ -283,23 +273,15 @@ def test_a_box_that_cannot_be_started_leaves_nothing_open(
     assert len(removed) == (made is not None)
 
 
-def test_a_server_can_be_asked_by_other_processes_until_its_owner_ends_it(
-    sockets: Path, tmp_path: Path
-) -> None:
+def test_a_server_can_be_asked_until_its_owner_ends_it(sockets: Path, tmp_path: Path) -> None:
     command = command_of(sockets, {})
     code = f"open({str(sockets / 'said')!r}, 'a').write('here ')"
     command = [*command[: command.index(sys.executable) + 1], "-c", code]
-    server = ForkServer(walls.environment(), tmp_path / "server")
-    ones = [connect(tmp_path / "server") for _ in range(2)]
-    for asked in (*ones, ones[0], server):
-        box = Box(command, asked)
-        box.process.wait(PATIENCE)
-        box.end()
-    assert (sockets / "said").read_text() == "here " * 4
-    server.close()
-    with pytest.raises(OSError, match=r"ended|reset|Broken pipe"):
-        Box(command, ones[1])
+    with forkserver.shared(walls.environment(), tmp_path / "server"):
+        for _ in range(2):
+            box = Box(command, tmp_path / "server")
+            box.process.wait(PATIENCE)
+            box.end()
+    assert (sockets / "said").read_text() == "here " * 2
     with pytest.raises(OSError, match="refused"):
-        connect(tmp_path / "server")
-    for asked in ones:
-        asked.close()
+        Box(command, tmp_path / "server")

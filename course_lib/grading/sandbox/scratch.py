@@ -22,19 +22,28 @@ FRESH_SECONDS = 60
 
 
 @contextlib.contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """A new folder that is deleted at the end; so is whatever this process makes temporarily."""
+def held_folder() -> Iterator[Path]:
+    """A new folder that is deleted at the end."""
     remove_leftovers()
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=TOP))
-    before = tempfile.tempdir
     with (folder / MARK).open("w") as mark:
         fcntl.flock(mark, fcntl.LOCK_EX)
+        try:
+            yield folder
+        finally:
+            remove(folder)
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """The same, and whatever this process makes temporarily lies in it meanwhile."""
+    before = tempfile.tempdir
+    with held_folder() as folder:
         tempfile.tempdir = str(folder)
         try:
             yield folder
         finally:
             tempfile.tempdir = before
-            remove(folder)
 
 
 def remove(folder: Path) -> None:
