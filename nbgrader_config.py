@@ -35,7 +35,6 @@ c.LimitOutput.max_traceback = 100
 
 # What handing in late costs, where `course grade --late` says nothing else: for instance
 # "10% a day, none after 5 days". The due date comes from --due or from nbgrader's own pages.
-c.AssignLatePenalties.plugin_class = "course_lib.grading.intake.late.LatePolicy"
 c.LatePolicy.rule = "none"
 
 # Whoever marks has a session that may change grades: in nbgrader's form grader too, students' texts

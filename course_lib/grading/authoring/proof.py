@@ -37,7 +37,7 @@ from course_lib.grading.authoring.demonstration import (
     sources,
     write_files,
 )
-from course_lib.grading.running.execution import visible_names
+from course_lib.grading.running.execution import visible_imports
 from course_lib.grading.runs import boxed_inspection
 from course_lib.grading.sources.marked_cells import grade_id, is_grade
 from course_lib.grading.sources.project import project_root, source_of
@@ -60,7 +60,7 @@ def new_namespace() -> dict[str, Any]:
 def execute(cell: NotebookNode, namespace: dict[str, Any]) -> str | None:
     """Run one cell, if it is code; the exception it ends with, in a line, or None.
 
-    As in the grader, a test runs beside the student's names, and only what its visible part names
+    As in the grader, a test runs beside the student's names, and only what its visible part imports
     is there for the cells that follow.
     """
     if cell.cell_type != "code":
@@ -73,8 +73,7 @@ def execute(cell: NotebookNode, namespace: dict[str, Any]) -> str | None:
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     if test:
-        shared = visible_names(cell.source)
-        namespace.update({name: names[name] for name in shared if name in names})
+        agent.lend(visible_imports(cell.source), namespace)
     return None
 
 
@@ -248,16 +247,14 @@ class _Runner:
         self, student: Student, cells: list[NotebookNode], namespace: dict[str, Any]
     ) -> NoReturn:
         """The child's whole life."""
-        name = student.name
         gc.disable()  # it would touch, and so copy, all that is shared with the parent
         # their default action ends the process, whatever runs
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         signal.alarm(10 * SECONDS)
         quiet = os.open(os.devnull, os.O_WRONLY)
-        report = os.open(self.reports / name, os.O_WRONLY | os.O_CREAT)
-        errors = os.open(self.reports / f"{name}.stderr", os.O_RDWR | os.O_CREAT)
+        report = os.open(self.reports / student.name, os.O_WRONLY | os.O_CREAT)
         os.dup2(quiet, 1)
-        os.dup2(errors, 2)
+        os.dup2(quiet, 2)
         if _brings_more(student):
             folder = Path(tempfile.mkdtemp(dir=self.reports.parent))
             shutil.copytree(self.work, folder, dirs_exist_ok=True)
@@ -267,28 +264,15 @@ class _Runner:
             boxed_inspection.inspect_here(self.name, folder, student.id)
         agent.close(self.name)
         for cell in cells:
-            before = _size(errors)
             message = execute(cell, namespace)
-            part = _part_id(cell)
-            if part is None:
-                continue
-            if name == REFERENCE.name and _size(errors) > before:
-                warning = os.pread(errors, 200, before).decode(errors="replace")
-                message = f"Warned: it wrote on stderr: {warning}"  # plain nbgrader would give 0
-            # at once: the child may end at any moment
-            os.write(report, json.dumps([part, message]).encode() + b"\n")
+            if part := _part_id(cell):
+                # at once: the child may end at any moment
+                os.write(report, json.dumps([part, message]).encode() + b"\n")
         os._exit(0)
 
     def _wait(self) -> None:
         child, _ = os.wait()
         self.children.pop(child, None)
-
-
-def _size(file: int) -> int:
-    for stream in (sys.stderr, sys.__stderr__):
-        if stream is not None:
-            stream.flush()
-    return os.fstat(file).st_size
 
 
 def _brings_more(student: Student) -> bool:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import nbformat
 
-from course_lib.assignments.inspection import INSPECTORS, LARGEST_DATA, missing
+from course_lib.assignments import inspection
+from course_lib.assignments.inspection import LARGEST_DATA
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 from course_lib.training.run_directory import BEST, CONFIG, VOCABULARY
@@ -54,10 +55,8 @@ def pack(notebook: Path, name: str) -> Package:
             than the grader takes.
     """
     files = {f"{name}.ipynb": notebook}
-    if name in INSPECTORS:
-        files |= _wanted(notebook.resolve().parent, name)
-    else:
-        files |= _named_run(notebook)
+    trained = name == inspection.ASSIGNMENT
+    files |= _wanted(notebook.resolve().parent) if trained else _named_run(notebook)
     size = sum(path.stat().st_size for path in files.values())
     if size > LARGEST_DATA:
         raise CourseError(
@@ -96,18 +95,17 @@ def _named_run(notebook: Path) -> dict[str, Path]:
     }
 
 
-def _wanted(folder: Path, name: str) -> dict[str, Path]:
-    """The files of an assignment besides its notebook: name in the zip -> path."""
-    inspector = INSPECTORS[name]
-    if absent := missing(name, folder):
+def _wanted(folder: Path) -> dict[str, Path]:
+    """The trained models beside the notebook: name in the zip -> path."""
+    if absent := inspection.missing(folder):
         more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
         raise CourseError(
-            f"There is no {absent[0]}{more} in {folder}. {inspector.remedy}, in this folder, and"
+            f"There is no {absent[0]}{more} in {folder}. {inspection.REMEDY}, in this folder, and"
             " pack again; without the files, hand in the notebook alone."
         )
     return {
         path.relative_to(folder).as_posix(): path
-        for pattern in inspector.files()
+        for pattern in inspection.wanted()
         for path in sorted(folder.glob(pattern))
         if path.is_file()
     }

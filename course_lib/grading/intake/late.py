@@ -1,8 +1,7 @@
-"""What handing in late costs: a rule in words, applied by nbgrader's own late penalties.
+"""What handing in late costs, by a rule in words.
 
-nbgrader compares the time in a submission's timestamp.txt with the assignment's due date and asks
-a plugin what the delay costs. The due date lies in the gradebook, the rule beside it, so that
-grading again next week deducts the same.
+nbgrader compares the time in a submission's timestamp.txt with the assignment's due date. The due
+date lies in the gradebook, the rule beside it, so that grading again next week deducts the same.
 """
 
 import contextlib
@@ -14,11 +13,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
-from nbgrader.plugins import LateSubmissionPlugin
-from nbgrader.preprocessors import AssignLatePenalties
 from nbgrader.utils import parse_utc
-from traitlets import Unicode
-from traitlets.config import Config
 
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
@@ -52,8 +47,6 @@ class Rule:
 
     def deduction(self, score: float, seconds_late: float) -> float:
         """The points that a delay costs; never more than there are."""
-        if seconds_late <= 0:
-            return 0.0
         if self.limit is not None and seconds_late > self.limit:
             return score
         periods = math.ceil(seconds_late / self.period)
@@ -143,50 +136,25 @@ def rule_of(root: Path, place: Path, name: str) -> str:
 
 
 def settle(root: Path, place: Path, name: str, students: list[str]) -> None:
-    """Let nbgrader work out every deduction anew: points by hand, rule or due date may be new."""
-    config = load_config(root)
+    """Work out every deduction anew: points by hand, rule or due date may be new."""
+    rule = parse_rule(rule_of(root, place, name))
     with nbgrader_messages(), Gradebook(db_url(place)) as gradebook:
         for student in students:
             with contextlib.suppress(MissingEntry):  # nothing of theirs is in the gradebook
-                deduct(gradebook, config, place, name, student)
+                deduct(gradebook, rule, name, student)
 
 
-def deduct(gradebook: Gradebook, config: Config, place: Path, name: str, student: str) -> None:
-    """Let nbgrader's plugin work out what handing in late costs a student.
-
-    `AssignLatePenalties` does the same, and would open the gradebook again for every student.
+def deduct(gradebook: Gradebook, rule: Rule | None, name: str, student: str) -> None:
+    """Record what handing in late costs a student.
 
     Raises:
         MissingEntry: nothing of the student's is in the gradebook.
     """
-    step = AssignLatePenalties(config=config)
-    step.assignment_id, step.db_url = name, db_url(place)
-    step.init_plugin()
     notebook = gradebook.find_submission_notebook(name, name, student)
-    seconds, penalty = notebook.assignment.total_seconds_late, None
-    if seconds > 0:
-        penalty = step.plugin_inst.late_submission_penalty(student, notebook.score, seconds)
-    if penalty is not None:
-        penalty = min(max(penalty, 0), notebook.score)
+    seconds = notebook.assignment.total_seconds_late
+    penalty = rule.deduction(notebook.score, seconds) if rule and seconds > 0 else None
     notebook.late_submission_penalty = penalty
     gradebook.db.commit()
-
-
-class LatePolicy(LateSubmissionPlugin):
-    """nbgrader's plugin for the rule in force; chosen in nbgrader_config.py."""
-
-    rule = Unicode("", help="The rule where none was given with `course grade --late`.").tag(
-        config=True
-    )
-
-    def late_submission_penalty(
-        self, student_id: str, score: float, total_seconds_late: float
-    ) -> float | None:
-        """The points to take away, None for none."""
-        step = self.parent
-        place = Path(step.db_url.removeprefix("sqlite:///").split("?")[0]).parent
-        rule = parse_rule(_rules(place).get(step.assignment_id, self.rule))
-        return None if rule is None else rule.deduction(score, total_seconds_late)
 
 
 def _rules(place: Path) -> dict[str, str]:

@@ -1,13 +1,12 @@
-"""What a graded notebook says about its parts: titles, messages of tests that failed, answers."""
+"""What a graded notebook says about its parts: titles, and messages of tests that failed."""
 
 import re
 
 from nbformat import NotebookNode
 
 from course_lib.grading.running.execution import ENDINGS
-from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
+from course_lib.grading.sources.marked_cells import grade_id, is_grade
 
-_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _HEADING = re.compile(r"^#{1,6}\s+(?P<text>.+?)\s*(\(.*points?\))?\s*$", re.MULTILINE)
 # What a test says on purpose: the words alone are enough.
 _PLAIN_ERRORS = {"AssertionError", "Refused"}
@@ -46,29 +45,4 @@ def message(cell: NotebookNode) -> str | None:
             if kind in ENDINGS:  # the rest is said once, about the whole notebook
                 text = re.split(r"(?<=\.)\s", text)[0]
             return f"{kind}: {text}" if text else kind
-    for output in cell.get("outputs", []):
-        if output.output_type == "stream" and output.get("name") == "stderr":
-            line = _ANSI.sub("", str(output.text)).strip().split("\n")[-1]
-            return f"The test wrote on standard error: {line}"
     return None
-
-
-def own_frames(cell: NotebookNode) -> list[str]:
-    """The traceback of a graded cell without the frames that show the test itself."""
-    here = re.compile(rf"Cell In\s?\[{cell.get('execution_count')}\]")
-    for output in cell.get("outputs", []):
-        if output.output_type == "error":
-            frames = [_ANSI.sub("", str(frame)) for frame in output.get("traceback", [])]
-            return [
-                frame for frame in frames if frame.startswith("Cell In") and not here.match(frame)
-            ]
-    return []
-
-
-def answers(notebook: NotebookNode) -> dict[str, str]:
-    """What stands in the answer cells: grade id -> source."""
-    return {
-        name: cell.source
-        for cell in notebook.cells
-        if is_solution(cell) and (name := grade_id(cell)) is not None
-    }

@@ -2,7 +2,7 @@
 
 import ast
 import asyncio
-import symtable
+import re
 import textwrap
 import time
 from contextlib import suppress
@@ -24,7 +24,7 @@ from traitlets import Bool, Dict, Integer, List, Unicode
 from course_lib.assignments import opened
 from course_lib.errors import CourseError
 from course_lib.grading.running.judging import Judge
-from course_lib.grading.running.outputs import MORE, hidden_lines, plain, tidied
+from course_lib.grading.running.outputs import MORE, plain, tidied
 from course_lib.grading.sandbox.limits import EXCEEDED
 from course_lib.grading.sources.marked_cells import is_grade, is_locked, is_solution
 
@@ -138,7 +138,6 @@ class ContainedExecute(ExecutePreprocessor):
         self._left = float(self.submission_seconds)
         self._ended: str | None = None
         self._closed = False
-        self._hidden = hidden_lines(nb) | {AGENT}
         self._put_out = 0
         return super().preprocess(nb, resources, km)
 
@@ -180,7 +179,7 @@ class ContainedExecute(ExecutePreprocessor):
         if self._left <= 0:
             return [_ending("OutOfTime")]
         begun = time.monotonic()
-        outputs = tidied(self._run(cell.source, index, history=True), self._hidden)
+        outputs = tidied(self._run(cell.source, index, history=True))
         self._left -= time.monotonic() - begun
         for output in outputs:
             if output.output_type == "error" and output.ename in ENDINGS:
@@ -193,27 +192,24 @@ class ContainedExecute(ExecutePreprocessor):
 
     def _tested(self, cell: NotebookNode, index: int) -> list[NotebookNode]:
         """The outputs of a test: what was printed, and an error unless it is passed."""
-        if needed_later(self.nb.cells, index):
-            self._run(visible_part(cell.source), index, history=False)
         token = self._judge.begin(cell.source, self.timeout)
+        asked = (self._judge.place, token, visible_imports(cell.source))
         try:
-            outputs = self._run(
-                f"{AGENT}.serve({self._judge.place!r}, {token!r})", index, history=False
-            )
+            outputs = self._run(f"{AGENT}.serve{asked!r}", index, history=False)
         finally:
             verdict = self._judge.verdict()
         printed = [output for output in outputs if output.get("output_type") == "stream"]
         for output in printed:
             output["name"] = "stdout"  # a warning is no reason to lose points
-        kept = tidied(printed, self._hidden)
+        kept = tidied(printed)
         if _timed_out(outputs):
             self._look_whether_it_answers(index)
         return kept if verdict.get("passed") is True else [*kept, self._refusal(verdict)]
 
     def _refusal(self, verdict: dict[str, Any]) -> NotebookNode:
         """The error of a test that was not passed: its message, and no code of the test."""
-        kind = plain(verdict.get("kind"), self._hidden, 100)
-        reason = plain(verdict.get("said"), self._hidden, 2000)
+        kind = plain(verdict.get("kind"), 100)
+        reason = plain(verdict.get("said"), 2000)
         text = f"The test stopped with {kind}: {reason}"
         if kind == "Refused":
             text = f"Not yet: {reason}"
@@ -286,64 +282,16 @@ def _is_test(cell: NotebookNode) -> bool:
     return is_grade(cell) and not is_solution(cell)
 
 
-def visible_part(source: str) -> str:
-    """The part of a test that students have."""
-    kept, hidden = [], False
-    for line in source.split("\n"):
-        hidden = hidden or "BEGIN HIDDEN TESTS" in line
-        if not hidden:
-            kept.append(line)
-        hidden = hidden and "END HIDDEN TESTS" not in line
-    return "\n".join(kept)
-
-
-def visible_names(source: str) -> set[str]:
-    """What the visible part of a test gives names to."""
+def visible_imports(test: str) -> str:
+    """The imports in the part of a test that students have: later cells of theirs may need them."""
+    visible = re.sub(r"### BEGIN HIDDEN TESTS.*?### END HIDDEN TESTS", "", test, flags=re.DOTALL)
     try:
-        tree = ast.parse(visible_part(source))
+        statements = ast.parse(visible).body
     except SyntaxError:  # the hidden part is a block's only content
-        return set()
-    # A comprehension's variables are nobody else's, but from Python 3.12 on the table has them.
-    for node in ast.walk(tree):
-        for generator in getattr(node, "generators", ()):
-            generator.target = ast.Name("_", ast.Store())
-    table = symtable.symtable(ast.unparse(tree), "<test>", "exec")
-    given = (one for one in table.get_symbols() if one.is_assigned() or one.is_imported())
-    return {one.get_name() for one in given} - {"_"}
-
-
-def needed_later(cells: list[NotebookNode], index: int) -> bool:
-    """Whether a later cell of the student's goes on with a name that only a visible test gives."""
-    own = [_names(cell.source) if not _is_test(cell) else _NONE for cell in _code(cells)]
-    place = len(_code(cells[:index]))
-    given = visible_names(cells[index].source) - {
-        name for stored, _ in own[:place] for name in stored
-    }
-    return any(given & loaded - stored for stored, loaded in own[place + 1 :])
-
-
-_NONE = (frozenset[str](), frozenset[str]())
-
-
-def _code(cells: list[NotebookNode]) -> list[NotebookNode]:
-    return [cell for cell in cells if cell.cell_type == "code"]
-
-
-def _names(source: str) -> tuple[frozenset[str], frozenset[str]]:
-    """The names that a cell stores anywhere, and those that it loads."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # or a magic of IPython's
-        return _NONE
-    stored, loaded = set[str](), set[str]()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            (loaded if isinstance(node.ctx, ast.Load) else stored).add(node.id)
-        elif isinstance(node, ast.alias):
-            stored.add((node.asname or node.name).partition(".")[0])
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            stored.add(node.name)
-    return frozenset(stored), frozenset(loaded)
+        return ""
+    return "\n".join(
+        ast.unparse(one) for one in statements if isinstance(one, ast.Import | ast.ImportFrom)
+    )
 
 
 def _ending(name: str, text: str | None = None) -> NotebookNode:

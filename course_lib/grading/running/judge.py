@@ -11,7 +11,6 @@ import contextlib
 import hmac
 import select
 import socket
-import symtable
 import sys
 import time
 from collections.abc import Mapping
@@ -124,25 +123,22 @@ def _figure(drawn: list[Any]) -> Any:
     return figure
 
 
-def asked_names(source: str) -> list[str]:
-    """The names that a test uses and does not define: the student's."""
-    table = symtable.symtable(source, "<test>", "exec")
-    own = {
-        one.get_name()
-        for one in table.get_symbols()
-        if one.is_assigned() or one.is_imported() or one.is_namespace()
-    }
-    used: set[str] = set()
-    tables = [table]
-    while tables:
-        scope = tables.pop()
-        tables += scope.get_children()
-        used |= {
-            one.get_name()
-            for one in scope.get_symbols()
-            if one.is_referenced() and (scope is table or one.is_global())
-        }
-    return sorted(used - own - set(vars(builtins)))
+class Names(dict[str, Any]):
+    """The names of a test: those that it does not define are the student's."""
+
+    def __init__(self, bench: Bench) -> None:
+        super().__init__(__name__="__main__")
+        self._bench = bench
+
+    def __missing__(self, name: str) -> Any:
+        """What a name stands for in the notebook, asked for once.
+
+        Raises:
+            KeyError: for nothing, or it is one of Python's own.
+        """
+        if hasattr(builtins, name):
+            raise KeyError(name)
+        return self.setdefault(name, self._bench.value_of(name))
 
 
 def hear(listener: socket.socket, grader: socket.socket, token: str, seconds: float) -> Any:
@@ -173,11 +169,7 @@ def sit(
     try:
         channel = hear(listener, grader, test["token"], test["seconds"])
         bench = Bench(channel, grader, test["seconds"], endless)
-        namespace: dict[str, Any] = {"__name__": "__main__"}
-        for name in asked_names(test["source"]):
-            with contextlib.suppress(KeyError):
-                namespace[name] = bench.value_of(name)
-        exec(compile(test["source"], "<test>", "exec"), namespace)
+        exec(compile(test["source"], "<test>", "exec"), Names(bench))
         verdict: Message = {"passed": True}
     except Broken:
         said = "The notebook's Python did not answer, so nothing could be tested."

@@ -20,7 +20,6 @@ MOST_PICTURES = 20
 MOST_OUTPUTS = 100
 """Of one cell."""
 MORE = "\n[more was put out than is kept]\n"
-TAKEN_OUT = "[a line of a hidden test]"
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _SEQUENCES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?", re.DOTALL)
@@ -29,13 +28,8 @@ _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u20
 _HALVES = re.compile(r"[\ud800-\udfff]")
 
 
-def tidied(outputs: Iterable[NotebookNode], hidden: frozenset[str]) -> list[NotebookNode]:
-    """The outputs of one cell that are kept.
-
-    Args:
-        outputs: as the kernel sent them; nothing about them is taken for granted.
-        hidden: lines of hidden tests, stripped; a line of text that contains one is taken out.
-    """
+def tidied(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
+    """The outputs of one cell that are kept; nothing about them is taken for granted."""
     kept: list[NotebookNode] = []
     length, pictures, cut = 0, 0, False
     for output in outputs:
@@ -45,7 +39,7 @@ def tidied(outputs: Iterable[NotebookNode], hidden: frozenset[str]) -> list[Note
             if length >= MOST_TEXT or len(kept) >= MOST_OUTPUTS:
                 cut = True
                 continue
-            text = plain(text, hidden, MOST_TEXT - length)
+            text = plain(text, MOST_TEXT - length)
             length += len(text)
             name = "stderr" if output.get("name") == "stderr" else "stdout"
             if kept and kept[-1].output_type == "stream" and kept[-1].name == name:
@@ -53,9 +47,9 @@ def tidied(outputs: Iterable[NotebookNode], hidden: frozenset[str]) -> list[Note
             else:
                 kept.append(new_output("stream", name=name, text=text))
         elif kind == "error" and len(kept) < MOST_OUTPUTS:
-            kept.append(error(output, hidden))
+            kept.append(_error(output))
         elif kind in {"display_data", "execute_result"}:
-            data = _shown(output.get("data"), hidden)
+            data = _shown(output.get("data"))
             pictures += any(key.startswith("image/") for key in data)
             length += len(data.get("text/plain", ""))
             if pictures > MOST_PICTURES or length > MOST_TEXT or len(kept) >= MOST_OUTPUTS:
@@ -67,19 +61,19 @@ def tidied(outputs: Iterable[NotebookNode], hidden: frozenset[str]) -> list[Note
     return kept
 
 
-def error(output: NotebookNode, hidden: frozenset[str]) -> NotebookNode:
-    """An error with its text bounded and its hidden lines taken out."""
+def _error(output: NotebookNode) -> NotebookNode:
+    """An error with its text bounded."""
     traceback = output.get("traceback")
     lines = traceback if isinstance(traceback, list) else []
     return new_output(
         "error",
-        ename=plain(output.get("ename"), hidden, 100),
-        evalue=plain(output.get("evalue"), hidden, 2000),
-        traceback=[plain(line, hidden, 5000) for line in lines[:100]],
+        ename=plain(output.get("ename"), 100),
+        evalue=plain(output.get("evalue"), 2000),
+        traceback=[plain(line, 5000) for line in lines[:100]],
     )
 
 
-def plain(text: Any, hidden: frozenset[str] = frozenset(), most: int = MOST_TEXT) -> str:
+def plain(text: Any, most: int = MOST_TEXT) -> str:
     """Text that shows what it holds: colours stay, other terminal sequences do not."""
     if not isinstance(text, str):
         return ""
@@ -92,24 +86,20 @@ def plain(text: Any, hidden: frozenset[str] = frozenset(), most: int = MOST_TEXT
     colours = [*_COLOURS.findall(text), ""]
     text = "".join(one + colour for one, colour in zip(cleaned, colours, strict=True))
     text = _HALVES.sub("\N{REPLACEMENT CHARACTER}", text)
-    return "\n".join(_line(line, hidden) for line in text.split("\n"))
+    return "\n".join(map(_line, text.split("\n")))
 
 
-def _line(line: str, hidden: frozenset[str]) -> str:
-    if hidden:
-        bare = _COLOURS.sub("", line)
-        if any(secret in bare for secret in hidden):
-            return TAKEN_OUT
+def _line(line: str) -> str:
     return line if len(line) <= LONGEST_LINE else line[:LONGEST_LINE] + " [cut off here]"
 
 
-def _shown(data: Any, hidden: frozenset[str]) -> dict[str, str]:
+def _shown(data: Any) -> dict[str, str]:
     """Of a display's forms the ones that are text or a picture."""
     if not isinstance(data, dict):
         return {}
     shown = {}
     if isinstance(data.get("text/plain"), str):
-        shown["text/plain"] = plain(data["text/plain"], hidden)
+        shown["text/plain"] = plain(data["text/plain"])
     for kind in ("image/png", "image/jpeg"):
         picture = data.get(kind)
         if isinstance(picture, str) and is_picture(kind, picture):
@@ -117,19 +107,3 @@ def _shown(data: Any, hidden: frozenset[str]) -> dict[str, str]:
         elif picture is not None:
             shown["text/plain"] = "[a picture that is too large, or damaged]"
     return shown
-
-
-def hidden_lines(notebook: NotebookNode) -> frozenset[str]:
-    """The telling lines of a notebook's hidden tests: not those that stand in the open as well."""
-    inside: set[str] = set()
-    outside: set[str] = set()
-    for cell in notebook.cells:
-        test, within = cell.metadata.get("nbgrader", {}).get("grade"), False
-        for line in cell.source.split("\n"):
-            if test and "BEGIN HIDDEN TESTS" in line:
-                within = True
-            elif test and "END HIDDEN TESTS" in line:
-                within = False
-            else:
-                (inside if within else outside).add(line.strip())
-    return frozenset(line for line in inside - outside if len(line) >= 12)

@@ -20,18 +20,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import nbformat
-from nbconvert.preprocessors import ClearMetadataPreprocessor
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import (
-    CheckCellMetadata,
-    IgnorePattern,
-    LimitOutput,
-    NbGraderPreprocessor,
-    SaveAutoGrades,
-)
+from nbgrader.preprocessors import LimitOutput, NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import compute_checksum, setenv
 
 from course_lib.assignments import inspection, opened
@@ -43,9 +36,9 @@ from course_lib.grading.running import journal
 from course_lib.grading.running.execution import ContainedExecute, remarks_of
 from course_lib.grading.running.journal import Outcome
 from course_lib.grading.running.judging import Judge
-from course_lib.grading.running.scratch import scratch_folder
 from course_lib.grading.runs import boxed_inspection
 from course_lib.grading.sandbox import boxes
+from course_lib.grading.sandbox.scratch import scratch_folder
 from course_lib.grading.sources.project import db_url, load_config, nbgrader_messages, source_of
 from course_lib.grading.sources.release import data_files, whole_tests
 
@@ -226,10 +219,7 @@ def run(job: Job, folder: Path, staged: Staged, judged: Judged) -> Ran:
     with contextlib.closing(judge), setenv(NBGRADER_EXECUTION="autograde"):
         for step in (
             ContainedExecute(judge, job.assignment, config=config),
-            IgnorePattern(config=config),
-            ClearMetadataPreprocessor(config=config),
             LimitOutput(config=config),
-            CheckCellMetadata(config=config),
         ):
             notebook, resources = step(notebook, resources)
     write_atomically(job.graded, nbformat.writes(notebook))
@@ -250,7 +240,8 @@ def mark(job: Job, staged: Staged, ran: Ran) -> str | None:
         gradebook.update_or_create_student(job.student)
         gradebook.update_or_create_submission(job.assignment, job.student, **when)
         SaveAtOnce(gradebook, config=config)(ran.notebook, _resources(job))
-        late.deduct(gradebook, config, job.place, job.assignment, job.student)
+        rule = late.parse_rule(late.rule_of(job.root, job.place, job.assignment))
+        late.deduct(gradebook, rule, job.assignment, job.student)
         return journal.marks_of(gradebook, job.assignment, job.student)
 
 

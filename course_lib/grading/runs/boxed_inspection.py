@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from course_lib.assignments.inspection import FILE, INSPECTORS, Inspector, facts
+from course_lib.assignments.inspection import ASSIGNMENT, FILE, PARTS, WEIGHTY, facts
 from course_lib.corpora import multi30k, own
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.registry import CORPORA, chosen, load_corpus
@@ -24,6 +24,8 @@ from course_lib.files import write_atomically
 from course_lib.grading.sandbox import walls
 from course_lib.grading.sources.project import load_config
 
+MODULE = "course_lib.grading.runs.comparison"
+"""Run as `python -m MODULE FOLDER STUDENT [CORPUS PAIR]`, prints facts and remarks as JSON."""
 WALL_SECONDS = 900  # a busy machine; the processor time is limited to a third of that
 LARGEST_REPORT = 4 * 1024**2
 
@@ -47,7 +49,7 @@ def prepare(root: Path, assignment: str, handed_in: Iterable[Path]) -> None:
         CourseError: a run was trained on a corpus that is not at hand here, or the text that the
             instructor names cannot be used.
     """
-    if assignment not in INSPECTORS:
+    if assignment != ASSIGNMENT:
         return
     named = named_corpus(root)
     if named is not None:
@@ -95,12 +97,10 @@ def inspect(
     Raises:
         CourseError: this machine lacks the corpus, so that nothing can be said.
     """
-    inspector = INSPECTORS.get(assignment)
-    if inspector is None:
+    if assignment != ASSIGNMENT:
         return None
-    named = named_corpus(root)
-    found = _run(inspector, folder.resolve(), student, named, boxed)
-    for path in folder.rglob(f"*{inspector.weighty}"):
+    found = _run(folder.resolve(), student, named_corpus(root), boxed)
+    for path in folder.rglob(f"*{WEIGHTY}"):
         path.unlink()
     path = folder / FILE
     path.write_text(json.dumps(found), encoding="utf-8")
@@ -110,16 +110,13 @@ def inspect(
 
 def inspect_here(assignment: str, folder: Path, student: str) -> None:
     """Inspect files of our own in this process, for the proof of an assignment's tests."""
-    if assignment in INSPECTORS:
-        module = importlib.import_module(INSPECTORS[assignment].module)
-        report = module.inspect(folder, student)
+    if assignment == ASSIGNMENT:
+        report = importlib.import_module(MODULE).inspect(folder, student)
         (folder / FILE).write_text(json.dumps(report), encoding="utf-8")
 
 
-def _run(
-    inspector: Inspector, folder: Path, student: str, named: tuple[str, str] | None, boxed: bool
-) -> dict[str, Any]:
-    program = [sys.executable, "-P", "-m", inspector.module, str(folder), student, *(named or ())]
+def _run(folder: Path, student: str, named: tuple[str, str] | None, boxed: bool) -> dict[str, Any]:
+    program = [sys.executable, "-P", "-m", MODULE, str(folder), student, *(named or ())]
     text = Path(named[0]) if named and named[0] not in CORPORA else None
     command = walls.reader(program, *_readable(folder, text)) if boxed else program
     try:
@@ -133,13 +130,13 @@ def _run(
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return _no_end(inspector, f"that took longer than {WALL_SECONDS} seconds")
+        return _no_end(f"that took longer than {WALL_SECONDS} seconds")
     if done.returncode != 0 or len(done.stdout) > LARGEST_REPORT:
-        return _no_end(inspector, f"it ended with status {done.returncode}")
+        return _no_end(f"it ended with status {done.returncode}")
     try:
         found: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
-        return _no_end(inspector, "it reported nothing")
+        return _no_end("it reported nothing")
     if "unavailable" in found:
         raise CourseError(found["unavailable"])
     return found
@@ -158,11 +155,11 @@ def _readable(folder: Path, text: Path | None) -> tuple[list[Path], dict[str, st
     return [path for path in readable if path.exists()], variables
 
 
-def _no_end(inspector: Inspector, why: str) -> dict[str, Any]:
+def _no_end(why: str) -> dict[str, Any]:
     """The findings where there are none: a defined result, for a person to look at."""
     said = f"The files could not be inspected: {why}."
     return {
-        "facts": {"problems": {part: [said] for part in inspector.parts}, "runs": {}},
+        "facts": {"problems": {part: [said] for part in PARTS}, "runs": {}},
         "remarks": [said],
     }
 
@@ -175,7 +172,7 @@ def keep(found: dict[str, Any], place: Path, assignment: str, student: str) -> N
 
 def same_weights(place: Path, assignment: str) -> dict[str, list[str]]:
     """Who handed in a model like somebody else's: remarks for each of them."""
-    if assignment not in INSPECTORS:
+    if assignment != ASSIGNMENT:
         return {}
     from course_lib.grading.runs.evidence import alike  # imports torch, which takes seconds
 

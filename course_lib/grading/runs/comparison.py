@@ -7,7 +7,6 @@ cannot be checked, and is marked so.
 """
 
 import json
-import re
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -17,7 +16,8 @@ from typing import Any
 import torch
 
 from course_lib.assignments import owner
-from course_lib.assignments.inspection import INSPECTORS
+from course_lib.assignments.inspection import FOLDER, PARTS
+from course_lib.assignments.inspection import RUNS as MODELS
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.multi30k import OPTIONAL_SPLITS, REQUIRED_SPLITS, locate
 from course_lib.corpora.registry import CORPORA, load_corpus
@@ -42,7 +42,6 @@ from course_lib.grading.runs.translations import check_translations
 from course_lib.grading.wording import visible
 from course_lib.models import ModelConfig
 from course_lib.training.recipe import Recipe
-from course_lib.training.run_config import RunConfig
 from course_lib.training.run_directory import (
     BEST,
     CONFIG,
@@ -53,13 +52,11 @@ from course_lib.training.run_directory import (
     other_data,
 )
 
-INSPECTOR = INSPECTORS["training_comparison"]
-FOLDER, MODELS, PARTS = INSPECTOR.folder, INSPECTOR.runs, INSPECTOR.parts
 OFFERED = (("multi30k", "en-de"), ("toy", "en-de"))
 """The corpora and pairs that may be compared on, beside one that the instructor names."""
 
 SHARED = ("corpus", "pair", "preset", "seed", "changes", "corpus_sha256", "lowercased")
-"""What two compared runs have in common, beside recipe and sizes."""
+"""What two compared runs have in common."""
 
 PRESETS = ("cpu", "gpu")
 """Those of the task. No model that the course publishes is of them."""
@@ -192,29 +189,20 @@ def _setting(runs: dict[str, Submitted]) -> str:
     changes = ", ".join(f"{key}={value}" for key, value in config.changes.items())
     others = sum(len(run.metrics) - 1 for run in runs.values() if run.metrics)
     return visible(
-        f"Compared on {_corpus_and_pair(config)}, preset {config.preset}"
-        f"{' with ' * bool(changes)}{changes}. Of each curve the best validation"
-        f" was computed again; the {others} others are not verifiable.",
+        f"Compared on {config.corpus}, preset {config.preset}{' with ' * bool(changes)}{changes}."
+        f" Of each curve the best validation was computed again; the {others} others are not"
+        " verifiable.",
         600,
     )
 
 
-def _corpus_and_pair(config: RunConfig) -> str:
-    """What a run was trained on. Of a text's path the last name: the rest may name its student."""
-    return " ".join((re.split(r"[/\\]", config.corpus)[-1], config.pair))
-
-
 def _check_same(runs: dict[str, Submitted], found: Findings) -> None:
-    """Whether the two configurations differ in nothing but the context."""
-    first, second = (
-        {
-            **{key: run.record.raw.get(key) for key in SHARED},
-            "recipe": {**_settings(run.record, "recipe"), "precision": None},
-            "model_config": {**_settings(run.record, "model_config"), "context": None},
-        }
-        for run in runs.values()
-    )
-    different = [key for key in first if first[key] != second[key]]
+    """Whether the two configurations differ in nothing but the context.
+
+    That recipe and sizes follow from what they share is checked for each run.
+    """
+    first, second = (run.record.raw for run in runs.values())
+    different = [key for key in SHARED if first.get(key) != second.get(key)]
     if different:
         names = ", ".join(different)
         found.add("recipe", f"The two runs differ in more than the context: {names}.")
@@ -239,7 +227,7 @@ def _corpus(record: Record, named: tuple[str, str] | None) -> Corpus:
     corpus = (named[0] if named and own else config.corpus), config.pair
     allowed = [*OFFERED, named] if named else [*OFFERED]
     if corpus not in allowed:
-        asked = visible(_corpus_and_pair(config))
+        asked = visible(f"{config.corpus} {config.pair}")
         offered = " or ".join(f"{Path(name).name} {pair}" for name, pair in allowed)
         raise Fault(f"{record.name} was trained on {asked}; the task is {offered}.")
     check_offered(record)

@@ -5,6 +5,7 @@ import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from logging.handlers import BufferingHandler
 from pathlib import Path
 
 import nbgrader
@@ -68,26 +69,14 @@ def db_url(place: Path) -> str:
     return f"sqlite:///{place / 'gradebook.db'}?timeout=60"
 
 
-class _Collector(logging.Handler):
-    """Keeps what is logged, as text."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.messages: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep one message."""
-        self.messages.append(record.getMessage())
-
-
 @contextmanager
-def nbgrader_messages() -> Iterator[list[str]]:
+def nbgrader_messages() -> Iterator[list[logging.LogRecord]]:
     """Run nbgrader's converters: what they log is collected, since most of it is of use to nobody.
 
     For each new gradebook they would also start a program that knows its scheme's number, which
     takes seconds; here the number is read in this process.
     """
-    collector = _Collector()
+    collector = BufferingHandler(capacity=10**6)
     adapter = get_logger()
     logger = adapter.logger if isinstance(adapter, logging.LoggerAdapter) else adapter
     handlers, propagate, level = logger.handlers[:], logger.propagate, logger.level
@@ -98,7 +87,7 @@ def nbgrader_messages() -> Iterator[list[str]]:
         with warnings.catch_warnings():
             # of nbgrader's own handling of its database, on every submission
             warnings.simplefilter("ignore", SAWarning)
-            yield collector.messages
+            yield collector.buffer
     finally:
         api.get_alembic_version = starts_a_program
         logger.handlers, logger.propagate = handlers, propagate
@@ -112,8 +101,9 @@ def scheme_of_gradebooks() -> str | None:
     return ScriptDirectory(str(folder)).get_current_head()
 
 
-def reason(messages: list[str]) -> str:
+def reason(records: list[logging.LogRecord]) -> str:
     """Why nbgrader gave up, as one line: the exception it logged, or its last message."""
+    messages = [record.getMessage() for record in records]
     tracebacks = [message for message in messages if message.startswith("Traceback")]
     chosen = (tracebacks or messages or ["it gave no reason"])[-1]
     return chosen.strip().splitlines()[-1].rstrip(".")

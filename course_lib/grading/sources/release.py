@@ -13,7 +13,7 @@ from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.utils import is_locked
 
-from course_lib.assignments.inspection import INSPECTORS
+from course_lib.assignments import inspection
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 from course_lib.grading.sources.project import (
@@ -186,11 +186,10 @@ def handed_in(source: Path) -> dict[str, Path]:
 
 def _present(folder: Path) -> set[str]:
     """The files of a release; what somebody made there to hand in is not part of it."""
-    made = folder / INSPECTORS[folder.name].folder if folder.name in INSPECTORS else None
     return {
         str(path.relative_to(folder))
         for path in folder.rglob("*")
         if path.is_file()
         and ".ipynb_checkpoints" not in path.parts
-        and not (made is not None and path.is_relative_to(made))
+        and not path.is_relative_to(folder / inspection.FOLDER)
     }

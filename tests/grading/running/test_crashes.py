@@ -23,10 +23,11 @@ from distributed import LocalCluster
 from nbgrader.api import Gradebook
 
 from course_lib.assignments import owner
-from course_lib.grading.running import journal, scratch
+from course_lib.grading.running import journal
 from course_lib.grading.running.classroom import ClassReport, grade_class
 from course_lib.grading.running.execution import ContainedExecute
 from course_lib.grading.running.submission import Job, grade
+from course_lib.grading.sandbox import scratch
 from course_lib.grading.sources.project import db_url, nbgrader_messages
 from course_lib.grading.sources.release import generate
 from tests.conftest import PATIENCE
@@ -398,29 +399,6 @@ def test_ctrl_c_keeps_what_is_done_and_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_worker_that_is_killed_costs_nothing(
-    undisturbed: tuple[Path, ClassReport], tmp_path: Path
-) -> None:
-    folder = course(tmp_path)
-    process = start(folder)
-    victims: list[psutil.Process] = []
-    while not victims and process.poll() is None:
-        locks = (folder / "grading" / "journal" / NAME).glob("*.lock")
-        if any(locks):
-            victims = [
-                child
-                for child in psutil.Process(process.pid).children()
-                if "grade" in child.cmdline()  # copies of the command
-            ]
-        time.sleep(0.02)
-    victims[0].kill()
-    said, _ = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0, said
-    assert rows(folder) == rows(undisturbed[0])
-    assert wait_until_gone(process.pid) == []
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_killed_at_any_moment_and_again_the_gradebook_ends_the_same(
     seed: int, tmp_path: Path
@@ -481,7 +459,7 @@ def test_half_an_entry_is_none(tmp_path: Path) -> None:
 
 def test_scratch_folders_of_killed_processes_go_and_of_living_ones_stay() -> None:
     code = (
-        "import time\nfrom course_lib.grading.running.scratch import scratch_folder\n"
+        "import time\nfrom course_lib.grading.sandbox.scratch import scratch_folder\n"
         "with scratch_folder() as folder:\n    print(folder, flush=True)\n    time.sleep(600)"
     )
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)

@@ -16,7 +16,7 @@ import torch
 from course_lib.assignments import wire
 from course_lib.assignments.agent import Agent
 from course_lib.grading.running import judge
-from course_lib.grading.running.judge import LARGEST_FOLDER, asked_names, sit
+from course_lib.grading.running.judge import LARGEST_FOLDER, sit
 
 TOKEN = "the judge's own word"
 IMPORTS = "from course_lib.assignments import checks\nimport torch\n"
@@ -494,8 +494,9 @@ def test_data_comes_over_as_it_is(value: Any) -> None:
 
 
 def test_the_names_that_a_test_asks_for_are_those_it_does_not_define() -> None:
-    source = (
-        "import json\nfrom pathlib import Path\ndef f(a, *b, c=given):\n    d = a\n"
-        "    return [answer for e in d if e in Path(e) and other]\nlen(f(json))\n"
+    cell = "given, other, answer, json, len = 1, True, 7, None, None"
+    test = (
+        "import json\ndef f(a, c=given):\n    return [answer for e in a if other]\n"
+        "answer = 9\nassert f([1]) == [9] and len(json.dumps(given)) == 1\nassert missing\n"
     )
-    assert asked_names(source) == ["answer", "given", "other"]
+    assert judged(test, cell)["said"] == "name 'missing' is not defined"

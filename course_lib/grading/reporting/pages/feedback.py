@@ -44,7 +44,6 @@ class Block:
     row: Row | None
     body: Markup
     outputs: list[Markup]
-    frames: list[str]
     comment: Markup | None
 
 
@@ -160,7 +159,6 @@ def _block(cell: NotebookNode, rows: dict[str, Row]) -> Block:
         row=row,
         body=body,
         outputs=[] if graded else markup.outputs(cell),
-        frames=graded_notebook.own_frames(cell) if graded else [],
         comment=markup.markdown(comment) if comment else None,
     )
 

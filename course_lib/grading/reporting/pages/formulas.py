@@ -13,29 +13,14 @@ LONGEST = 2000
 _ALIGNED = re.compile(r"\\(begin|end)\{(aligned|alignedat|gather|gathered|eqnarray|split)\*?\}")
 # Definitions can be made to grow without end.
 _REFUSED = re.compile(r"\\(newcommand|renewcommand|providecommand|newenvironment|def|let)\b")
-_ATTRIBUTES = {
-    "columnspacing",
-    "depth",
-    "display",
-    "displaystyle",
-    "fence",
-    "form",
-    "height",
-    "linebreak",
-    "lspace",
-    "mathvariant",
-    "maxsize",
-    "minsize",
-    "movablelimits",
-    "notation",
-    "rowspacing",
-    "rspace",
-    "scriptlevel",
-    "separator",
-    "stretchy",
-    "voffset",
-    "width",
-}
+_ATTRIBUTES = frozenset(
+    re.findall(
+        r"\w+",
+        "columnspacing depth display displaystyle fence form height linebreak lspace mathvariant"
+        " maxsize minsize movablelimits notation rowspacing rspace scriptlevel separator stretchy"
+        " voffset width",
+    )
+)
 
 
 @functools.lru_cache(maxsize=4096)
