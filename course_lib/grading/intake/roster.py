@@ -40,8 +40,8 @@ class Person:
         first, last: names; one of them may be empty.
         email: address, or "".
         number: the platform's own number, which its zips have in the names of files.
-        row: which row of the roster.
         handed_in: when, if the roster says so.
+        row: theirs in the roster.
     """
 
     student: str
@@ -49,17 +49,17 @@ class Person:
     last: str
     email: str
     number: str
-    row: int
     handed_in: datetime | None
+    row: dict[str, str]
 
 
 @dataclass(frozen=True)
 class Roster:
-    """A platform's list, as it came: rows are lists of cells, the header is not among them."""
+    """A platform's list, as it came: rows have their cells by the names in the header."""
 
     platform: Platform
     header: list[str]
-    rows: list[list[str]]
+    rows: list[dict[str, str]]
     people: list[Person]
 
     def by_number(self, number: str) -> Person | None:
@@ -83,8 +83,7 @@ def read_roster(path: Path) -> Roster:
     Raises:
         CourseError: it is neither, or two students would get one id.
     """
-    rows = _table(path)
-    header = [cell.strip() for cell in rows[0]] if rows else []
+    header, rows = _table(path)
     known = {name.casefold() for name in header}
     if {"student", "id"} <= known:
         platform = Platform.canvas
@@ -95,17 +94,13 @@ def read_roster(path: Path) -> Roster:
             f"{path} is no roster: neither Canvas' columns (Student, ID) nor Moodle's (Identifier,"
             " Email address) are in its first line. Export it again as CSV."
         )
-    people = []
-    for place, row in enumerate(rows[1:]):
-        person = _person(platform, _named(header, row), place)
-        if person is not None:
-            people.append(person)
+    people = [person for row in rows if (person := _person(platform, row)) is not None]
     twice = {one.student for one in people if sum(p.student == one.student for p in people) > 1}
     if twice:
         raise CourseError(
             f"{path} gives one id to two students: {', '.join(sorted(twice))}. Mend the rows."
         )
-    return Roster(platform, header, rows[1:], people)
+    return Roster(platform, header, rows, people)
 
 
 def remember(path: Path, place: Path, name: str) -> None:
@@ -150,22 +145,20 @@ def _remembered(place: Path, name: str) -> Path:
     return place / "rosters" / f"{name}.csv"
 
 
-def _table(path: Path) -> list[list[str]]:
+def _table(path: Path) -> tuple[list[str], list[dict[str, str]]]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise CourseError(f"{path} is not in UTF-8. Export it again as CSV in UTF-8.") from error
     first = text.split("\n", 1)[0]
     delimiter = max(",;\t", key=first.count)
-    return [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(row)]
+    reader = csv.DictReader(io.StringIO(text), delimiter=delimiter, restval="")
+    header = reader.fieldnames = [name.strip() for name in reader.fieldnames or []]
+    return header, [row for row in reader if any(row.values())]
 
 
-def _named(header: list[str], row: list[str]) -> dict[str, str]:
-    names = [name.casefold() for name in header]
-    return {name: cell.strip() for name, cell in zip(names, row, strict=False)}
-
-
-def _person(platform: Platform, cells: dict[str, str], place: int) -> Person | None:
+def _person(platform: Platform, row: dict[str, str]) -> Person | None:
+    cells = {name.casefold(): row[name].strip() for name in row if name}
     if platform is Platform.canvas:
         number, name = cells["id"], cells["student"]
         if not number.isdigit() or name in {"Student, Test", "Test Student"}:
@@ -174,7 +167,7 @@ def _person(platform: Platform, cells: dict[str, str], place: int) -> Person | N
         login = cells.get("sis login id", "")
         first, last = _split(name)
         email = login if "@" in login else ""
-        return Person(fit(chosen), first, last, email, number, place, None)
+        return Person(fit(chosen), first, last, email, number, None, row)
     email = cells.get("email address", "")
     number = "".join(re.findall(r"\d+$", cells.get("identifier", "")))
     first, last = _split(cells.get("full name", ""))
@@ -183,7 +176,7 @@ def _person(platform: Platform, cells: dict[str, str], place: int) -> Person | N
     if not chosen:
         return None
     time = _time(cells.get("last modified (submission)", ""))
-    return Person(fit(chosen), first, last, email, number, place, time)
+    return Person(fit(chosen), first, last, email, number, time, row)
 
 
 def _split(name: str) -> tuple[str, str]:

@@ -4,11 +4,11 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from course_lib.errors import CourseError
 from course_lib.grading.intake.late import delay
-from course_lib.grading.intake.roster import Platform, Roster, plain
+from course_lib.grading.intake.roster import Person, Platform, Roster, plain
 from course_lib.grading.running.classroom import ClassReport, Report
 
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
@@ -16,22 +16,20 @@ _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 
 def as_csv(result: ClassReport) -> str:
     """One line a student: points a part, total, what is still to read, remarks."""
-    names = [mark.part for mark in max((one.marks for one in result.reports), key=len, default=[])]
-    rows = [["student", *names, "late", "total", "out of", "to read", "remarks"]]
-    for report in result.reports:
-        marks = {mark.part: mark for mark in report.marks}
-        rows.append(
-            [
-                report.student,
-                *(number(marks[name].score) if name in marks else "" for name in names),
-                number(-report.deducted),
-                number(report.score),
-                number(report.points),
-                " ".join(mark.part for mark in report.marks if mark.to_read),
-                " ".join(report.remarks),
-            ]
-        )
-    return _written(rows)
+    names = [mark.part for mark in result.parts]
+    rows = [
+        {
+            "student": report.student,
+            **{mark.part: number(mark.score) for mark in report.marks},
+            "late": number(-report.deducted),
+            "total": number(report.score),
+            "out of": number(report.points),
+            "to read": " ".join(mark.part for mark in report.marks if mark.to_read),
+            "remarks": " ".join(report.remarks),
+        }
+        for report in result.reports
+    ]
+    return _written(["student", *names, "late", "total", "out of", "to read", "remarks"], rows)
 
 
 def for_canvas(result: ClassReport, roster: Roster, title: str) -> str:
@@ -50,24 +48,15 @@ def for_canvas(result: ClassReport, roster: Roster, title: str) -> str:
         result.assignment,
     )
     known = {"student", "id", "sis user id", "sis login id", "root account", "section"}
-    kept = [place for place, name in enumerate(roster.header) if name.casefold() in known]
-    first = roster.header.index("Student") if "Student" in roster.header else kept[0]
-    possible = max((report.points for report in result.reports), default=0.0)
-    rows = [[*(roster.header[place] for place in kept), column]]
-    for row in roster.rows:
-        if _cell(row, first).strip().casefold() == "points possible":
-            rows.append([*(_cell(row, place) for place in kept), number(possible)])
-    if len(rows) == 1:
-        rows.append(
-            ["    Points Possible" if place == first else "" for place in kept] + [number(possible)]
-        )
-    graded = _graded(result)
-    for person in roster.people:
-        if person.student in graded:
-            row = roster.rows[person.row]
-            score = number(graded[person.student].score)
-            rows.append([*(_cell(row, place) for place in kept), score])
-    return _written(rows)
+    kept = [name for name in roster.header if name.casefold() in known]
+    first = next(name for name in kept if name.casefold() == "student")
+    possible = number(max((report.points for report in result.reports), default=0.0))
+    stated = [row for row in roster.rows if row[first].strip().casefold() == "points possible"]
+    rows = [{**row, column: possible} for row in stated or [{first: "    Points Possible"}]]
+    rows += [
+        {**person.row, column: number(report.score)} for person, report in _graded(result, roster)
+    ]
+    return _written([*kept, column], rows)
 
 
 def for_moodle(result: ClassReport, roster: Roster) -> str:
@@ -77,29 +66,18 @@ def for_moodle(result: ClassReport, roster: Roster) -> str:
         CourseError: the roster is not from Moodle.
     """
     _need(roster, Platform.moodle)
-    graded = _graded(result)
-    folded = [name.casefold() for name in roster.header]
-    if "identifier" in folded:
-        header = list(roster.header)
-    else:
-        known = ("id number", "username", "email address")
-        header = [name for name in roster.header if name.casefold() in known]
-    kept = [roster.header.index(name) for name in header]
-    header += [name for name in ("Grade", "Feedback comments") if name.casefold() not in folded]
-    grade, comments = (
-        [name.casefold() for name in header].index(wanted)
-        for wanted in ("grade", "feedback comments")
-    )
-    rows = [header]
-    for person in roster.people:
-        if person.student not in graded:
-            continue
-        row = [_cell(roster.rows[person.row], place) for place in kept]
-        row += [""] * (len(header) - len(row))
-        row[grade] = number(graded[person.student].score)
-        row[comments] = _comment(graded[person.student])
-        rows.append(row)
-    return _written(rows)
+    header = list(roster.header)
+    if "identifier" not in {name.casefold() for name in header}:
+        known = {"id number", "username", "email address"}
+        header = [name for name in header if name.casefold() in known]
+    named = {name.casefold(): name for name in header}
+    grade, comments = (named.get(one.casefold(), one) for one in ("Grade", "Feedback comments"))
+    header += [name for name in (grade, comments) if name not in header]
+    rows = [
+        {**person.row, grade: number(report.score), comments: _comment(report)}
+        for person, report in _graded(result, roster)
+    ]
+    return _written(header, rows)
 
 
 def missing_from(result: ClassReport, roster: Roster) -> list[str]:
@@ -126,8 +104,10 @@ def _comment(report: Report) -> str:
     return "; ".join([*parts, *late])
 
 
-def _graded(result: ClassReport) -> dict[str, Report]:
-    return {report.student: report for report in result.reports if report.marks}
+def _graded(result: ClassReport, roster: Roster) -> list[tuple[Person, Report]]:
+    """Whoever is in the roster and has marks."""
+    reports = {report.student: report for report in result.reports if report.marks}
+    return [(one, reports[one.student]) for one in roster.people if one.student in reports]
 
 
 def _need(roster: Roster, platform: Platform) -> None:
@@ -137,14 +117,11 @@ def _need(roster: Roster, platform: Platform) -> None:
         )
 
 
-def _cell(row: list[str], place: int) -> str:
-    return row[place] if place < len(row) else ""
-
-
-def _written(rows: Iterable[list[str]]) -> str:
+def _written(header: list[str], rows: Iterable[Mapping[str, str]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([_harmless(cell) for cell in row] for row in rows)
+    for row in (dict(zip(header, header, strict=True)), *rows):
+        writer.writerow([_harmless(row.get(name, "")) for name in header])
     return text.getvalue()
 
 

@@ -1,6 +1,5 @@
 """Everything a class report says, gathered from gradebook, graded notebooks and the assignment."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,8 +18,6 @@ from course_lib.grading.running.classroom import ClassReport
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.sources.project import db_url, nbgrader_messages, source_of
 from course_lib.grading.sources.release import source_notebook
-
-_WHOSE = re.compile(r"\b(whose|owner)\(")
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,7 @@ def overview(root: Path, result: ClassReport) -> Overview:
         title=graded_notebook.notebook_title(source) or name,
         result=result,
         parts=_parts(result, source, graded),
-        pairs=_pairs(result, source, graded),
+        pairs=_pairs(result, graded),
         rule=rule_of(root, result.place, name),
     )
 
@@ -165,9 +162,7 @@ def _parts(
     return summaries
 
 
-def _pairs(
-    result: ClassReport, source: NotebookNode, graded: Mapping[str, NotebookNode]
-) -> list[Pair]:
+def _pairs(result: ClassReport, graded: Mapping[str, NotebookNode]) -> list[Pair]:
     """Compare what was really handed in; what the grader put in place of it does not count."""
     handed_in = {report.student for report in result.reports if report.graded}
     with nbgrader_messages(), Gradebook(db_url(result.place)) as gradebook:
@@ -182,18 +177,7 @@ def _pairs(
         for student, notebook in graded.items()
         if student in handed_in
     }
-    return pairs(answers, released, _personal(source))
-
-
-def _personal(source: NotebookNode) -> frozenset[str]:
-    """The answer cells whose tests ask whose work it is."""
-    personal, answer = set(), None
-    for cell in source.cells:
-        if is_solution(cell):
-            answer = grade_id(cell)
-        elif is_grade(cell) and answer and _WHOSE.search(cell.source):
-            personal.add(answer)
-    return frozenset(personal)
+    return pairs(answers, released)
 
 
 def _known_as(place: Path, names: Mapping[str, str]) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """A class's results on the terminal and for scripts."""
 
+from dataclasses import asdict
 from typing import Any
 
 from course_lib.grading.intake.late import delay
@@ -14,30 +15,15 @@ def as_json(result: ClassReport) -> dict[str, Any]:
         "assignment": result.assignment,
         "sandbox": result.sandbox,
         "gradebook": str(result.place / "gradebook.db"),
-        "students": [
-            {
-                "student": report.student,
-                "graded": report.graded,
-                "score": report.score,
-                "points": report.points,
-                "seconds_late": report.seconds_late,
-                "deducted": report.deducted,
-                "parts": {
-                    mark.part: {
-                        "score": mark.score,
-                        "points": mark.points,
-                        "to_read": mark.to_read,
-                        "by_hand": mark.by_hand,
-                    }
-                    for mark in report.marks
-                },
-                "remarks": report.remarks,
-                "seconds": report.seconds,
-                "feedback": str(report.feedback) if report.feedback else None,
-            }
-            for report in result.reports
-        ],
+        "students": [_student(report) for report in result.reports],
     }
+
+
+def _student(report: Report) -> dict[str, Any]:
+    values = asdict(report) | {"score": report.score, "points": report.points}
+    values["parts"] = {mark.pop("part"): mark for mark in values.pop("marks")}
+    values["feedback"] = str(report.feedback) if report.feedback else None
+    return values
 
 
 def similar(pairs: list[Pair]) -> list[dict[str, Any]]:
@@ -48,7 +34,6 @@ def similar(pairs: list[Pair]) -> list[dict[str, Any]]:
             "cell": pair.cell,
             "share": round(pair.share, 3),
             "length": pair.length,
-            "reason": pair.reason,
         }
         for pair in pairs
     ]
@@ -56,7 +41,7 @@ def similar(pairs: list[Pair]) -> list[dict[str, Any]]:
 
 def as_table(result: ClassReport) -> str:
     """The table the command prints: a heading for each part in as many lines as it has words."""
-    parts = _parts(result)
+    parts = result.parts
     headings = [
         ["student"],
         *([*mark.part.split("_"), f"/{number(mark.points)}"] for mark in parts),
@@ -110,7 +95,3 @@ def _row(report: Report, parts: list[Mark]) -> list[str]:
         else:
             cells.append("read" if mark.to_read else number(mark.score))
     return [report.student, *cells, number(report.score) if report.marks else "-"]
-
-
-def _parts(result: ClassReport) -> list[Mark]:
-    return max((report.marks for report in result.reports), key=len, default=[])

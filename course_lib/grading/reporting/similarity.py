@@ -45,9 +45,8 @@ class Pair:
 
     Attributes:
         cell: the grade id of the answer.
-        share: of the shorter one's own characters, how many agree; 1 for the same numbers.
-        length: how many characters that is; for numbers, how many numbers.
-        reason: "text", or "numbers" where each has an exercise of their own.
+        share: of the shorter one's own characters, how many agree.
+        length: how many characters that is.
     """
 
     one: str
@@ -55,22 +54,16 @@ class Pair:
     cell: str
     share: float
     length: int
-    reason: str
     one_text: str
     other_text: str
 
 
-def pairs(
-    answers: Mapping[str, Mapping[str, Answer]],
-    released: Mapping[str, str],
-    personal: frozenset[str] = frozenset(),
-) -> list[Pair]:
+def pairs(answers: Mapping[str, Mapping[str, Answer]], released: Mapping[str, str]) -> list[Pair]:
     """The pairs worth a look, the most alike first.
 
     Args:
         answers: student -> grade id of an answer cell -> what stands there.
         released: grade id -> what stood there when the assignment was given out.
-        personal: the answer cells whose numbers differ from student to student.
     """
     alike: list[Pair] = []
     for cell in dict.fromkeys(itertools.chain.from_iterable(answers.values())):
@@ -80,8 +73,6 @@ def pairs(
             if cell in cells and cells[cell].text.strip() != released.get(cell, "").strip()
         }
         alike += _alike(cell, there, released.get(cell, ""))
-        if cell in personal:
-            alike += _same_numbers(cell, there)
     return sorted(alike, key=lambda pair: (-pair.share, -pair.length, pair.one, pair.other))
 
 
@@ -110,7 +101,7 @@ def _alike(cell: str, there: Mapping[str, Answer], released: str) -> Iterator[Pa
         if share >= SHARE:
             length = round(share * min(kept[one].token_coverage, kept[other].token_coverage))
             texts = there[one].text, there[other].text
-            yield Pair(one, other, cell, share, length, "text", *texts)
+            yield Pair(one, other, cell, share, length, *texts)
 
 
 def _fingerprint(answer: Answer) -> CodeFingerprint:
@@ -120,15 +111,3 @@ def _fingerprint(answer: Answer) -> CodeFingerprint:
     return CodeFingerprint(
         "answer.py", WINDOW, 1, filter=code, language="python", fp=io.StringIO(text)
     )
-
-
-def _same_numbers(cell: str, there: Mapping[str, Answer]) -> Iterator[Pair]:
-    """Two or more numbers of at least three decimals, the same for students whose tasks differ."""
-    numbers = {
-        student: tuple(re.findall(r"-?\d+\.\d{3,}", answer.text))
-        for student, answer in there.items()
-    }
-    for one, other in itertools.combinations(numbers, 2):
-        if len(numbers[one]) >= 2 and numbers[one] == numbers[other]:
-            texts = there[one].text, there[other].text
-            yield Pair(one, other, cell, 1.0, len(numbers[one]), "numbers", *texts)

@@ -50,6 +50,7 @@ def test_json_carries_everything(result: ClassReport) -> None:
     assert told["students"][0]["parts"]["why"] == {
         "score": None,
         "points": 3.0,
+        "automatic": False,
         "to_read": True,
         "by_hand": False,
     }

@@ -83,22 +83,6 @@ def test_copied_prose_is_found_whatever_its_capitals_and_stops() -> None:
     assert [(p.one, p.other) for p in pairs(there, {"why": "YOUR ANSWER"})] == [("ada", "bela")]
 
 
-def test_the_same_numbers_for_different_exercises_are_found() -> None:
-    there = {
-        student: {"own": Answer("code", f"own = [{numbers}]")}
-        for student, numbers in (
-            ("ada", "0.1234, 1.0021"),
-            ("bela", "0.1234,  1.0021"),
-            ("cyd", "0.1235, 1.0021"),
-            ("dee", "0.5, 1"),
-            ("eli", "0.5, 1"),
-        )
-    }
-    assert pairs(there, {}) == []
-    (pair,) = pairs(there, {}, frozenset({"own"}))
-    assert (pair.one, pair.other, pair.reason, pair.length) == ("ada", "bela", "numbers", 2)
-
-
 def test_the_share_does_not_depend_on_pythons_hash_seed() -> None:
     altered = COPIED.replace("float((a * b).sum())", "torch.dot(a, b).exp().item() - 4.25 * 3")
     there = {name: {"f": Answer("code", text)} for name, text in (("a", COPIED), ("b", altered))}

@@ -58,7 +58,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Overview:
         PartSummary("why", "Part 2", 2.0, 0, 0, 0, students, [], [Criterion(2.0, "a reason")]),
     ]
     texts = "# by Augusta Lovelace", "x = '<img src=https://example.org>'"
-    pair = Pair(students[0], students[1], "energies_answer", 0.93, 120, "text", *texts)
+    pair = Pair(students[0], students[1], "energies_answer", 0.93, 120, *texts)
     result = ClassReport("attention_by_hand", place, "bwrap", reports)
     return Overview("Attention by hand", result, parts, [pair], "10% a day")
 
