@@ -21,7 +21,7 @@ Open = Callable[..., Page]
 RECORDED = {
     "attention_stepper": record_path("attention-stepper"),
     "bottleneck": record_path("bottleneck-explorer"),
-    "beam_tree": record_path("multi30k-en-de-rnnsearch-cpu-earlier-seed0-beam-tree"),
+    "beam_tree": record_path("multi30k-en-de-rnnsearch-cpu-seed0-beam-tree"),
 }
 
 

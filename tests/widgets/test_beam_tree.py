@@ -18,7 +18,7 @@ from course_lib.widgets import BeamTree
 from course_lib.widgets.beam_tree import recorded_search
 
 Open = Callable[..., Page]
-NAME = "multi30k-en-de-rnnsearch-cpu-earlier-seed0-beam-tree.json"
+NAME = "multi30k-en-de-rnnsearch-cpu-seed0-beam-tree.json"
 CHAPTER = Path(__file__).resolve().parents[2] / "book" / "04-choosing-words.md"
 
 
@@ -69,7 +69,7 @@ def test_every_step_of_every_search_is_on_the_screen(
         assert len(steps) == 1 + max(node[1] for node in search["nodes"])
         for step, cards in enumerate(steps):
             assert {name for name, _ in cards} == expected(search, step)
-        won = {name.split(",")[0] for name, wins in steps[-1] if wins}
+        won = {name.rsplit(", ", 2)[0] for name, wins in steps[-1] if wins}
         assert won == {search["nodes"][k][2] for k in search["best"]}
         log_prob, length = search["nodes"][search["best"][-1]][3], last_step(search)
         reading = page.locator(".beam-reading").inner_text().replace("−", "-")
@@ -104,21 +104,37 @@ def test_settings_and_keys_move_it(open_figure: Open, figure: dict[str, Any]) ->
 
 
 def test_the_chapter_says_what_was_recorded(figure: dict[str, Any]) -> None:
-    def winner(k: int, penalty: float) -> tuple[int, float]:
+    def search(k: int, penalty: float) -> dict[str, Any]:
         wanted = (figure["source"], k, penalty)
-        one = next(
+        return next(
             s for s in figure["searches"] if (s["source"], s["k"], s["length_penalty"]) == wanted
         )
-        node = one["nodes"][one["best"][-1]]
-        return node[1], node[3]
+
+    def found(k: int, penalty: float) -> tuple[str, list[float]]:
+        """The words that win, and the log-probability of each of their beginnings."""
+        one = search(k, penalty)
+        path = [one["nodes"][number] for number in one["best"]]
+        return " ".join(node[2] for node in path), [node[3] for node in path]
 
     text = CHAPTER.read_text(encoding="utf-8").replace("−", "-")
-    greedy, wider, unscaled = winner(1, 1.0), winner(2, 1.0), winner(5, 0.0)
-    assert f"({wider[1]} against {greedy[1]}), and has two words more" in text
-    assert wider[0] == greedy[0] + 2
-    assert wider[1] < greedy[1]
-    assert unscaled == greedy
-    assert winner(5, 1.0) == wider
+    (greedy, himself), (second, _), (third, food) = (found(k, 1.0) for k in (1, 2, 3))
+    (short, nine), (long, ten) = (found(5, penalty) for penalty in (0.0, 1.0))
+    assert greedy == second
+    assert "restaurant , der sich isst ." in greedy
+    assert "restaurant , das essen isst ." in third
+    assert f"({food[-2]} against {himself[-2]} at the full stop)" in text
+    der = himself[greedy.split().index("der")]
+    assert food[third.split().index("das")] < der
+    kept = sorted(node[3] for node in search(5, 0.0)["nodes"] if node[1] == 7 and node[4] == 0)
+    assert kept.index(nine[short.split().index("essen")]) == 0  # the fifth of five
+    assert len(kept) == 5
+    assert short.endswith("hat essen . </s>")
+    assert long.endswith("hat essen zu . </s>")
+    assert f"ends there ({nine[-1]})" in text
+    assert f"worse ({ten[-1]})" in text
+    assert (len(nine), len(ten)) == (9, 10)
+    assert nine[-1] > ten[-1]
+    assert nine[-1] / 9 < ten[-1] / 10
 
 
 def test_a_search_of_an_own_model_is_what_translate_finds() -> None:
