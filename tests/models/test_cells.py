@@ -1,14 +1,11 @@
 """The recurrent units: their equations, torch's modules, and where the two gated ones part."""
 
-import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
 
 from course_lib.models.cells import UNITS, LSTMUnit, PaperUnit, TanhUnit, TorchUnit, Unit
-from tests.models.paper_names import unit_parameters
 from tests.models.tiny import random
-from tests.reference.cells import State, cell_step
 
 m, n = 3, 4
 TORCH_CELLS = {"tanh": nn.RNNCell, "torch": nn.GRUCell, "lstm": nn.LSTMCell}
@@ -33,21 +30,6 @@ def torch_cell(unit: Unit) -> nn.Module:
     return cell
 
 
-@pytest.mark.parametrize("name", UNITS)
-def test_a_step_is_its_equations(name: str) -> None:
-    unit = drawn(UNITS[name](m, n))
-    x, state = random(5, m), random(5, unit.state_size, seed=2)
-    found = unit(unit.project(x), state).detach().numpy()
-    weights = {key: value.detach().numpy() for key, value in unit.named_parameters()}
-    p = unit_parameters(weights, name, "dec")
-    for row in range(5):
-        cell, h = (state[row, :n], state[row, n:]) if name == "lstm" else (None, state[row])
-        before = State(h.numpy(), None if cell is None else cell.numpy())
-        after = cell_step(p, "dec", name, [("W", x[row].numpy())], before)
-        expected = after.h if after.cell is None else np.concatenate([after.cell, after.h])
-        np.testing.assert_allclose(found[row], expected, atol=1e-14)
-
-
 @pytest.mark.parametrize("kind", [TanhUnit, TorchUnit, LSTMUnit])
 def test_a_step_is_that_of_torchs_cell(kind: type[Unit]) -> None:
     unit = drawn(kind(m, n))
@@ -59,22 +41,6 @@ def test_a_step_is_that_of_torchs_cell(kind: type[Unit]) -> None:
     else:
         state, expected = h, torch_cell(unit)(x, h)
     torch.testing.assert_close(unit(unit.project(x), state), expected, atol=1e-14, rtol=0)
-
-
-@pytest.mark.parametrize("name", UNITS)
-def test_derivatives_of_a_step_are_those_of_finite_differences(name: str) -> None:
-    unit = drawn(UNITS[name](m, n))
-    weights = [p.detach().clone().requires_grad_() for p in unit.parameters()]
-    keys = [key for key, _ in unit.named_parameters()]
-    x = random(2, m).requires_grad_()
-    state = random(2, unit.state_size, seed=2).requires_grad_()
-
-    def step(x: Tensor, state: Tensor, *weights: Tensor) -> Tensor:
-        named = dict(zip(keys, weights, strict=True))
-        projected = nn.functional.linear(x, named["W.weight"], named["W.bias"])
-        return torch.func.functional_call(unit, named, (projected, state))
-
-    assert torch.autograd.gradcheck(step, (x, state, *weights))
 
 
 def test_the_concatenated_form_of_tutorials_is_the_papers_sum() -> None:

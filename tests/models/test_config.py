@@ -84,22 +84,12 @@ def test_dropout_is_a_share_below_one(dropout: float) -> None:
 
 def test_heads_have_to_share_the_annotation() -> None:
     line = refusal({"encoder": "self-attention", "heads": 3})
-    assert "heads" in line
-    assert "8" in line
+    assert line.endswith("Set heads to a divisor of 8: 1, 2, 4, 8.")
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_named_model_is_what_its_paper_says(name: str) -> None:
-    config = model_config(name, "smoke", 20, 20)
-    expected = {
-        "rnnsearch": {"context": "additive", "decoder": "paper"},
-        "rnnencdec": {"context": "fixed", "decoder": "paper"},
-        "sutskever": {"context": "initial", "unit": "lstm", "decoder": "sutskever"},
-        "luong": {"context": "general", "decoder": "luong"},
-    }[name]
-    for field, value in expected.items():
-        assert getattr(config, field) == value
-    assert attends(name) == (config.context in SCORES)
+def test_a_named_model_attends_if_its_context_is_a_score(name: str) -> None:
+    assert attends(name) == (model_config(name, "smoke", 20, 20).context in SCORES)
 
 
 def test_a_named_models_context_stays_of_its_kind() -> None:

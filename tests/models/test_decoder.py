@@ -166,7 +166,7 @@ def test_a_context_of_ones_own_is_searched_with_as_well(k: int) -> None:
         assert found.log_prob == pytest.approx(expected.item(), abs=1e-9)
 
 
-@pytest.mark.parametrize("choices", [Choices(), LUONG, SUTSKEVER], ids=label)
+@pytest.mark.parametrize("choices", [*every_context(), LUONG, SUTSKEVER], ids=label)
 def test_selected_states_go_on_as_their_sentences_would(choices: Choices) -> None:
     """Rows may be dropped, repeated and reordered at any time."""
     model = tiny_model(choices)

@@ -5,12 +5,9 @@ from dataclasses import replace
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from torch import Tensor
 
 from course_lib.corpora.batches import make_source
-from course_lib.models.encoder import last_real, reversed_words
 from tests.models.tiny import every_cell, label, tiny_model
 from tests.reference.translator import Choices
 
@@ -91,23 +88,6 @@ def test_a_turned_source_is_the_sentence_said_backwards(choices: Choices) -> Non
     same(summary, same_summary)
     same(annotations[0], backwards[0, [2, 1, 0, 3]])
     same(annotations[1, :3], backwards[1, [1, 0, 2]])
-
-
-@given(sentences=st.lists(st.lists(st.integers(3, 9), max_size=7), min_size=1, max_size=4))
-def test_turning_twice_gives_the_sentence_back(sentences: list[list[int]]) -> None:
-    source, lengths, mask = make_source(sentences)
-    order = reversed_words(lengths, mask)
-    turned = source.gather(1, order)
-    assert torch.equal(turned, make_source([sentence[::-1] for sentence in sentences])[0])
-    assert torch.equal(turned.gather(1, order), source)
-
-
-@settings(max_examples=25)
-@given(lengths=st.lists(st.integers(1, 6), min_size=1, max_size=4), extra=st.integers(0, 3))
-def test_the_last_real_state_is_never_padding(lengths: list[int], extra: int) -> None:
-    states = torch.arange(max(lengths) + extra).expand(len(lengths), -1)[..., None]
-    mask = torch.arange(max(lengths) + extra) < torch.tensor(lengths)[:, None]
-    assert last_real(states, mask).squeeze(-1).tolist() == [length - 1 for length in lengths]
 
 
 @pytest.mark.parametrize("choices", ENCODERS, ids=label)

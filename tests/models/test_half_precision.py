@@ -1,36 +1,16 @@
 """Training in half precision: every model takes it, on a machine whose chip has it or not."""
 
-from itertools import product
-
 import pytest
 import torch
 
-from course_lib.models.cells import UNITS
-from tests.models.tiny import (
-    DECODERS,
-    PAIRS,
-    batch_of,
-    decoder_of,
-    every_cell,
-    every_context,
-    label,
-    tiny_model,
-)
-
-EVERY = [
-    *every_context(),
-    *every_cell(),
-    *(
-        decoder_of(decoder, unit=unit, layers=layers)
-        for decoder, unit, layers in product(DECODERS, UNITS, (1, 2))
-    ),
-]
+from tests.models.test_against_reference import EVERYTHING
+from tests.models.tiny import PAIRS, batch_of, label, tiny_model
 
 
 @pytest.mark.parametrize("given", [None, 0.5], ids=["teacher-forcing", "scheduled-sampling"])
 def test_every_model_trains_in_bf16_to_nearly_the_loss_in_fp32(given: float | None) -> None:
     batch = batch_of(PAIRS)
-    for choices in EVERY:
+    for choices in EVERYTHING:
         model = tiny_model(choices).float()
         losses = []
         for half in (True, False):

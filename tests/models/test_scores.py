@@ -1,13 +1,12 @@
 """The scores: their equations, what equals what, and what cannot be computed."""
 
-import numpy as np
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from course_lib.errors import CourseError
-from course_lib.models.config import SCORES, ModelConfig
+from course_lib.models.config import ModelConfig
 from course_lib.models.contexts import AttentionContext
 from course_lib.models.scores import (
     AdditiveScore,
@@ -16,7 +15,6 @@ from course_lib.models.scores import (
     build_score,
 )
 from tests.models.tiny import encoder_for, random
-from tests.reference.attention import energy
 
 B, T, n, hidden = 3, 5, 4, 6
 NEEDS_EQUAL_SIZES = ("dot", "scaled-dot")
@@ -33,57 +31,6 @@ def drawn_score(name: str, seed: int = 0) -> Score:
 
 def energies_of(score: Score, query: Tensor, annotations: Tensor) -> Tensor:
     return score(query, score.keys(annotations))
-
-
-@pytest.mark.parametrize("name", SCORES)
-def test_energies_are_the_equations(name: str) -> None:
-    score = drawn_score(name)
-    query, annotations = random(B, n), random(B, T, key_size(name), seed=1)
-    found = energies_of(score, query, annotations)
-    p = {key.removesuffix(".weight"): w.detach().numpy() for key, w in score.named_parameters()}
-    if "v_a" in p:
-        p["v_a"] = p["v_a"][0]
-    expected = [
-        [energy(p, name, s, h_j) for h_j in h]
-        for s, h in zip(query.numpy(), annotations.numpy(), strict=True)
-    ]
-    np.testing.assert_allclose(found.detach().numpy(), expected, atol=1e-14)
-
-
-@pytest.mark.parametrize("name", SCORES)
-def test_derivatives_are_those_of_finite_differences(name: str) -> None:
-    score = drawn_score(name)
-    keys = [key for key, _ in score.named_parameters()]
-    weights = [w.detach().clone().requires_grad_() for w in score.parameters()]
-    query = random(2, n).requires_grad_()
-    annotations = random(2, 3, key_size(name), seed=1).requires_grad_()
-
-    class Whole(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.score = score
-
-        def forward(self, query: Tensor, annotations: Tensor) -> Tensor:
-            return energies_of(self.score, query, annotations)
-
-    def energies(query: Tensor, annotations: Tensor, *weights: Tensor) -> Tensor:
-        named = {f"score.{key}": w for key, w in zip(keys, weights, strict=True)}
-        return torch.func.functional_call(Whole(), named, (query, annotations))
-
-    assert torch.autograd.gradcheck(energies, (query, annotations, *weights))
-
-
-@pytest.mark.parametrize("name", SCORES)
-def test_each_pair_is_scored_for_itself(name: str) -> None:
-    """One energy depends on its own sentence, query and word; on no other."""
-    score = drawn_score(name)
-    query, annotations = random(B, n), random(B, T, key_size(name), seed=1)
-    before = energies_of(score, query, annotations)
-    other = annotations.clone()
-    other[1, 2] += 1
-    after = energies_of(score, query, other)
-    changed = before != after
-    assert changed.nonzero().tolist() == [[1, 2]]
 
 
 def test_concat_is_additive_with_one_matrix_cut_in_two() -> None:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from torch import Tensor, nn
 from torch.nn import functional
 
-from course_lib.errors import CourseError
 from course_lib.models.self_attention import (
     MultiHeadAttention,
     SelfAttention,
@@ -156,24 +155,6 @@ def test_the_encoder_is_its_equations() -> None:
     assert not annotations[1, 3:].any()
 
 
-lengths = st.lists(st.integers(0, 6), min_size=1, max_size=5)
-
-
-@settings(max_examples=40, deadline=None)
-@given(lengths=lengths, more=st.integers(0, 4), seed=st.integers(0, 99), data=st.data())
-def test_company_order_and_padding_never_change_a_sentence(lengths, more, seed, data) -> None:
-    module = encoder()
-    width = max(lengths) + more
-    # What lies in the padding is random too: it is never read.
-    words = random(len(lengths), width, 3, seed=seed)
-    order = data.draw(st.permutations(range(len(lengths))))
-    together = module(words[order], mask_of(*[lengths[k] for k in order], width=width))
-    for row, k in enumerate(order):
-        alone = module(words[k : k + 1, : lengths[k]], mask_of(lengths[k]))
-        torch.testing.assert_close(together[row, : lengths[k]], alone[0], atol=1e-12, rtol=0)
-        assert not together[row, lengths[k] :].any()
-
-
 @settings(max_examples=25, deadline=None)
 @given(order=st.permutations(range(5)))
 def test_an_encoder_without_positions_reads_a_set(order: list[int]) -> None:
@@ -207,14 +188,6 @@ def test_the_weights_for_drawing_are_those_behind_the_annotations() -> None:
     for alpha in weights:
         torch.testing.assert_close(alpha.sum(dim=-1), torch.ones(2, 2, 4, dtype=torch.double))
         assert not alpha[1, :, :, 2:].any()
-
-
-def test_heads_that_do_not_share_the_size_equally_are_refused() -> None:
-    with pytest.raises(CourseError, match=r"divisor of 12: 1, 2, 3, 4, 6, 12\.") as caught:
-        SelfAttention(3, 12, layers=1, heads=5, dropout=0.0)
-    assert "\n" not in str(caught.value)
-    for heads in (1, 2, 3, 4, 6, 12):
-        MultiHeadAttention(12, heads)
 
 
 def test_half_precision_keeps_positions_and_norms_exact() -> None:

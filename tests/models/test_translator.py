@@ -12,7 +12,7 @@ from course_lib.corpora.batches import Batch, make_batch
 from course_lib.errors import CourseError
 from course_lib.models import EncoderDecoder
 from tests.models.test_against_reference import any_choices
-from tests.models.tiny import batch_of, every_context, label, tiny_model
+from tests.models.tiny import PAIRS, batch_of, every_context, label, tiny_model
 from tests.reference.translator import Choices
 
 words = st.integers(3, 6)
@@ -69,13 +69,13 @@ def check_company(choices: Choices, pairs: list, order: list[int], more: tuple[i
 
 
 @pytest.mark.parametrize("choices", [*every_context(), *SELF_ATTENTIVE], ids=label)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(pairs=sentence_pairs, more=st.tuples(st.integers(0, 3), st.integers(0, 3)), data=st.data())
 def test_company_order_and_padding_never_change_a_sentence(choices, pairs, more, data) -> None:
     check_company(choices, pairs, data.draw(st.permutations(range(len(pairs)))), more)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(choices=any_choices, pairs=sentence_pairs, data=st.data())
 def test_company_changes_nothing_whatever_is_combined(choices, pairs, data) -> None:
     try:
@@ -104,6 +104,13 @@ def test_what_lies_in_the_padding_is_never_read(choices: Choices) -> None:
         )
     for found, expected in zip(*results, strict=True):
         assert torch.equal(found, expected)
+
+
+def test_dropout_disturbs_training_and_nothing_else() -> None:
+    model, plain, batch = tiny_model(Choices(), dropout=0.5), tiny_model(Choices()), batch_of(PAIRS)
+    assert model.loss(batch)[0] == plain.loss(batch)[0]
+    torch.manual_seed(0)
+    assert model.train().loss(batch)[0] != plain.train().loss(batch)[0]
 
 
 @settings(max_examples=20, deadline=None)

@@ -83,7 +83,7 @@ def test_a_beam_as_wide_as_the_possibilities_is_exhaustive(monkeypatch, kind) ->
 
 
 @pytest.mark.parametrize("kind", NAMES)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(sentences=SENTENCES, k=st.integers(1, 6), data=st.data())
 def test_company_and_order_never_change_a_translation(kind, sentences, k, data) -> None:
     model = model_of(kind, seed=3)
@@ -100,7 +100,7 @@ def test_company_and_order_never_change_a_translation(kind, sentences, k, data) 
 
 
 @pytest.mark.parametrize("kind", NAMES)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(sentences=SENTENCES, seed=st.integers(0, 5))
 def test_width_one_is_greedy(kind, sentences, seed) -> None:
     model = model_of(kind, seed)
@@ -124,7 +124,7 @@ def test_greedy_takes_the_most_probable_word_at_every_step(monkeypatch) -> None:
 
 
 @pytest.mark.parametrize("kind", NAMES)
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(sentences=SENTENCES, k=st.integers(1, 5))
 def test_a_hypothesis_knows_its_probability_and_its_weights(kind, sentences, k) -> None:
     model = model_of(kind, seed=4)
