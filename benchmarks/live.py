@@ -2,6 +2,7 @@
 
 import tempfile
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from statistics import median
@@ -71,29 +72,35 @@ def _words(browser: Browser, out: Path, rounds: int) -> list[dict[str, Any]]:
     scripts = sorted(out.glob(f"{MODELS[0]}-[0-9].js"))
     parts = [script.read_text().split('"')[3] for script in scripts]
     page.evaluate("(parts) => take({ parts })", parts)
-    session = page.context.new_cdp_session(page)
-    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    busy_for = clock_of(page)
     rows = []
     for promise, k in ((GREEDY, 1), (BEAM, 5)):
         asked = [SENTENCE, {"k": k, "lengthPenalty": 1.2}]
         page.evaluate(SEARCHED, asked)  # compiled by now
-        found = [_timed(page, session, asked) for _ in range(rounds)]
+        found = [_timed(page, busy_for, asked) for _ in range(rounds)]
         wall, processor = (median(values) for values in zip(*found, strict=True))
         rows.append(_row(promise, wall, processor))
     page.close()
     return rows
 
 
-def _timed(page: Page, session: Any, asked: list[Any]) -> tuple[float, float]:
+def _timed(page: Page, busy_for: Callable[[], float], asked: list[Any]) -> tuple[float, float]:
     """Milliseconds a word: on the clock, and of the page's thread."""
-    before = _busy(session)
+    before = busy_for()
     wall, steps = page.evaluate(SEARCHED, asked)
-    return wall, 1000 * (_busy(session) - before) / steps
+    return wall, 1000 * (busy_for() - before) / steps
 
 
-def _busy(session: Any) -> float:
-    metrics = session.send("Performance.getMetrics")["metrics"]
-    return float(next(one["value"] for one in metrics if one["name"] == "TaskDuration"))
+def clock_of(page: Page) -> Callable[[], float]:
+    """Reads for how many seconds of processor time the page's main thread has worked."""
+    session = page.context.new_cdp_session(page)
+    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+
+    def busy_for() -> float:
+        metrics = session.send("Performance.getMetrics")["metrics"]
+        return float(next(one["value"] for one in metrics if one["name"] == "TaskDuration"))
+
+    return busy_for
 
 
 def _first_word(browser: Browser, page_file: Path) -> tuple[float, float]:

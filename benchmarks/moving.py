@@ -1,21 +1,20 @@
 """How long the moving figures take in a browser: to be drawn, and for each step."""
 
 import os
-import shutil
 from collections.abc import Callable
 from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 from tqdm import tqdm
 
-from benchmarks.live import measure_live
+from benchmarks.live import clock_of, measure_live
 from benchmarks.machine import about
-from course_lib.errors import CourseError
 from course_lib.records import record_path
 from course_lib.widgets import FIGURES
 from course_lib.widgets.modules import page_script, style
+from experiments.browser import chromium
 
 WORDS = 60
 DRAWN, STEPPED = 100.0, 16.0
@@ -139,18 +138,13 @@ MEASURE = """async ({values, steps}) => {
 
 def measure_moving(rounds: int = 5) -> dict[str, Any]:
     """Each figure drawn in a fresh page and stepped through, `rounds` times; medians."""
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if not chromium:
-        raise CourseError("Chromium is missing. Install it, or set CHROMIUM to its path.")
     load = os.getloadavg()[0]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium)
+    with chromium() as browser:
         rows = [
             _row(browser, name, make(), rounds) for name, make in tqdm(WORKLOADS.items(), "figures")
         ]
         live = measure_live(browser, rounds)
         version = browser.version
-        browser.close()
     return {
         "what": "figures",
         "unit": "milliseconds",
@@ -173,11 +167,10 @@ def _row(browser: Browser, name: str, work: Workload, rounds: int) -> dict[str, 
             f"<!doctype html><meta charset=utf-8><style>{style()}</style><main></main>"
             f"<script>{page_script(name)}</script>"
         )
-        session = page.context.new_cdp_session(page)
-        session.send("Performance.enable", {"timeDomain": "threadTicks"})
-        before = _busy(session.send("Performance.getMetrics"))
+        busy_for = clock_of(page)
+        before = busy_for()
         found = page.evaluate(MEASURE, {"values": work.values, "steps": work.steps})
-        spent = _busy(session.send("Performance.getMetrics")) - before
+        spent = busy_for() - before
         drawn.append(found["drawn"])
         taken += found["taken"]
         busy.append(1000 * spent / (1 + len(work.steps)))
@@ -191,8 +184,3 @@ def _row(browser: Browser, name: str, work: Workload, rounds: int) -> dict[str, 
         "processor": round(median(busy), 1),
         "steps": len(taken),
     }
-
-
-def _busy(answer: Any) -> float:
-    """Seconds of processor time that the page's main thread has worked."""
-    return float(next(one["value"] for one in answer["metrics"] if one["name"] == "TaskDuration"))

@@ -76,7 +76,8 @@ def record(folder: Path, recorder: ModuleType, names: Sequence[str]) -> None:
         for name in names:
             for made, content in recorder.PARTS[name].record():
                 new[made] = content
-        recorder.check(over(new))
+        if hasattr(recorder, "check"):
+            recorder.check(over(new))
     except BaseException as error:
         write(REFUSED, {name.lstrip("/"): content for name, content in new.items()})
         if not isinstance(error, AssertionError):

@@ -56,8 +56,7 @@ SURE = 0.5
 
 def weights_of(run: Run, corpus: Corpus, split: str) -> list[Weights]:
     """The run's weights on a split, by forced decoding."""
-    words = run.source_vocabulary, run.target_vocabulary
-    return forced_weights(run.model, *words, corpus.splits[split])
+    return forced_weights(run.model, *run.words, corpus.splits[split])
 
 
 def scored(found: Alignments, corpus: Corpus, split: str) -> dict[str, Any]:
@@ -169,8 +168,7 @@ def eflomal_scores(corpus: Corpus, split: str) -> dict[str, Any]:
 
 def batch_of(run: Run, part: Split, sentences: int) -> tuple[Batch, torch.Tensor]:
     """The first sentence pairs of a split, and the run's weights on them."""
-    pairs = encode_pairs(part, (run.source_vocabulary, run.target_vocabulary))
-    batch = make_batch(pairs, range(sentences))
+    batch = make_batch(encode_pairs(part, run.words), range(sentences))
     alpha = run.model.alpha(batch)
     assert alpha is not None
     return batch, alpha
@@ -245,7 +243,7 @@ def offsets(weights: Sequence[Weights], links: Sequence[frozenset[Link]], part: 
 
 def most_probable(run: Run, part: Split) -> list[list[str]]:
     """For each sentence, the word that the model finds most probable at each given position."""
-    pairs = encode_pairs(part, (run.source_vocabulary, run.target_vocabulary))
+    pairs = encode_pairs(part, run.words)
     batch = make_batch(pairs, range(len(pairs)))
     steps = []
     run.model.eval()
@@ -278,22 +276,18 @@ def words_of(weights: Sequence[Weights], guesses: Sequence[list[str]], part: Spl
             if linked:
                 right = int(alpha[i].argmax()) in linked
                 rows.append((word, float(nats[i]), right, guess[i] == word))
-    without = [row for row in rows if row[0] not in PUNCTUATION]
+    kinds = {"all": rows, "without_punctuation": [r for r in rows if r[0] not in PUNCTUATION]}
+    wrong = {kind: [row for row in chosen if not row[2]] for kind, chosen in kinds.items()}
     missed: Counter[str] = Counter(w for w, nats, right, _ in rows if not right and nats < BANDS[2])
     occurs = Counter(word for word, *_ in rows)
-    wrong = [row for row in rows if not row[2]]
-    wrong_words = [row for row in without if not row[2]]
     return {
         "words": len(rows),
         "unlinked": sum(map(len, part.target)) - len(rows),
-        "bands": {"all": banded(rows), "without_punctuation": banded(without)},
-        "wrong_is_flatter": {"all": flatter(rows), "without_punctuation": flatter(without)},
+        "bands": {kind: banded(chosen) for kind, chosen in kinds.items()},
+        "wrong_is_flatter": {kind: flatter(chosen) for kind, chosen in kinds.items()},
         "wrong": {
-            "all": {"words": len(wrong), "written": sum(row[3] for row in wrong)},
-            "without_punctuation": {
-                "words": len(wrong_words),
-                "written": sum(row[3] for row in wrong_words),
-            },
+            kind: {"words": len(found), "written": sum(row[3] for row in found)}
+            for kind, found in wrong.items()
         },
         "written": sum(row[3] for row in rows),
         "sharp_and_wrong": [
@@ -326,7 +320,7 @@ def stage(model: EncoderDecoder, run: Run, corpus: Corpus, epochs: int) -> dict[
     """How flat and how right a model's weights are on the test split, with one warned sentence."""
     part = corpus.splits["test"]
     assert part.links is not None
-    weights = forced_weights(model, run.source_vocabulary, run.target_vocabulary, part)
+    weights = forced_weights(model, *run.words, part)
     diagnoses = [diagnose(alpha) for alpha in weights]
     kept = saved_weights(weights, corpus, "test")["sentences"]
     summary = summarise(diagnoses)

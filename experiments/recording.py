@@ -1,9 +1,11 @@
 """What the recorders share: a part of a recording, small runs, runs that are kept, records.
 
 Each chapter's `record.py` has `PARTS`, by name what it can record, and `check`, which asserts what
-its page says of the records. `make record` runs them (see `__main__.py`).
+its page says of the records; one that makes what an assignment hands out, or a published model,
+has none. `make record` runs them (see `__main__.py`).
 """
 
+import gzip
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,10 +18,12 @@ from safetensors.torch import load_file, save
 
 from course_lib.corpora import Corpus, load_corpus
 from course_lib.corpora.batches import EncodedPair, bucketed_batches, make_batch
+from course_lib.corpora.multi30k import fetch
+from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.evaluation.accuracy import accuracy_by_length
 from course_lib.evaluation.weights import merge_pieces
-from course_lib.files import sha256_of
+from course_lib.files import sha256_of, write_atomically
 from course_lib.models import EncoderDecoder
 from course_lib.models.old_settings import renamed
 from course_lib.models.quantised import quantised
@@ -116,6 +120,13 @@ def searching_runs(
             yield f"{stem}-{name}", config
 
 
+def small_runs(runs: Callable[[], Runs], measured: Callable[[Trained], dict[str, Any]]) -> Records:
+    """Train and score each run; what is measured of it stands beside its result."""
+    for tag, config in runs():
+        done = trained(config)
+        yield name_of(config, tag), {**done.result, **measured(done)}
+
+
 def trained(config: RunConfig) -> Trained:
     """Train on one thread and score with greedy search, in a folder that does not stay."""
     torch.set_num_threads(1)
@@ -129,6 +140,18 @@ def trained(config: RunConfig) -> Trained:
         lines = (path / "hypotheses.test.txt").read_text(encoding="utf-8").splitlines()
         run = load_run(path)
     return Trained(run, corpus, result, [line.split() for line in lines], seconds)
+
+
+def written(
+    model: EncoderDecoder,
+    words: tuple[Vocabulary, Vocabulary],
+    sources: Sequence[Sequence[str]],
+    k: int = 1,
+    length_penalty: float = 1.0,
+) -> list[list[str]]:
+    """Translations of sentences, in words."""
+    found = translate(model, [words[0].encode(source) for source in sources], k, length_penalty)
+    return [words[1].decode(hypothesis.tokens) for hypothesis in found]
 
 
 def examples_of(path: Path) -> list[dict[str, Any]]:
@@ -181,6 +204,16 @@ def in_half_precision(path: Path) -> bytes:
     return save(weights)
 
 
+def rounded_run(config: RunConfig, path: Path) -> Path:
+    """A run that is scored with its weights in half precision, trained first if it is not."""
+    if not (path / RESULT).exists():
+        corpus = corpus_of(config)
+        train(config, corpus, path, quiet=True, resume=True)
+        write_atomically(path / BEST, in_half_precision(path / BEST))
+        finish_run(path, corpus, beam=1)
+    return path
+
+
 def in_eight_bits(path: Path) -> bytes:
     """A file of weights, each row's numbers in 8 bits with one scale (`models.quantised`)."""
     return packed(quantised(load_file(path)), {})
@@ -196,6 +229,12 @@ def name_of(run: RunConfig | dict[str, Any], tag: str = "") -> str:
     """The name of the record of a run, given its configuration or its result."""
     known = vars(run) if isinstance(run, RunConfig) else run
     return recorded_name(known, tag).removesuffix(".json")
+
+
+def captions(split: str, language: str) -> list[str]:
+    """The lines of one file of Multi30k, as people wrote them."""
+    (path,) = fetch([f"{split}.{language}.gz"])
+    return gzip.decompress(path.read_bytes()).decode("utf-8").split("\n")[:-1]
 
 
 def corpus_of(config: RunConfig) -> Corpus:

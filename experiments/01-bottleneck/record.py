@@ -7,15 +7,14 @@ explorer: what the moving figure explores, tokens right by length of both models
     measured.
 """
 
-import shutil
+from functools import partial
 from typing import Any
 
 from course_lib.corpora import load_corpus
 from course_lib.evaluation.accuracy import accuracy_by_length
-from course_lib.files import sha256_of, write_atomically
-from course_lib.search import translate
-from course_lib.training import Run, RunConfig, finish_run, load_run, read_result, train
-from course_lib.training.run_directory import BEST, CONFIG, RESULT, VOCABULARY
+from course_lib.files import sha256_of
+from course_lib.training import Run, RunConfig, load_run, read_result
+from course_lib.training.run_directory import BEST, CONFIG, VOCABULARY
 from experiments.recording import (
     RUNS,
     SMALL,
@@ -25,9 +24,10 @@ from experiments.recording import (
     Runs,
     check_runs,
     corpus_of,
-    in_half_precision,
     name_of,
-    trained,
+    rounded_run,
+    small_runs,
+    written,
 )
 
 PAGE = {
@@ -63,30 +63,10 @@ def runs() -> Runs:
         yield tag, RunConfig("rnnencdec", "verbs", "tokens", changes={**PAGE, **changes})
 
 
-def variants() -> Records:
-    """Train and score them."""
-    for tag, config in runs():
-        done = trained(config)
-        yield name_of(config, tag), {**done.result, "accuracy": done.accuracy()}
-
-
 def explored(model: str, size: int, seed: int) -> RunConfig:
     """The training of one of the figure's models."""
     changes = {**EXPLORED, "hidden": size}
     return RunConfig(model.lower(), "verbs", "tokens", seed=seed, changes=changes)
-
-
-def rounded(config: RunConfig, name: str) -> Run:
-    """The run RUNS/explorer/NAME, trained now unless it is finished."""
-    path = RUNS / "explorer" / name
-    if not (path / RESULT).exists():
-        shutil.rmtree(path, ignore_errors=True)
-        corpus = corpus_of(config)
-        train(config, corpus, path, quiet=True)
-        write_atomically(path / BEST, in_half_precision(path / BEST))
-        finish_run(path, corpus, beam=1)
-        print(f"trained {name}", flush=True)
-    return load_run(path, "cpu")
 
 
 def sentences() -> tuple[Pairs, Pairs, dict[str, str]]:
@@ -98,13 +78,6 @@ def sentences() -> tuple[Pairs, Pairs, dict[str, str]]:
         for part in (corpus.splits["test"], past.splits["test"])
     )
     return seen, longer, {"seen": corpus.sha256["generator"], "longer": past.sha256["generator"]}
-
-
-def translations(run: Run, pairs: Pairs) -> list[list[str]]:
-    """Greedy translations of the sources."""
-    encoded = [run.source_vocabulary.encode(source) for source, _ in pairs]
-    found = translate(run.model, encoded, k=1)
-    return [run.target_vocabulary.decode(hypothesis.tokens) for hypothesis in found]
 
 
 def origin(run: Run) -> dict[str, Any]:
@@ -123,8 +96,9 @@ def measured(runs: dict[Key, Run]) -> dict[str, Any]:
     seen, longer, checksums = sentences()
     pairs = seen + longer
     targets, lengths = [target for _, target in pairs], [len(source) for source, _ in pairs]
-    written = {key: translations(run, pairs) for key, run in runs.items()}
-    rows = {key: accuracy_by_length(w, targets, lengths) for key, w in written.items()}
+    sources = [source for source, _ in pairs]
+    found = {key: written(run.model, run.words, sources) for key, run in runs.items()}
+    rows = {key: accuracy_by_length(words, targets, lengths) for key, words in found.items()}
     some = rows[MODELS[0], SIZES[0], SEEDS[0]]
     origins = {
         f"{name} n{size} seed{seed}": origin(runs[name, size, seed]) for name, size, seed in runs
@@ -133,7 +107,7 @@ def measured(runs: dict[Key, Run]) -> dict[str, Any]:
     examples = []
     for at in (lengths.index(row["lower"]) for row in some):
         source, reference = pairs[at]
-        by_size = {name: [written[name, n, SEEDS[0]][at] for n in SIZES] for name in MODELS}
+        by_size = {name: [found[name, n, SEEDS[0]][at] for n in SIZES] for name in MODELS}
         examples.append({"source": source, "reference": reference, "written": by_size})
     figure = {
         "sizes": list(SIZES),
@@ -157,9 +131,11 @@ def measured(runs: dict[Key, Run]) -> dict[str, Any]:
 
 def explorer() -> Records:
     """The figure's numbers, and the models of the first seed."""
+    home = RUNS / "explorer"
     runs = {
-        (name, size, seed): rounded(
-            explored(name, size, seed), f"{name.lower()}-n{size}-seed{seed}"
+        (name, size, seed): load_run(
+            rounded_run(explored(name, size, seed), home / f"{name.lower()}-n{size}-seed{seed}"),
+            "cpu",
         )
         for seed in SEEDS
         for size in SIZES
@@ -192,6 +168,8 @@ def check(read: Read) -> None:
 
 
 PARTS = {
-    "variants": Part(variants, "about a minute"),
+    "variants": Part(
+        partial(small_runs, runs, lambda done: {"accuracy": done.accuracy()}), "about a minute"
+    ),
     "explorer": Part(explorer, "about ten minutes"),
 }

@@ -10,32 +10,33 @@ reversal: RNNencdec that reads its source first word first or last word first (S
     before it are given.
 """
 
+from functools import partial
 from math import isclose
 from typing import Any
 
 import torch
 from torch.nn.functional import cross_entropy
 
-from course_lib.corpora.batches import EncodedPair, make_batch
+from course_lib.corpora.batches import make_batch
 from course_lib.evaluation.gradients import (
     forward_unit,
     gates_along,
     gradients_through_time,
     sentence_ends,
 )
-from course_lib.models import EncoderDecoder, build_model
+from course_lib.models import build_model
 from course_lib.models.unrolling import unroll
 from course_lib.training import RunConfig, encode_pairs
 from experiments.recording import (
     TOY,
     Part,
     Read,
-    Records,
     Runs,
+    Trained,
     check_runs,
     check_same,
     name_of,
-    trained,
+    small_runs,
 )
 
 SETTINGS: dict[str, Any] = {**TOY, "encoder": "forward", "epochs": 8}
@@ -61,32 +62,33 @@ def gated() -> Runs:
         yield f"gates-{unit}", RunConfig("rnnencdec", "toy", changes={**SETTINGS, "unit": unit})
 
 
-def gates() -> Records:
-    """Train and measure each unit."""
-    for tag, config in gated():
-        run, corpus, result, *_ = trained(config)
-        sources = [run.source_vocabulary.encode(words) for words in corpus.splits["test"].source]
-        fresh = build_model(run.model.config, config.seed)
-        result["gradients"] = {}
-        for name, model in {"fresh": fresh, "trained": run.model}.items():
-            words, states = sentence_ends(model, sources, WORDS)
-            result["gradients"][name] = gradients_through_time(forward_unit(model), words, states)
-        result["sentences"] = len(words)
-        has_gates = run.model.config.unit != "tanh"
-        result["gates"] = gates_along(forward_unit(run.model), words[0]) if has_gates else {}
-        yield name_of(config, tag), result
+def gates(done: Trained) -> dict[str, Any]:
+    """Gradients and gates of one unit."""
+    run = done.run
+    sources = [run.source_vocabulary.encode(words) for words in done.corpus.splits["test"].source]
+    gradients = {}
+    for name, model in {
+        "fresh": build_model(run.model.config, run.config.seed),
+        "trained": run.model,
+    }.items():
+        words, states = sentence_ends(model, sources, WORDS)
+        gradients[name] = gradients_through_time(forward_unit(model), words, states)
+    has_gates = run.model.config.unit != "tanh"
+    along = gates_along(forward_unit(run.model), words[0]) if has_gates else {}
+    return {"gradients": gradients, "sentences": len(words), "gates": along}
 
 
 @torch.no_grad()
-def nats_by_position(model: EncoderDecoder, pairs: list[EncodedPair]) -> list[float]:
+def nats_by_position(done: Trained) -> dict[str, list[float]]:
     """The mean loss of target position 1, 2, ..., the end mark's included."""
+    model, pairs = done.run.model, encode_pairs(done.corpus.splits["test"], done.run.words)
     batch = make_batch(pairs, range(len(pairs)))
     start = model.start(batch.source, batch.source_lengths, batch.source_mask)
     logits = model.decoder.readout(unroll(model.decoder, batch.target_in, start)[0])
     nats = cross_entropy(logits.transpose(1, 2), batch.target_out, reduction="none")
     counts = batch.target_mask.sum(dim=0)
     means = (nats * batch.target_mask).sum(dim=0) / counts
-    return means[counts >= FEWEST].tolist()
+    return {"nats_by_position": means[counts >= FEWEST].tolist()}
 
 
 def turned() -> Runs:
@@ -97,18 +99,6 @@ def turned() -> Runs:
                 settings = {**SETTINGS, **changes, "reverse_source": backwards}
                 config = RunConfig("rnnencdec", corpus, pair, seed=seed, changes=settings)
                 yield f"read-{order}", config
-
-
-def reversal() -> Records:
-    """Train and measure each reading order."""
-    for tag, config in turned():
-        run, corpus, result, *_ = trained(config)
-        words = run.source_vocabulary, run.target_vocabulary
-        pairs = encode_pairs(corpus.splits["test"], words)
-        yield (
-            name_of(config, tag),
-            {**result, "nats_by_position": nats_by_position(run.model, pairs)},
-        )
 
 
 def check(read: Read) -> None:
@@ -137,6 +127,6 @@ def check(read: Read) -> None:
 
 
 PARTS = {
-    "gates": Part(gates, "about ten minutes"),
-    "reversal": Part(reversal, "about eight minutes"),
+    "gates": Part(partial(small_runs, gated, gates), "about ten minutes"),
+    "reversal": Part(partial(small_runs, turned, nats_by_position), "about eight minutes"),
 }

@@ -23,7 +23,8 @@ from course_lib.models.unrolling import unroll
 from course_lib.search import translate
 from course_lib.training import TEACHER_FORCING, RunConfig, encode_pairs, mean_loss
 from course_lib.training.provenance import device_name, git_commit
-from experiments.recording import SMALL, Part, Read, Records, corpus_of, updates
+from course_lib.training.run_directory import make_vocabularies
+from experiments.recording import SMALL, Part, Read, Records, corpus_of, updates, written
 
 SETTINGS: dict[str, Any] = {
     **SMALL,
@@ -58,9 +59,8 @@ def errors(predicted: Tensor, wanted: Tensor) -> list[float]:
 
 def own_words(model: EncoderDecoder, pairs: list[EncodedPair], width: int) -> Tensor:
     """Greedy translations, (B, width), with the end mark, cut or filled up with padding."""
-    written = translate(model, [source for source, _ in pairs], k=1)
-    rows = [[*h.tokens, EOS, *[PAD] * width][:width] for h in written]
-    return torch.tensor(rows)
+    found = translate(model, [source for source, _ in pairs], k=1)
+    return torch.tensor([[*h.tokens, EOS, *[PAD] * width][:width] for h in found])
 
 
 @torch.no_grad()
@@ -87,14 +87,11 @@ def by_position(model: EncoderDecoder, pairs: list[EncodedPair]) -> dict[str, li
     }
 
 
-def tokens(model: EncoderDecoder, pairs: list[EncodedPair], corpus: Corpus, y: Vocabulary) -> float:
+def tokens(model: EncoderDecoder, words: tuple[Vocabulary, Vocabulary], corpus: Corpus) -> float:
     """Tokens right on the validation strings in per cent, the model reading its own words."""
-    wanted = corpus.splits["val"].target
-    written = translate(model, [source for source, _ in pairs], k=1)
-    right = sum(
-        tokens_right(y.decode(h.tokens), words) for h, words in zip(written, wanted, strict=True)
-    )
-    return round(100 * right / sum(map(len, wanted)), 2)
+    val = corpus.splits["val"]
+    right = sum(map(tokens_right, written(model, words, val.source), val.target))
+    return round(100 * right / sum(map(len, val.target)), 2)
 
 
 def one_run(name: str, schedule: str, seed: int) -> dict[str, Any]:
@@ -103,21 +100,21 @@ def one_run(name: str, schedule: str, seed: int) -> dict[str, Any]:
     config = RunConfig(name, "verbs", "tokens", seed=seed, changes=changes)
     corpus = corpus_of(config)
     train, val = corpus.splits["train"], corpus.splits["val"]
-    x, y = Vocabulary.from_sentences(train.source, 1), Vocabulary.from_sentences(train.target, 1)
-    pairs, val_pairs = encode_pairs(train, (x, y)), encode_pairs(val, (x, y))
+    words = make_vocabularies(config, corpus)
+    pairs = encode_pairs(train, words)
     longest = {"min_length": WORDS, "max_length": WORDS, "train": 1, "val": 1, "test": 500}
-    test_pairs = encode_pairs(load_corpus("verbs", "tokens", **longest).splits["test"], (x, y))
+    test_pairs = encode_pairs(load_corpus("verbs", "tokens", **longest).splits["test"], words)
 
-    model = build_model(config.model_config(len(x), len(y)), seed)
+    model = build_model(config.model_config(*map(len, words)), seed)
     total = config.recipe.epochs * -(-len(pairs) // config.recipe.batch_size)
     seconds, norms = 0.0, []
-    curve = [{"step": 0, "tokens": tokens(model, val_pairs, corpus, y)}]
+    curve = [{"step": 0, "tokens": tokens(model, words, corpus)}]
     begin = time.process_time()
     for step, norm in updates(model, pairs, config):
         seconds += time.process_time() - begin
         norms.append(norm)
         if step % EVERY == 0 or step == total:
-            curve.append({"step": step, "tokens": tokens(model, val_pairs, corpus, y)})
+            curve.append({"step": step, "tokens": tokens(model, words, corpus)})
         begin = time.process_time()
     clip = config.recipe.clip
     return {
@@ -128,7 +125,7 @@ def one_run(name: str, schedule: str, seed: int) -> dict[str, Any]:
         "seconds": round(seconds, 1),
         "clipped": round(sum(norm > clip for norm in norms) / total, 4),
         "norms": [round(norm, 3) for norm in norms[::25]],
-        "val_loss": mean_loss(model, val_pairs),
+        "val_loss": mean_loss(model, encode_pairs(val, words)),
         "curve": curve,
         "errors": by_position(model, test_pairs),
         "corpus_sha256": dict(corpus.sha256),

@@ -10,10 +10,10 @@ from typing import Any
 
 import torch
 
-from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.models import EncoderDecoder, count_parameters
 from course_lib.models.old_settings import renamed
 from course_lib.training import RunConfig, read_result
+from course_lib.training.run_directory import make_vocabularies
 from experiments.recording import TOY, Part, Read, Records, corpus_of, kept_run
 
 SEEDS = (0, 1, 2)
@@ -101,8 +101,7 @@ def check(read: Read) -> None:
     assert {name: renamed(kept["changes"]) for name, kept in record["variants"].items()} == VARIANTS
     corpus = corpus_of(config_of({}))
     assert record["corpus_sha256"] == corpus.sha256
-    train = corpus.splits["train"]
-    sizes = [len(Vocabulary.from_sentences(side, 1)) for side in (train.source, train.target)]
+    sizes = [len(words) for words in make_vocabularies(config_of({}), corpus)]
     for kept in record["variants"].values():
         assert len(kept["bleu_tok"]) == len(kept["val_loss"]) == len(SEEDS) >= 3
         assert all(0 < score < 100 for score in kept["bleu_tok"])

@@ -8,8 +8,7 @@ maps: a small RNNsearch after 0, 1 and 4 epochs, each a run of its own: how flat
     of the last each target word's entropy, and whether its weights are right.
 captions: the same of chapter 8's RNNsearch of seed 0 on Multi30k, beside IBM Model 1.
 seeds: two tests of maps (Wiegreffe and Pinter, 2019): weights held uniform, and other seeds.
-stepper: the translations that the figure steps through, and where each of its models comes from;
-    stepper-captions makes only those of chapter 8's pair anew.
+stepper: the translations that the figure steps through, and where each of its models comes from.
 """
 
 import html
@@ -34,8 +33,6 @@ from course_lib.evaluation.symmetrise import both_directions
 from course_lib.evaluation.weights import Weights
 from course_lib.files import sha256_of
 from course_lib.models import EncoderDecoder, build_model
-from course_lib.records import read_record
-from course_lib.search import translate
 from course_lib.training import (
     Run,
     RunConfig,
@@ -45,7 +42,7 @@ from course_lib.training import (
     read_result,
 )
 from course_lib.training.provenance import device_name, git_commit
-from course_lib.training.run_directory import BEST
+from course_lib.training.run_directory import BEST, make_vocabularies
 from course_lib.widgets.stepper import recorded_steps
 from experiments.maps import (
     THRESHOLDS,
@@ -87,6 +84,7 @@ from experiments.recording import (
     result_of,
     trained,
     updates,
+    written,
 )
 
 PAIRS = ("en-de", "de-en")
@@ -231,8 +229,8 @@ def how_good(
 ) -> dict[str, Any]:
     """The validation loss in nats a word, and the share of test sentences right in every word."""
     test = corpus.splits["test"]
-    found = translate(model, [words[0].encode(x) for x in test.source], k=1)
-    right = [words[1].decode(h.tokens) == y for h, y in zip(found, test.target, strict=True)]
+    found = written(model, words, test.source)
+    right = [one == wanted for one, wanted in zip(found, test.target, strict=True)]
     loss = mean_loss(model, encode_pairs(corpus.splits["val"], words))
     return {"val_loss": loss, "right": float(np.mean(right))}
 
@@ -241,8 +239,7 @@ def seeds() -> Records:
     """Train with every seed, weights learned and weights uniform, and compare the maps."""
     first = small(EPOCHS[-1])
     corpus = corpus_of(first)
-    train = corpus.splits["train"]
-    words = Vocabulary.from_sentences(train.source, 1), Vocabulary.from_sentences(train.target, 1)
+    words = make_vocabularies(first, corpus)
     runs: list[dict[str, Any]] = []
     maps: list[list[Weights]] = []
     for seed in SEEDS:
@@ -364,27 +361,6 @@ def captions_of(model: Model) -> Split:
     return corpus_of(model.run.config).splits[CAPTIONS]
 
 
-def captions_of_pair() -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """The captions that chapter 8's pair translates, and where both models come from."""
-    pair = {name: model_of(large(name.lower())) for name in (GIVEN, "RNNencdec")}
-    part = captions_of(pair[GIVEN])
-    lengths = [len(source) for source in part.source]
-    captions = [sentence("Multi30k", part.source[at], pair) for at in map(lengths.index, LENGTHS)]
-    return captions, {f"multi30k en-de {name}": model.origin for name, model in pair.items()}
-
-
-def stepper_captions() -> Records:
-    """Translate these anew; the other sentences stay as they are recorded."""
-    record = read_record("attention-stepper")
-    captions, of_pair = captions_of_pair()
-    sentences = record["figure"]["sentences"]
-    places = [i for i, one in enumerate(sentences) if one["label"].startswith("Multi30k: ")]
-    for i, caption in zip(places, captions, strict=True):
-        sentences[i] = caption
-    record["runs"] |= of_pair
-    yield "attention-stepper", record
-
-
 def stepper() -> Records:
     """Translate the figure's sentences with every model."""
     models = {GIVEN: model_of(ASSIGNMENT / "model", None)}
@@ -398,9 +374,11 @@ def stepper() -> Records:
         sentence(label, held_out[i]["source"], models, held_out[i])
         for i, label in SENTENCES.items()
     ]
-    captions, of_pair = captions_of_pair()
-    sentences += captions
-    origins |= of_pair
+    pair = {name: model_of(large(name.lower())) for name in (GIVEN, "RNNencdec")}
+    origins |= {f"multi30k en-de {name}": model.origin for name, model in pair.items()}
+    sources = captions_of(pair[GIVEN]).source
+    chosen = [next(x for x in sources if len(x) == length) for length in LENGTHS]
+    sentences += [sentence("Multi30k", source, pair) for source in chosen]
     french = kept_run(RunConfig("rnnsearch", "multi30k", "en-fr"), "en-fr")
     one = {GIVEN: model_of(french)}
     origins[f"multi30k en-fr {GIVEN}"] = one[GIVEN].origin
@@ -533,5 +511,4 @@ PARTS = {
     "captions": Part(captions, "minutes, once chapter 8's pair is trained"),
     "seeds": Part(seeds, "six minutes"),
     "stepper": Part(stepper, "a minute, and an hour to train what is not there"),
-    "stepper-captions": Part(stepper_captions, "a minute, once chapter 8's pair is trained"),
 }

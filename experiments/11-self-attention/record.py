@@ -6,19 +6,20 @@ and decoder for all, each trained until its validation loss no longer falls. Bes
 run says whether the encoder was told `positions` and how many `cpu_seconds` the training took.
 """
 
+from functools import partial
 from typing import Any
 
 from experiments.recording import (
     SMALL,
     Part,
     Read,
-    Records,
     Runs,
+    Trained,
     check_runs,
     check_same,
     name_of,
     searching_runs,
-    trained,
+    small_runs,
 )
 
 SETTINGS: dict[str, Any] = {
@@ -44,13 +45,10 @@ def runs() -> Runs:
     return searching_runs("reader", SETTINGS, ENCODERS, SEEDS)
 
 
-def readers() -> Records:
-    """Train and score every run."""
-    for tag, config in runs():
-        run, _, result, _, seconds = trained(config)
-        result["positions"] = run.model.config.encoder != "self-attention-without-positions"
-        result["cpu_seconds"] = round(seconds, 1)
-        yield name_of(config, tag), result
+def told(done: Trained) -> dict[str, Any]:
+    """What is recorded beside a run's result."""
+    positions = done.run.model.config.encoder != "self-attention-without-positions"
+    return {"positions": positions, "cpu_seconds": round(done.cpu_seconds, 1)}
 
 
 def check(read: Read) -> None:
@@ -72,4 +70,4 @@ def check(read: Read) -> None:
         assert min(bleu[encoder]) > 1.5 * max(bleu["no-positions"])
 
 
-PARTS = {"readers": Part(readers, "twenty minutes")}
+PARTS = {"readers": Part(partial(small_runs, runs, told), "twenty minutes")}

@@ -16,10 +16,9 @@ from typing import Any
 from course_lib.corpora import Corpus
 from course_lib.corpora.corpus import Link
 from course_lib.corpora.toy.lexicon import VERBS
-from course_lib.files import write_atomically
-from course_lib.training import RunConfig, finish_run, train
+from course_lib.training import RunConfig
 from course_lib.training.run_directory import BEST, CONFIG, RESULT, VOCABULARY
-from experiments.recording import SMALL, Part, Read, Records, corpus_of, in_half_precision
+from experiments.recording import SMALL, Part, Records, corpus_of, rounded_run
 
 ASSIGNMENT = Path(__file__).parents[2] / "solutions" / "heatmap_analysis"
 CONFIGURATION = RunConfig(
@@ -88,19 +87,12 @@ def text_of(sentences: dict[str, Any]) -> str:
 
 def given_out() -> Records:
     """Train, round the weights, and score what is given out."""
-    corpus = corpus_of(CONFIGURATION)
-    yield str(ASSIGNMENT / "held_out.json"), text_of(held_out(corpus)).encode()
+    held = held_out(corpus_of(CONFIGURATION))
+    yield str(ASSIGNMENT / "held_out.json"), text_of(held).encode()
     with tempfile.TemporaryDirectory() as folder:
-        run = Path(folder) / "model"
-        train(CONFIGURATION, corpus, run, quiet=True)
-        write_atomically(run / BEST, in_half_precision(run / BEST))
-        finish_run(run, corpus, beam=1)
+        run = rounded_run(CONFIGURATION, Path(folder) / "model")
         for name in (CONFIG, VOCABULARY, RESULT, BEST):
             yield str(ASSIGNMENT / "model" / name), (run / name).read_bytes()
-
-
-def check(read: Read) -> None:
-    """Nothing is recorded for a page; what is handed out is looked at in tests/assignments."""
 
 
 PARTS = {"given-out": Part(given_out, "about ten minutes")}

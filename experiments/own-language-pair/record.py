@@ -7,9 +7,7 @@ expected: both models on parts of Multi30k, each read as a folder, and on genera
 report: what `course report` writes of the published models `laptop`, and a picture of it.
 """
 
-import gzip
 import io
-import os
 import shutil
 import subprocess
 import tempfile
@@ -19,11 +17,9 @@ from typing import Any
 
 from babel.messages.mofile import read_mo
 from PIL import Image
-from playwright.sync_api import sync_playwright
 
 from course_lib.corpora.check import Judge
 from course_lib.corpora.check import check as faults_of
-from course_lib.corpora.multi30k import fetch
 from course_lib.corpora.own import OwnText, own_corpus
 from course_lib.corpora.tokenization import detokenize, tokenize
 from course_lib.figures.report import intervals, read_comparison, write_report
@@ -31,7 +27,9 @@ from course_lib.files import sha256_of, write_atomically
 from course_lib.pretrained import published_path
 from course_lib.training import compare, compared_configs, load_run, score_run
 from course_lib.training.provenance import git_commit
+from experiments.browser import chromium
 from experiments.recording import RUNS, Part, Read, Records, corpus_of
+from experiments.recording import captions as lines_of
 
 CATALOGUES = ("iso_3166-1", "iso_639-3")
 LANGUAGES = {
@@ -127,17 +125,10 @@ def catalogues() -> Records:
 
 def captions() -> Records:
     """French and German captions, which are translations of the same English ones."""
-    splits = {"train": "train", "val": "val", "test": "test_2016_flickr"}
-    names = {(x, y): f"{origin}.{y}.gz" for x, origin in splits.items() for y in ("fr", "de")}
     with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary) / "captions"
-        folder.mkdir()
-        for (split, language), path in zip(names, fetch(names.values()), strict=True):
-            shutil.copyfile(path, folder / f"{split}.{language}.gz")
-        yield (
-            "own-text-captions",
-            {"pair": "fr-de", "git_commit": git_commit(), **found_in(folder, "fr-de")},
-        )
+        folder = part_of_captions(Path(temporary) / "captions", "fr-de")
+        record = {"pair": "fr-de", "git_commit": git_commit(), **found_in(folder, "fr-de")}
+    yield "own-text-captions", record
 
 
 def expected(kind: str, pairs: int) -> Records:
@@ -146,7 +137,7 @@ def expected(kind: str, pairs: int) -> Records:
     epochs = max(1, round(READ / pairs))
     changes: dict[str, Any] = {"epochs": epochs}
     if kind == "captions":
-        corpus, pair = str(part_of_captions(home / "text", pairs)), "en-de"
+        corpus, pair = str(part_of_captions(home / "text", "en-de", pairs)), "en-de"
     else:
         corpus, pair = "toy", "en-de"
         changes |= {"corpus.train": pairs, "corpus.val": min(1_000, pairs // 10)}
@@ -170,19 +161,16 @@ def expected(kind: str, pairs: int) -> Records:
     )
 
 
-def part_of_captions(folder: Path, pairs: int) -> Path:
-    """The first so many training pairs of Multi30k to German as somebody's own folder.
+def part_of_captions(folder: Path, pair: str, pairs: int = 29_000) -> Path:
+    """The first so many training pairs of Multi30k as somebody's own folder.
 
     A tenth as many pairs are for validation, at most all of `val`; the test set is whole.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    splits = {"train": "train", "val": "val", "test": "test_2016_flickr"}
-    most = {"train": pairs, "val": pairs // 10, "test": None}
-    for split, origin in splits.items():
-        for language in ("en", "de"):
-            (path,) = fetch([f"{origin}.{language}.gz"])
-            lines = gzip.decompress(path.read_bytes()).decode("utf-8").split("\n")[:-1]
-            text = "".join(line + "\n" for line in lines[: most[split]])
+    splits = {"train": ("train", pairs), "val": ("val", pairs // 10), "test": (TEST, None)}
+    for split, (origin, most) in splits.items():
+        for language in pair.split("-"):
+            text = "".join(line + "\n" for line in lines_of(origin, language)[:most])
             (folder / f"{split}.{language}").write_text(text, encoding="utf-8", newline="\n")
     return folder
 
@@ -219,15 +207,12 @@ def report() -> Records:
 
 def picture_of(page: Path) -> str:
     """Write PICTURE, the report's beginning and a sentence; gives that sentence's name."""
-    with sync_playwright() as playwright:
-        chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+    with chromium() as browser:
         sheet = browser.new_page(viewport={"width": WIDE, "height": 800}, device_scale_factor=2)
         sheet.goto(page.resolve().as_uri())
         height, name = sheet.evaluate(CUT, SENTENCE)
         size = {"x": 0, "y": 0, "width": WIDE, "height": height + 12}
         shot = sheet.screenshot(full_page=True, clip=size)
-        browser.close()
     small, out = Image.open(io.BytesIO(shot)).convert("RGB").quantize(96), io.BytesIO()
     small.save(out, "PNG", optimize=True)
     write_atomically(PICTURE, out.getvalue())

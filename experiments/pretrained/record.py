@@ -23,7 +23,6 @@ from course_lib.errors import CourseError
 from course_lib.evaluation.score import score_split
 from course_lib.files import sha256_of
 from course_lib.pretrained import FOLDER
-from course_lib.search import translate
 from course_lib.training import Run, load_run, read_result
 from course_lib.training.provenance import git_commit
 from course_lib.training.run_directory import BEST, CONFIG, RESULT, VOCABULARY
@@ -31,11 +30,11 @@ from course_lib.widgets.seen import SEEN, seen_words
 from experiments.recording import (
     RUNS,
     Part,
-    Read,
     Records,
     corpus_of,
     in_eight_bits,
     in_half_precision,
+    written,
 )
 
 DTYPES = {
@@ -100,10 +99,9 @@ def scored(source: Path, name: str, run: Run, corpus: Corpus) -> dict[str, Any]:
     """The result of the run's rounded weights, beside what the run in full precision scored."""
     full, weights = read_result(source), run.path / BEST
     penalty = run.config.recipe.length_penalty
-    words = run.source_vocabulary, run.target_vocabulary
     scores, rounding = {}, {}
     for split in (split for split in corpus.splits if split.startswith("test")):
-        scores[split], hypotheses = score_split(run.model, *words, corpus, split, BEAM, penalty)
+        scores[split], hypotheses = score_split(run.model, *run.words, corpus, split, BEAM, penalty)
         before = (source / f"hypotheses.{split}.txt").read_text(encoding="utf-8").splitlines()
         pairs = zip(before, hypotheses, strict=True)
         rounding[split] = {
@@ -111,7 +109,7 @@ def scored(source: Path, name: str, run: Run, corpus: Corpus) -> dict[str, Any]:
             "bleu_tok_full": full["scores"][split]["bleu_tok"],
         }
     on_val = {
-        key: score_split(model, *words, corpus, "val", BEAM, penalty)[0]["bleu_tok"]
+        key: score_split(model, *run.words, corpus, "val", BEAM, penalty)[0]["bleu_tok"]
         for key, model in (
             ("bleu_tok_full", load_run(source, "cpu").model),
             ("bleu_tok", run.model),
@@ -139,14 +137,11 @@ def scored(source: Path, name: str, run: Run, corpus: Corpus) -> dict[str, Any]:
 def examples(run: Run) -> list[dict[str, str]]:
     """The card's sentences as `course translate` answers them."""
     source, target = run.config.pair.split("-")
-    words = [run.source_vocabulary.encode(tokenize(line, source)) for line in SENTENCES]
-    found = translate(run.model, words, BEAM, run.config.recipe.length_penalty)
+    sources = [tokenize(line, source) for line in SENTENCES]
+    found = written(run.model, run.words, sources, BEAM, run.config.recipe.length_penalty)
     return [
-        {
-            "source": line,
-            "translation": detokenize(run.target_vocabulary.decode(hypothesis.tokens), target),
-        }
-        for line, hypothesis in zip(SENTENCES, found, strict=True)
+        {"source": line, "translation": detokenize(words, target)}
+        for line, words in zip(SENTENCES, found, strict=True)
     ]
 
 
@@ -199,10 +194,6 @@ def card(result: dict[str, Any], run: Run, corpus: Corpus) -> str:
         sizes=sizes,
         unseen=unseen,
     )
-
-
-def check(read: Read) -> None:
-    """Nothing is recorded for a page; what is published is looked at in tests/pretrained."""
 
 
 PARTS = {

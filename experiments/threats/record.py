@@ -29,9 +29,8 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from course_lib.assignments import owner
-from course_lib.corpora.batches import make_batch
+from course_lib.corpora.batches import EncodedPair, make_batch
 from course_lib.corpora.corpus import Corpus
-from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.evaluation.bleu import bleu_tok
 from course_lib.evaluation.score import measured
@@ -39,8 +38,8 @@ from course_lib.grading.runs.comparison import MODELS, inspect
 from course_lib.grading.runs.evidence import ALIKE, agreement, alike, kept_of_draw, unpacked
 from course_lib.grading.sources.project import project_root
 from course_lib.models import EncoderDecoder, build_model
-from course_lib.search import translate
 from course_lib.training import (
+    Run,
     RunConfig,
     compare,
     compared_configs,
@@ -49,7 +48,7 @@ from course_lib.training import (
     mean_loss,
 )
 from course_lib.training.provenance import git_commit
-from experiments.recording import Part, Read, Records, corpus_of
+from experiments.recording import Part, Read, Records, corpus_of, written
 
 HANDED_IN = project_root(Path(__file__).parent) / "solutions/training_comparison/handed_in"
 HONEST = ("ada", "bela")
@@ -238,22 +237,19 @@ def forge(forgery: Forgery, source: Path, other: Path, folder: Path, student: st
     for model in MODELS:
         place = folder / "comparison" / model
         run, another = load_run(place), load_run(other / "comparison" / model)
-        words = (run.source_vocabulary, run.target_vocabulary)
         corpus = corpus_of(run.config)
         drawn = build_model(run.model.config, owner.seed(student)).state_dict()
         changed = forgery.change(run.model.state_dict(), another.model.state_dict(), drawn)
         run.model.load_state_dict(changed)
-        _train(run.model, words, corpus, forgery.updates)
+        _train(run.model, encode_pairs(corpus.splits["train"], run.words), forgery.updates)
         tensors = {name: value.contiguous() for name, value in run.model.state_dict().items()}
         save_file(tensors, place / "model.safetensors")
-        _disguise(place, run.model, words, corpus, student, forgery.torch_version)
+        _disguise(run, corpus, student, forgery.torch_version)
     return process_time() - begin
 
 
-def _train(
-    model: EncoderDecoder, words: tuple[Vocabulary, Vocabulary], corpus: Corpus, updates: int
-) -> None:
-    pairs, draw = encode_pairs(corpus.splits["train"], words), torch.Generator().manual_seed(7)
+def _train(model: EncoderDecoder, pairs: list[EncodedPair], updates: int) -> None:
+    draw = torch.Generator().manual_seed(7)
     optimiser = torch.optim.Adam(model.parameters(), lr=RATE)
     model.train()
     for update in range(updates):
@@ -268,33 +264,23 @@ def _train(
 
 
 @torch.no_grad()
-def _disguise(
-    place: Path,
-    model: EncoderDecoder,
-    words: tuple[Vocabulary, Vocabulary],
-    corpus: Corpus,
-    student: str,
-    torch_version: str,
-) -> None:
+def _disguise(run: Run, corpus: Corpus, student: str, torch_version: str) -> None:
     """A seed, a curve, translations and scores that fit the weights."""
+    place, val, test = run.path, corpus.splits["val"], corpus.splits["test"]
     result = json.loads((place / "result.json").read_text())
     config = yaml.safe_load((place / "config.yaml").read_text())
     rows, seed = result["metrics"], owner.seed(student)
-    pairs = encode_pairs(corpus.splits["val"], words)
-    loss = mean_loss(model, pairs)
-    found = translate(model, [source for source, _ in pairs], k=1)
-    written = [words[1].decode(one.tokens) for one in found]
+    loss = mean_loss(run.model, encode_pairs(val, run.words))
     best = result["best_epoch"]
     for row in rows:
         if row["epoch"] == best:
-            score = bleu_tok(written, corpus.splits["val"].target).score
+            score = bleu_tok(written(run.model, run.words, val.source), val.target).score
             row |= {"val_loss": loss, "val_bleu": score}
         else:
             row["val_loss"] = max(row["val_loss"], loss + 0.004 * abs(row["epoch"] - best))
-    sources = [words[0].encode(source) for source in corpus.splits["test"].source]
-    found = translate(model, sources, result["scores"]["test"]["beam"], 1.0)
-    written = [words[1].decode(one.tokens) for one in found]
-    result["scores"]["test"] |= measured(written, corpus, "test")
+    beam = result["scores"]["test"]["beam"]
+    found = written(run.model, run.words, test.source, beam)
+    result["scores"]["test"] |= measured(found, corpus, "test")
     result |= {"metrics": rows, "best_val_loss": loss, "seed": seed}
     if torch_version:
         result["versions"]["torch"] = torch_version
@@ -302,7 +288,7 @@ def _disguise(
         "config.yaml": yaml.safe_dump(config | {"seed": seed}, sort_keys=False),
         "result.json": json.dumps(result),
         "metrics.jsonl": "".join(json.dumps(row) + "\n" for row in rows),
-        "hypotheses.test.txt": "".join(" ".join(line) + "\n" for line in written),
+        "hypotheses.test.txt": "".join(" ".join(line) + "\n" for line in found),
     }
     for name, text in texts.items():
         (place / name).write_text(text)

@@ -7,10 +7,7 @@ and BLEU on `val` with these weights and with those that are published. Needs Ch
 """
 
 import base64
-import gzip
-import os
 import random
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -19,12 +16,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 from tqdm import tqdm
 
 from course_lib.corpora import Corpus, load_corpus
 from course_lib.corpora.batches import make_batch
-from course_lib.corpora.multi30k import locate
 from course_lib.corpora.tokenization import LANGUAGES, detokenize, tokenize
 from course_lib.evaluation.score import score_split
 from course_lib.models.quantised import dequantised, quantised
@@ -33,8 +29,9 @@ from course_lib.search import Hypothesis, translate
 from course_lib.training import Run, load_run
 from course_lib.widgets.modules import worker_script
 from course_lib.widgets.pack import pack, rules
+from experiments.browser import chromium
 from experiments.in_hand import EVERY, translate_in_hand
-from experiments.recording import Part, Read, Records
+from experiments.recording import Part, Read, Records, captions
 
 SPLITS = ("train", "val", "test_2016_flickr")
 TEST = SPLITS[-1]
@@ -76,13 +73,10 @@ LOGITS = """([source, target]) => {
 @contextmanager
 def browser_page() -> Iterator[tuple[Page, str]]:
     """A page that knows what the worker knows, and the browser's version."""
-    with sync_playwright() as playwright:
-        chromium = os.environ.get("CHROMIUM") or shutil.which("chromium")
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+    with chromium() as browser:
         page = browser.new_page()
         page.set_content(f"<!doctype html><meta charset=utf-8><script>{worker_script()}</script>")
         yield page, browser.version
-        browser.close()
 
 
 def when(version: str) -> dict[str, str]:
@@ -103,14 +97,6 @@ def record_text() -> Records:
                     for at in tqdm(range(0, len(lines), 1000), f"{split}.{language}")
                 )
     yield "translator-text", {**when(version), "files": rows}
-
-
-def captions(split: str, language: str) -> list[str]:
-    """The captions as people wrote them."""
-    path = locate(f"{split}.{language}.gz")
-    assert path is not None, "run: course corpus fetch multi30k"
-    with gzip.open(path, "rt", encoding="utf-8", newline="\n") as file:
-        return file.read().split("\n")[:-1]
 
 
 def different(page: Page, language: str, lines: list[str]) -> int:
@@ -164,15 +150,8 @@ def sources_of(run: Run, corpus: Corpus) -> list[list[int]]:
 
 def bleu(run: Run, corpus: Corpus) -> float:
     """Tokenised BLEU on `val` with beam 12."""
-    scores, _ = score_split(
-        run.model,
-        run.source_vocabulary,
-        run.target_vocabulary,
-        corpus,
-        "val",
-        12,
-        run.config.recipe.length_penalty,
-    )
+    penalty = run.config.recipe.length_penalty
+    scores, _ = score_split(run.model, *run.words, corpus, "val", 12, penalty)
     return float(scores["bleu_tok"])
 
 
