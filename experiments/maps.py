@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from course_lib.corpora import Corpus
-from course_lib.corpora.batches import Batch, make_batch
+from course_lib.corpora.batches import make_batch
 from course_lib.corpora.corpus import Link, Split
 from course_lib.evaluation.accuracy import tokens_right
 from course_lib.evaluation.align import Alignments, model1_alignments, saved_weights
@@ -22,11 +22,10 @@ from course_lib.evaluation.alignment import (
     threshold_links,
     transposed,
 )
-from course_lib.evaluation.diagnostics import crossings, diagnose, entropy, summarise
+from course_lib.evaluation.diagnostics import diagnose, entropy, summarise
 from course_lib.evaluation.faithfulness import (
     erased_words,
     left_out_words,
-    permuted_weights,
     rank_correlation,
 )
 from course_lib.evaluation.forced import forced_weights
@@ -40,16 +39,11 @@ THRESHOLDS = (
     *(0.02, 0.05, 0.075, 0.1, 0.125, 0.15, 0.2, 0.25, 0.3),
     *(0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9),
 )
-SHARES = ((0.0, 0.5), (0.5, 0.75), (0.75, 0.9), (0.9, 0.99), (0.99, 1.01))
-"""The largest weights of a step, from and below, that are counted together."""
 BANDS = (0.0, 0.02, 0.1, 0.3, 0.6, 1.0)
 """Lower ends of the entropies, in nats, in which words are counted together."""
 PUNCTUATION = {".", ","}
 FARTHEST = 4
 """Offsets from the right word are counted one by one up to here."""
-SHORT = 14
-"""The most words a side of the sentence shown for its crossing links: more would not fit a page."""
-PERMUTATIONS = 10
 SURE = 0.5
 """A crossing of two words counts where both have at least this weight."""
 
@@ -81,13 +75,11 @@ def translated(path: Path, corpus: Corpus) -> dict[str, Any]:
     }
 
 
-def threshold_curve(
-    weights: list[Weights], corpus: Corpus, end_mark: bool = True
-) -> list[dict[str, Any]]:
-    """Scores on the validation split for each threshold; `end_mark`: whether it takes a share."""
+def threshold_curve(weights: list[Weights], corpus: Corpus) -> list[dict[str, Any]]:
+    """Scores on the validation split for each threshold, the end mark left out."""
     rows = []
     for threshold in THRESHOLDS:
-        found = [threshold_links(alpha, threshold, end_mark=end_mark) for alpha in weights]
+        found = [threshold_links(alpha, threshold, end_mark=False) for alpha in weights]
         rows.append({"threshold": threshold, **scored(found, corpus, "val")})
     return rows
 
@@ -166,52 +158,24 @@ def eflomal_scores(corpus: Corpus, split: str) -> dict[str, Any]:
     }
 
 
-def batch_of(run: Run, part: Split, sentences: int) -> tuple[Batch, torch.Tensor]:
-    """The first sentence pairs of a split, and the run's weights on them."""
+def followed(run: Run, part: Split, sentences: int) -> dict[str, Any]:
+    """Kendall's tau between a step's weights and what each source word's absence changes.
+
+    Averaged over the steps of the first sentences, for words `erased` from the memory and
+    `left_out` of the sentence; the end mark does not take part.
+    """
     batch = make_batch(encode_pairs(part, run.words), range(sentences))
     alpha = run.model.alpha(batch)
     assert alpha is not None
-    return batch, alpha
-
-
-def absence(model: EncoderDecoder, batch: Batch, alpha: torch.Tensor) -> dict[str, float]:
-    """Kendall's tau between a step's weights and what each source word's absence changes.
-
-    Averaged over the steps, for words `erased` from the memory and `left_out` of the sentence; the
-    end mark does not take part.
-    """
-    left_out = left_out_words(model, batch)
-    erased = erased_words(model, batch).masked_fill(left_out.isnan(), torch.nan)
-    return {
-        name: float(rank_correlation(alpha, changes).nanmean())
-        for name, changes in (("erased", erased), ("left_out", left_out))
-    }
-
-
-def followed(run: Run, part: Split, sentences: int) -> dict[str, Any]:
-    """How far the output follows the weights (Jain and Wallace, 2019), on the first sentences.
-
-    `permuted`: the median over the steps of the median distance. Also see `absence`.
-    """
-    batch, alpha = batch_of(run, part, sentences)
+    left_out = left_out_words(run.model, batch)
+    erased = erased_words(run.model, batch).masked_fill(left_out.isnan(), torch.nan)
     return {
         "sentences": sentences,
-        "steps": int(batch.target_mask.sum()),
-        "permuted": float(permuted_weights(run.model, batch, PERMUTATIONS).nanmedian()),
-        **absence(run.model, batch, alpha),
+        **{
+            name: float(rank_correlation(alpha, changes).nanmean())
+            for name, changes in (("erased", erased), ("left_out", left_out))
+        },
     }
-
-
-def followed_by_size(run: Run, part: Split, sentences: int) -> dict[str, Any]:
-    """The same with `permuted` for steps by their largest weight."""
-    batch, alpha = batch_of(run, part, sentences)
-    largest, moved = alpha.max(dim=-1).values, permuted_weights(run.model, batch)
-    rows = []
-    for lower, upper in SHARES:
-        chosen = moved[batch.target_mask & (largest >= lower) & (largest < upper)]
-        middle = float(chosen.median()) if len(chosen) else None
-        rows.append({"from": lower, "below": upper, "steps": len(chosen), "median": middle})
-    return {"sentences": sentences, "permuted": rows, **absence(run.model, batch, alpha)}
 
 
 def offsets(weights: Sequence[Weights], links: Sequence[frozenset[Link]], part: Split) -> Any:
@@ -263,9 +227,7 @@ def words_of(weights: Sequence[Weights], guesses: Sequence[list[str]], part: Spl
     """Every target word that has a gold link: its entropy, whether its largest weight is on a word
     it is linked to, and whether the model would have written it.
 
-    `bands`: by entropy, all words and those without punctuation. `wrong_is_flatter`: how often a
-    wrong word has the higher entropy, if one right and one wrong word are drawn. `sharp_and_wrong`:
-    the words most often wrong in the two sharpest bands.
+    `bands`: by entropy, all words and those without punctuation.
     """
     assert part.links is not None
     rows = []
@@ -278,22 +240,14 @@ def words_of(weights: Sequence[Weights], guesses: Sequence[list[str]], part: Spl
                 rows.append((word, float(nats[i]), right, guess[i] == word))
     kinds = {"all": rows, "without_punctuation": [r for r in rows if r[0] not in PUNCTUATION]}
     wrong = {kind: [row for row in chosen if not row[2]] for kind, chosen in kinds.items()}
-    missed: Counter[str] = Counter(w for w, nats, right, _ in rows if not right and nats < BANDS[2])
-    occurs = Counter(word for word, *_ in rows)
     return {
         "words": len(rows),
-        "unlinked": sum(map(len, part.target)) - len(rows),
         "bands": {kind: banded(chosen) for kind, chosen in kinds.items()},
-        "wrong_is_flatter": {kind: flatter(chosen) for kind, chosen in kinds.items()},
         "wrong": {
             kind: {"words": len(found), "written": sum(row[3] for row in found)}
             for kind, found in wrong.items()
         },
         "written": sum(row[3] for row in rows),
-        "sharp_and_wrong": [
-            {"word": word, "sharp_and_wrong": count, "occurs": occurs[word]}
-            for word, count in missed.most_common(6)
-        ],
     }
 
 
@@ -307,13 +261,6 @@ def banded(rows: Sequence[tuple[str, float, bool, bool]]) -> list[dict[str, Any]
         wrong = sum(not right for _, _, right, _ in chosen)
         found.append({"from": lower, "below": upper, "words": len(chosen), "wrong": wrong})
     return found
-
-
-def flatter(rows: Sequence[tuple[str, float, bool, bool]]) -> float:
-    """The chance that of a right and a wrong word the wrong one has the higher entropy."""
-    right = np.array([nats for _, nats, is_right, _ in rows if is_right])
-    wrong = np.array([nats for _, nats, is_right, _ in rows if not is_right])
-    return float((wrong[:, None] > right).mean() + (wrong[:, None] == right).mean() / 2)
 
 
 def stage(model: EncoderDecoder, run: Run, corpus: Corpus, epochs: int) -> dict[str, Any]:
@@ -338,17 +285,6 @@ def stage(model: EncoderDecoder, run: Run, corpus: Corpus, epochs: int) -> dict[
         "sentences": len(part),
         "warned": warned,
     }
-
-
-def most_crossed(
-    kept: Sequence[dict[str, Any]], agreed: Sequence[frozenset[Link]]
-) -> dict[str, Any]:
-    """The short sentence with most crossings among links that weights and Model 1 both found."""
-    short = [
-        i for i, one in enumerate(kept) if max(map(len, (one["source"], one["target"]))) <= SHORT
-    ]
-    i = max(short, key=lambda i: crossings(agreed[i] & set(kept[i]["links"])))
-    return {"position": i, "agreed": sorted(agreed[i]), **kept[i]}
 
 
 def agreement(one: list[Weights], other: list[Weights]) -> dict[str, float]:
@@ -423,11 +359,10 @@ def check_offsets(counts: dict[str, Any]) -> None:
 
 
 def check_words(words: dict[str, Any]) -> None:
-    """Bands of entropy hold every word once, and wrong words are flatter more often than not."""
+    """Bands of entropy hold every word once."""
     for kind, bands in words["bands"].items():
         assert [band["below"] for band in bands[:-1]] == [band["from"] for band in bands[1:]]
         assert sum(band["wrong"] for band in bands) == words["wrong"][kind]["words"]
         assert all(0 <= band["wrong"] <= band["words"] for band in bands)
     assert sum(band["words"] for band in words["bands"]["all"]) == words["words"]
     assert all(0 <= wrong["written"] <= wrong["words"] for wrong in words["wrong"].values())
-    assert all(0.5 < chance < 1 for chance in words["wrong_is_flatter"].values())

@@ -258,11 +258,8 @@ def large(model: str, seed: int = 0) -> Path:
     return kept_run(config, f"compare-cpu-seed{seed}/{model}")
 
 
-def updates(
-    model: EncoderDecoder, pairs: list[EncodedPair], config: RunConfig
-) -> Iterator[tuple[int, float]]:
-    """Train by the configuration's recipe without validating: number and gradient's norm of each
-    update that was made."""
+def updates(model: EncoderDecoder, pairs: list[EncodedPair], config: RunConfig) -> Iterator[int]:
+    """Train by the configuration's recipe without validating; the number of each update made."""
     recipe = config.recipe
     optimiser = make_optimiser((p for p in model.parameters() if p.requires_grad), recipe)
     torch.manual_seed(config.seed)
@@ -275,11 +272,11 @@ def updates(
             model.train()
             loss, count = model.loss(make_batch(pairs, index), given=given_at(step, total, recipe))
             (loss / count).backward()
-            norm = float(torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.clip))
+            torch.nn.utils.clip_grad_norm_(model.parameters(), recipe.clip)
             optimiser.step()
             optimiser.zero_grad()
             step += 1
-            yield step, norm
+            yield step
 
 
 def settings_of(result: dict[str, Any]) -> dict[str, Any]:

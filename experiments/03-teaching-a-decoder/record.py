@@ -107,24 +107,20 @@ def one_run(name: str, schedule: str, seed: int) -> dict[str, Any]:
 
     model = build_model(config.model_config(*map(len, words)), seed)
     total = config.recipe.epochs * -(-len(pairs) // config.recipe.batch_size)
-    seconds, norms = 0.0, []
+    seconds = 0.0
     curve = [{"step": 0, "tokens": tokens(model, words, corpus)}]
     begin = time.process_time()
-    for step, norm in updates(model, pairs, config):
+    for step in updates(model, pairs, config):
         seconds += time.process_time() - begin
-        norms.append(norm)
         if step % EVERY == 0 or step == total:
             curve.append({"step": step, "tokens": tokens(model, words, corpus)})
         begin = time.process_time()
-    clip = config.recipe.clip
     return {
         "model": name,
         "schedule": schedule,
         "seed": seed,
         "updates": total,
         "seconds": round(seconds, 1),
-        "clipped": round(sum(norm > clip for norm in norms) / total, 4),
-        "norms": [round(norm, 3) for norm in norms[::25]],
         "val_loss": mean_loss(model, encode_pairs(val, words)),
         "curve": curve,
         "errors": by_position(model, test_pairs),
@@ -176,7 +172,6 @@ def check(read: Read) -> None:
         assert [row["step"] for row in run["curve"]] == steps
         assert steps[-1] == run["updates"]
         assert all(0 <= row["tokens"] <= 100 for row in run["curve"])
-        assert 0 <= run["clipped"] <= 1
         assert run["seconds"] > 0
         errors = run["errors"]
         assert {len(row) for row in errors.values()} == {record["words"] + 1}
