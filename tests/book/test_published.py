@@ -74,11 +74,6 @@ def test_the_chapter_prints_the_phrases_of_the_file(paper: dict[str, Any]) -> No
     assert printed == paper["long_sentences"][0]["phrases"]
 
 
-def test_the_long_sentence_has_forty_words(paper: dict[str, Any]) -> None:
-    phrases = paper["long_sentences"][0]["phrases"]
-    assert len(" ".join(row[0] for row in phrases).split()) == 40
-
-
 def test_published_scores_on_captions_name_their_sources() -> None:
     published = read_record("published-multi30k")
     bibliography = parse_file(BOOK / "references.bib").entries

@@ -83,20 +83,6 @@ def test_fetch_is_content_with_files_at_hand(course: Course, files: Path) -> Non
     assert out == f"multi30k: 9 files, every SHA-256 as published, in {files}.\n"
 
 
-def test_fetch_offline_says_what_to_put_where(course: Course, cache: Path) -> None:
-    status, out, err = course("corpus", "fetch", "multi30k")
-    assert (status, out) == (2, "")
-    assert err.count("\n") == 1
-    assert "train.en.gz" in err
-    assert str(cache) in err
-
-
-def test_missing_files_fail_verification_with_the_command_that_helps(course: Course) -> None:
-    status, _, err = course("corpus", "verify", "multi30k")
-    assert status == 1
-    assert "Run `course corpus fetch multi30k`." in err
-
-
 @pytest.mark.parametrize("name", GENERATED)
 def test_generated_corpora_need_neither_fetching_nor_verifying(course: Course, name: str) -> None:
     for command in ("fetch", "verify"):

@@ -31,12 +31,6 @@ def test_options_reach_the_generator_and_decide_the_checksum(name: str) -> None:
     assert first.splits != other.splits
 
 
-@pytest.mark.parametrize("name", GENERATED)
-def test_wrong_sizes_are_one_line(name: str) -> None:
-    with pytest.raises(CourseError):
-        load_corpus(name, train=-1)
-
-
 @pytest.mark.parametrize("mistake", ["no-such-corpus", "", "Toy"])
 def test_unknown_name_is_answered_with_the_names(mistake: str) -> None:
     with pytest.raises(CourseError) as caught:

@@ -17,7 +17,6 @@ from course_lib.evaluation.alignment import (
     transposed,
 )
 from course_lib.evaluation.links import GoldLinks, parse_links
-from course_lib.evaluation.weights import merge_pieces
 
 link_sets = st.frozensets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=8)
 golds = st.builds(GoldLinks, link_sets, link_sets)
@@ -42,30 +41,6 @@ def test_by_hand() -> None:
     assert score.recall == pytest.approx(1 / 2)
     assert score.aer == pytest.approx(1 - 3 / 5)
     assert (score.links, score.sure, score.possible) == (3, 2, 4)
-
-
-def test_the_error_rate_by_hand_of_chapter_9() -> None:
-    """she went home / sie ging nach hause; of the possible links 2p2 may be there or not."""
-    gold = [parse_links("0-0 1-1 2-3 2p2")]
-    rates = [
-        alignment_error_rate([parse_links(answer).sure], gold).aer
-        for answer in ("0-0 1-1 1-2 2-3", "0-0 1-1 2-2 2-3", "0-0 1-1 2-3")
-    ]
-    assert rates == pytest.approx([1 / 7, 0, 0])
-
-
-def test_a_corpus_in_the_published_format() -> None:
-    """Gold in the manner of the RWTH and Hansard sets, scored by hand.
-
-    Sentence 1: |A| = 3, |A & S| = 2, |A & P| = 3, |S| = 2. Sentence 2: 2, 1, 1, 3. Sentence 3 has
-    only possible links, 1, 0, 1, 0.
-    """
-    gold = [parse_links(line) for line in ("0-0 1-1 1p2 2p2", "0-1 1-0 2-2", "0p0 0p1")]
-    predicted = [parse_links(line).sure for line in ("0-0 1-1 1-2", "0-1 1-2", "0-1")]
-    score = alignment_error_rate(predicted, gold)
-    assert score.precision == pytest.approx((3 + 1 + 1) / (3 + 2 + 1))
-    assert score.recall == pytest.approx((2 + 1 + 0) / (2 + 3 + 0))
-    assert score.aer == pytest.approx(1 - (3 + 5) / (6 + 5))
 
 
 @given(sentences)
@@ -170,10 +145,3 @@ def test_the_diagonal_links_every_target_word_inside_the_source(source: int, tar
     assert [source - 1 - i for i in reversed(places)] == pytest.approx(places, abs=1)
     if source == target:
         assert places == list(range(target))
-
-
-def test_pieces_of_words() -> None:
-    """The pieces of a source word add up before the largest weight is looked for."""
-    source_words, target_words = [0, 0, 1], [0, 1]
-    alpha = [[0.3, 0.3, 0.4, 0.0], [0.0, 0.1, 0.9, 0.0], [0.0, 0.0, 0.0, 1.0]]
-    assert argmax_links(merge_pieces(alpha, source_words, target_words)) == {(0, 0), (1, 1)}

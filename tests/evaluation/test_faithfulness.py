@@ -246,18 +246,6 @@ def test_a_model_without_weights_is_refused(context: str) -> None:
             experiment(model, batch_of())
 
 
-def test_rank_correlation_by_hand() -> None:
-    first = torch.tensor([1.0, 2.0, 3.0, 4.0])
-    assert rank_correlation(first, first * 10) == 1
-    assert rank_correlation(first, -first) == -1
-    # Of six pairs one is the other way round.
-    assert rank_correlation(first, torch.tensor([1.0, 2, 4, 3])) == pytest.approx(4 / 6)
-    # A tie in one of them: 5 pairs alike, and 5 of 6 untied.
-    tied = torch.tensor([1.0, 2, 3, 3])
-    assert rank_correlation(first, tied) == pytest.approx(5 / math.sqrt(6 * 5))
-    assert rank_correlation(first, torch.ones(4)).isnan()
-
-
 @given(st.lists(st.tuples(*[st.integers(0, 4)] * 2), min_size=2, max_size=8))
 def test_rank_correlation_counts_pairs(points: list[tuple[int, int]]) -> None:
     pairs = [(a, b) for k, a in enumerate(points) for b in points[:k]]
