@@ -151,7 +151,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClassReport]:
 @pytest.fixture(scope="module")
 def patient(tmp_path_factory: pytest.TempPathFactory) -> ClassReport:
     """Those that run into a limit, and an honest one among them."""
-    short = "c.ContainedExecute.timeout = 6\nc.ContainedExecute.patience_seconds = 4"
+    short = "c.ContainedExecute.timeout = 6\nc.ContainedExecute.patience_seconds = 20"
     return graded([*PATIENT, "honest"], tmp_path_factory.mktemp("patient"), short)
 
 

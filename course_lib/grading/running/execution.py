@@ -47,6 +47,9 @@ AGENT = "__import__('course_lib.assignments.agent').assignments.agent"
 TIMED_OUT = "CellTimeoutError"
 """The name of the error of a cell that was stopped."""
 
+STOPPED = "This cell did not end in time, and was stopped."
+"""What it says there."""
+
 LARGEST_MESSAGE = 8 * 1024**2
 """Bytes. What is larger never reaches the grader's memory."""
 
@@ -84,10 +87,10 @@ class ContainedExecute(ExecutePreprocessor):
     timeout = Integer(30, help="Seconds for a cell.").tag(config=True)
     allow_errors = Bool(True, help="Later cells run after an error, too.")
     interrupt_on_timeout = Bool(True)
-    error_on_timeout = Dict({"ename": TIMED_OUT, "evalue": "", "traceback": [TIMED_OUT]})
+    error_on_timeout = Dict({"ename": TIMED_OUT, "evalue": STOPPED, "traceback": [STOPPED]})
     submission_seconds = Integer(180, help="Wall time for all cells but tests.").tag(config=True)
     patience_seconds = Integer(
-        5, help="How long a kernel may take to answer after a cell was interrupted."
+        30, help="How long a kernel may take to answer after a cell was interrupted."
     ).tag(config=True)
     most_output = Integer(
         10 * 1024**2, help="Characters that one cell may put out; what follows is dropped."
