@@ -4,9 +4,10 @@ import time
 from collections.abc import Callable
 from itertools import product
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.machine import about, copy_rate, product_rates, tanh_rate
 from course_lib.models import ModelConfig
@@ -30,13 +31,6 @@ REFERENCE = ("additive", 256, 10)
 """The case that the summary is of: the course's sizes at about the mean length of a sentence."""
 
 
-class Rates(NamedTuple):
-    """What the machine does in a second: operations of matrix products, tanh."""
-
-    products: float
-    tanh: float
-
-
 def measure_attention(
     threads: int = 1,
     batch: int = 64,
@@ -54,10 +48,8 @@ def measure_attention(
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:
-        rates = Rates(
-            products=max(rate() for rate in product_rates(torch.float32) for _ in range(5)),
-            tanh=tanh_rate(),
-        )
+        products = max(rate() for rate in product_rates(torch.float32) for _ in range(5))
+        rates = {"products": products, "tanh": tanh_rate()}
         rows = [
             {"score": score, "size": n, "source_length": t_x}
             | _measure(_case(score, n), batch, n, t_x, rounds, rates)
@@ -76,8 +68,8 @@ def measure_attention(
         "rounds": rounds,
         **chosen,
         "ratio_bucketed": None,
-        "gflops_of_products": rates.products / 1e9,
-        "billion_tanh_a_second": rates.tanh / 1e9,
+        "gflops_of_products": rates["products"] / 1e9,
+        "billion_tanh_a_second": rates["tanh"] / 1e9,
         "rows": rows,
         **about(),
     }
@@ -92,7 +84,7 @@ def _case(score: str, n: int) -> AttentionContext:
 
 @torch.no_grad()
 def _measure(
-    context: AttentionContext, batch: int, n: int, t_x: int, rounds: int, rates: Rates
+    context: AttentionContext, batch: int, n: int, t_x: int, rounds: int, rates: dict[str, float]
 ) -> dict[str, Any]:
     annotations = torch.randn(batch, t_x, context.size)
     mask = torch.ones(batch, t_x, dtype=torch.bool)
@@ -111,13 +103,15 @@ def _measure(
     for _ in range(rounds):
         for step, times in seconds.items():
             times.append(_seconds(step, repeats[step]))
+    with FlopCounterMode(display=False) as counter:
+        ours()
     numbers = memory.keys.numel() + annotations.numel()
     if memory.keys is annotations:  # one array is both what is scored and what is averaged
         numbers = annotations.numel()
     times_at_best = {
-        "products": _flops(context, batch, n, t_x) / rates.products,
+        "products": counter.get_total_flops() / rates["products"],
         "memory": 4 * numbers / copy_rate(max(1, numbers // 3)),
-        "tanh": _tanhs(context, batch, n, t_x) / rates.tanh,
+        "tanh": _tanhs(context, batch, n, t_x) / rates["tanh"],
     }
     bound = max(times_at_best, key=lambda name: times_at_best[name])
     limit = 1 / times_at_best[bound]
@@ -145,25 +139,7 @@ def _seconds(step: Callable[[], None], repeats: int) -> float:
     return (time.perf_counter() - started) / repeats
 
 
-def _flops(context: AttentionContext, batch: int, n: int, t_x: int) -> int:
-    """Operations of one step's matrix products: the query's, the energies', the context's.
-
-    Once a step the query is multiplied with the W_a of additive and concat, and with local-p's W_p;
-    general's W_a belongs to the keys. For one energy each score adds up n products.
-    """
-    queries = 2 * batch * n * n * (_hidden_layer(context) + _predicts(context))
-    queries += 2 * batch * n * _predicts(context)  # v_p
-    return queries + 2 * batch * t_x * n + 2 * batch * t_x * context.size
-
-
 def _tanhs(context: AttentionContext, batch: int, n: int, t_x: int) -> int:
-    """How many numbers go through tanh in one step."""
-    return batch * n * (t_x * _hidden_layer(context) + _predicts(context))
-
-
-def _hidden_layer(context: AttentionContext) -> bool:
-    return isinstance(context.score, AdditiveScore | ConcatScore)
-
-
-def _predicts(context: AttentionContext) -> bool:
-    return isinstance(context.window, PredictiveWindow)
+    """How many numbers go through tanh in one step: a hidden layer's, and those of local-p."""
+    hidden = isinstance(context.score, AdditiveScore | ConcatScore)
+    return batch * n * (t_x * hidden + isinstance(context.window, PredictiveWindow))

@@ -8,22 +8,22 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
 from unittest import mock
 
-import nbformat
 from tqdm import tqdm
 
 from benchmarks.machine import about
 from course_lib.errors import CourseError
-from course_lib.grading.authoring.demonstration import answered, read_variants
+from course_lib.grading.authoring.demonstration import Student, hand_in, read_variants
 from course_lib.grading.running import submission
 from course_lib.grading.running.submission import Job, grade
 from course_lib.grading.sandbox import forkserver, walls
-from course_lib.grading.sources.project import db_url, project_root, source_of
-from course_lib.grading.sources.release import generate, source_notebook
+from course_lib.grading.sources.project import db_url, project_root
+from course_lib.grading.sources.release import generate
 
 JOBS = 2
 STUDENTS = 24
@@ -88,10 +88,9 @@ def measure_grading(rounds: int = 1) -> dict[str, Any]:
 
 def _grade(root: Path, place: Path, how: str) -> float:
     """Seconds that it takes to grade the class; everybody has to be graded."""
-    released = generate(root, NAME, db_url(place))[f"{NAME}.ipynb"].decode()
-    students = range(STUDENTS)
+    students = _everybody(root)
     if how == "ours":
-        _write_class(root, released, place / "submitted", students)
+        hand_in(root, NAME, released(root), place / "submitted", students)
         command = f"course grade {NAME} --jobs {JOBS} --json --submitted {place / 'submitted'}"
         started = time.perf_counter()
         said = _end(_start(command, root, root))
@@ -101,7 +100,7 @@ def _grade(root: Path, place: Path, how: str) -> float:
         return taken
     shares = [place / f"share-{job}" for job in range(JOBS)]
     for job, share in enumerate(shares):
-        _write_class(root, released, share / "submitted", students[job::JOBS])
+        hand_in(root, NAME, released(root), share / "submitted", students[job::JOBS])
         generate(root, NAME, db_url(share))
         config = CONFIG.format(root=str(share), db_url=db_url(share))
         (share / "nbgrader_config.py").write_text(config + NOTHING_RUN * (how == "nothing run"))
@@ -142,13 +141,13 @@ def _end(process: "subprocess.Popen[str]") -> str:
 
 def _seconds_of_steps(root: Path, place: Path) -> dict[str, float]:
     """What each step takes of a submission, on average, with nothing graded beside it."""
-    released = generate(root, NAME, db_url(place))[f"{NAME}.ipynb"].decode()
-    _write_class(root, released, place / "submitted", range(STUDENTS))
+    notebook = released(root)
+    hand_in(root, NAME, notebook, place / "submitted", _everybody(root))
     seconds: dict[str, list[float]] = {name: [] for name in STEPS}
     server = place / "server"
     with forkserver.shared(walls.environment(), server), _timed(seconds):
         for folder in sorted((place / "submitted").iterdir()):
-            grade(Job(root, place, folder / NAME, folder.name, NAME, released, True, server=server))
+            grade(Job(root, place, folder / NAME, folder.name, NAME, notebook, True, server=server))
     return {name: mean(times[1:]) for name, times in seconds.items()}  # the first one imports
 
 
@@ -171,14 +170,15 @@ def _timed(seconds: dict[str, list[float]]) -> Iterator[None]:
         yield
 
 
-def _write_class(root: Path, released: str, submitted: Path, students: range) -> None:
+def released(root: Path) -> str:
+    """The notebook that students get."""
+    return (root / "exercises" / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8")
+
+
+def _everybody(root: Path) -> list[Student]:
     """Students whose answers are spread over those that prove the assignment's tests."""
-    source = source_notebook(source_of(root, NAME))
     variants = read_variants(root, NAME).sections
-    step = len(variants) / STUDENTS
-    for number in students:
-        student = variants[int(number * step)]
-        notebook = answered(student, source, nbformat.reads(released, as_version=4))
-        folder = submitted / f"student-{number:02d}" / NAME
-        folder.mkdir(parents=True)
-        nbformat.write(notebook, folder / f"{NAME}.ipynb")
+    return [
+        replace(variants[number * len(variants) // STUDENTS], name=f"student-{number:02d}")
+        for number in range(STUDENTS)
+    ]

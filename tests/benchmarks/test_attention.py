@@ -1,8 +1,7 @@
-"""The benchmark of one look back: every score, and operations as torch counts them."""
+"""The benchmark of one look back: every score."""
 
 import pytest
 import torch
-from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks import attention
 from benchmarks.report import as_text
@@ -26,15 +25,3 @@ def test_threads_are_as_before_afterwards() -> None:
     before = torch.get_num_threads()
     attention.measure_attention(threads=2, batch=1, rounds=1, sizes=(8,), lengths=(3,))
     assert torch.get_num_threads() == before
-
-
-@pytest.mark.parametrize("score", attention.SCORES)
-def test_operations_of_a_step_are_counted_exactly(score: str) -> None:
-    batch, n, t_x = 3, 8, 5
-    context = attention._case(score, n)
-    annotations = torch.randn(batch, t_x, context.size)
-    mask = torch.ones(batch, t_x, dtype=torch.bool)
-    memory = context.prepare(annotations, mask)
-    with FlopCounterMode(display=False) as counter:
-        context(torch.randn(batch, n), memory, 0)
-    assert attention._flops(context, batch, n, t_x) == counter.get_total_flops()
