@@ -9,20 +9,21 @@ _MODULES = Path(__file__).parent / "modules"
 STYLE = "moving.css"
 COMMON = "common.mjs"
 LIVE = "live"
+_SHARED = ("shared/map.mjs", "shared/steps.mjs")
 _PARTS = {
+    "attention_stepper": _SHARED,
     LIVE: (
+        *_SHARED,
         "beam_tree.mjs",
         "live/changes.mjs",
         "live/translator.mjs",
-        "live/map.mjs",
         "live/hold.mjs",
         "live/words.mjs",
         "live/column.mjs",
         "live/form.mjs",
-        "live/steps.mjs",
         "live/challenges.mjs",
         "live/files.mjs",
-    )
+    ),
 }
 """What a figure has in front of its own module, beside what all have: other figures, and pieces."""
 _WORKER = (

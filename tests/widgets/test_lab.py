@@ -105,7 +105,7 @@ def test_figures_moved_in_jupyterlab_are_read_in_the_kernel(notebook: Page) -> N
         expect(answer).to_contain_text(text)
 
     run_cell(notebook, 2)
-    weights = notebook.locator(".stepper-panel canvas")
+    weights = notebook.locator(".weights-map")
     weights.wait_for(timeout=PATIENCE * 1000)
     weights.press("End")
     weights.press("ArrowUp")

@@ -199,11 +199,11 @@ def test_steps_go_both_ways_and_show_their_row(opened: Open) -> None:
     rows = numbers(page)["models"]["RNNsearch"]["alpha"]
     shown = [float(text) for text in page.locator(".live-piece i").all_inner_texts()]
     assert shown == pytest.approx(rows[1], abs=0.0051)
-    assert page.locator(".live-row:not(.later)").count() == 2
+    assert page.locator(".map-row:not(.later)").count() == 2
     looked_at = sum(weight >= 0.02 for weight in rows[1])
     assert page.locator(".stepper-arcs path").count() == looked_at
     page.keyboard.press("ArrowLeft")
-    assert page.locator(".live-row:not(.later)").count() == 1
+    assert page.locator(".map-row:not(.later)").count() == 1
 
 
 def test_an_example_can_be_taken_again(opened: Open) -> None:

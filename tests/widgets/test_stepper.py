@@ -95,7 +95,7 @@ def test_keys_play_slider_and_pointing(open_figure: Open, content: dict[str, Any
     sentence = content["figure"]["sentences"][0]
     model = sentence["models"][0]
     count = len(model["target"])
-    panel = page.locator(".stepper-panel canvas")
+    panel = page.locator(".weights-map")
     for key, step in (("End", count), ("Home", 0), ("ArrowDown", 1)):
         panel.press(key)
         assert page.get_by_text(f"{step} of {count}").is_visible()
@@ -114,9 +114,7 @@ def test_keys_play_slider_and_pointing(open_figure: Open, content: dict[str, Any
     assert said.startswith("RNNsearch writes")
     slider = page.get_by_role("slider", name="words written")
     slider.press("End")
-    box = panel.bounding_box()
-    assert box is not None
-    page.mouse.move(box["x"] + box["width"] - 4, box["y"] + box["height"] - 4)
+    page.locator(".map-row").last.locator("rect").nth(len(sentence["source"]) - 1).hover()
     assert "</s> looks at </s>" in reading.inner_text()
     page.mouse.move(0, 0)
     assert f"</s> looks at {sentence['source'][1]}" in reading.inner_text()
@@ -139,16 +137,13 @@ def test_dragging_the_slider_and_touching_a_cell(
     page.mouse.move(box["x"] + box["width"] + 20, middle, steps=4)
     page.mouse.up()
     count = len(model["target"])
-    assert seen == f"{count // 2} of {count}"
-    assert page.locator(".stepper-count").inner_text() == f"{count} of {count}"
-    canvas = page.locator(".stepper-panel canvas")
-    size = canvas.bounding_box()
-    assert size is not None
-    # the last row's last cell, then three rows up
-    canvas.tap(position={"x": size["width"] - 6, "y": size["height"] - 6})
+    assert seen == f"word {count // 2} of {count}"
+    assert page.locator(".stepper-count").inner_text() == f"word {count} of {count}"
+    last = len(sentence["source"]) - 1
+    page.locator(".map-row").last.locator("rect").nth(last).tap()
     assert "</s> looks at </s>" in page.locator(".stepper-reading").inner_text()
-    canvas.tap(position={"x": size["width"] - 6, "y": size["height"] - 6 - 3 * 26})
-    assert page.locator(".stepper-count").inner_text() == f"{count - 3} of {count}"
+    page.locator(".map-row").nth(count - 4).locator("rect").nth(last).tap()
+    assert page.locator(".stepper-count").inner_text() == f"word {count - 3} of {count}"
     assert f"{model['target'][-4]} looks at </s>" in page.locator(".stepper-reading").inner_text()
 
 
@@ -158,13 +153,13 @@ def test_models_are_compared(open_figure: Open, content: dict[str, Any]) -> None
         page.get_by_label("sentence").select_option(label=sentence["label"])
         for other in sentence["models"][1:]:
             page.get_by_label("beside it").select_option(other["name"])
-            page.locator(".stepper-panel canvas").first.press("End")
+            page.locator(".weights-map").first.press("End")
             pair = [sentence["models"][0], other]
             titles = page.locator(".stepper-panel .moving-title").all_inner_texts()
             assert titles == [model["name"] for model in pair]
             lines = page.locator(".stepper-words.target").all_inner_texts()
             assert [line.split() for line in lines] == [model["target"] for model in pair]
-            drawn = page.locator(".stepper-panel canvas:visible").count()
+            drawn = page.locator(".weights-map:visible").count()
             assert drawn == sum(model["alpha"] is not None for model in pair)
 
 

@@ -3,7 +3,7 @@
 // What is asked lies in the traitlets model, what is taken in hand in `changed` (live/changes.mjs),
 // what was found in one column a model (live/column.mjs). Everything else follows from these.
 
-const SMALLEST = 0.6; // of the map's size: its letters can still be read, and what is wider scrolls
+const PACE = 450; // milliseconds a word while it plays
 const READ_BY_EAR = "select, input, textarea, .live-tree, .live-table, .live-sliders"; // where arrow keys have a meaning of their own
 const region = (name, ...children) => make("div", { class: "moving-scroll", tabindex: 0, role: "region", "aria-label": name }, ...children);
 
@@ -13,7 +13,7 @@ class Live {
     Object.assign(this, { columns: [], pieces: [], translators: new Map() });
     this.shares = !model.get("data"); // a notebook's address is not this figure's to write
     this.form = new Question(model, this.put, () => this.ask());
-    this.steps = new Steps((step) => this.go(step));
+    this.steps = new Steps((step) => this.go(step), PACE);
     this.build(el);
     const said = this.shares && fromAddress();
     if (said) this.form.restore(said);
@@ -237,9 +237,7 @@ class Live {
     if (attending) {
       this.mapTitle.textContent = `Where ${attending.about.model} looked`;
       const { found: { source, target } } = attending;
-      const map = mapOf(attending.found, `Weights of ${target.length} target words on ${source.length} source words`);
-      map.style.minWidth = `max(15rem, ${SMALLEST * map.getAttribute("width")}px)`;
-      this.map.replaceChildren(map);
+      this.map.replaceChildren(mapOf(attending.found, `Weights of ${target.length} target words on ${source.length} source words`));
     }
     this.table.replaceChildren(this.table.firstChild, ...answered.map(({ about, found }) => region(`numbers of ${about.model}`,
       make("p", { class: "moving-title" }, `${about.model}, log p ${shown(found.logProb)}: ${found.text}`), tableOf(found))));
@@ -278,7 +276,7 @@ class Live {
       piece.style.setProperty("--weight", weights[j] ?? 0);
       piece.lastChild.textContent = i < 0 ? "" : shown(weights[j]);
     });
-    [...this.map.querySelectorAll(".live-row")].forEach((row, k) => row.classList.toggle("later", k > i));
+    showRows(this.map, i);
     [this.hold.element, attending.now].forEach((part) => { part.hidden = i < 0; });
     this.point(null);
     if (i < 0) return;
@@ -289,8 +287,8 @@ class Live {
 
   point(cell) {
     const { source, target, alpha, energies } = this.attending.found;
-    const [i, j] = [cell?.parentNode?.dataset?.row, cell?.dataset?.column].map(Number);
-    this.reading.textContent = i >= 0 && j >= 0
+    const [i, j] = cellOf(cell) ?? [];
+    this.reading.textContent = cellOf(cell)
       ? `${texts(target)[i]} looks at ${texts(source)[j]}: α = ${shown(alpha[i][j], 3)}, e = ${shown(energies[i][j])}`
       : "Point at a cell for its value.";
   }

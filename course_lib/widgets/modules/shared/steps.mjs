@@ -1,11 +1,9 @@
 // Stepping through a translation: buttons, a slider, and playing.
 
-const LIVE_PACE = 450; // milliseconds a word
-
 class Steps {
-  /** `go(step)` is called with the number of words that shall be seen. */
-  constructor(go) {
-    Object.assign(this, { go, now: 0, last: 0, playing: null });
+  /** `go(step)` is called with the number of words that shall be seen; playing, every `pace` milliseconds. */
+  constructor(go, pace) {
+    Object.assign(this, { go, pace, now: 0, last: 0, playing: null });
     const button = (name, sign, to) => make("button", { type: "button", "aria-label": name, title: name, onclick: () => this.to(to()) }, sign);
     this.slider = make("input", { type: "range", min: 0, "aria-label": "words written", oninput: () => this.to(Number(this.slider.value)) });
     this.count = make("output", { class: "stepper-count" });
@@ -36,7 +34,7 @@ class Steps {
     this.playing = setInterval(() => {
       this.go(this.now + 1);
       if (this.now >= this.last) this.stop();
-    }, LIVE_PACE);
+    }, this.pace);
     this.named("pause");
   }
 
