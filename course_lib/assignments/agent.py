@@ -116,3 +116,8 @@ def close(assignment: str) -> None:
         parent, _, last = name.rpartition(".")
         vars(sys.modules.get(parent, sys)).pop(last, None)
         del sys.modules[name]
+
+
+def reopen() -> None:
+    """Import again whatever of the library is there."""
+    sys.meta_path[:] = [one for one in sys.meta_path if not isinstance(one, Closed)]

@@ -19,12 +19,12 @@ from nbformat import NotebookNode
 
 from course_lib.assignments.checks import SECONDS
 from course_lib.errors import CourseError
-from course_lib.grading.running.execution import ENDINGS, TIMED_OUT, ContainedExecute
+from course_lib.grading.running.execution import AGENT, ENDINGS, TIMED_OUT, ContainedExecute
 from course_lib.grading.running.judging import Judge
 from course_lib.grading.sources.marked_cells import checksum, is_grade, is_locked, is_solution
 
 TOGETHER = "together"
-"""The grade id of an assignment's last cell, which lets all of a student's functions work."""
+"""The grade id of an assignment's cell that lets all of a student's functions work."""
 
 _nobody = logging.getLogger(f"{__name__}.nobody")
 _nobody.disabled = True  # what nbclient says of a kernel that ended stands in the results
@@ -43,6 +43,18 @@ class PartResult:
     part: str
     passed: bool | None
     message: str
+
+
+class _Run(ContainedExecute):
+    """The grader's, with the whole library there for the cell that puts all together."""
+
+    def _ran(self, cell: NotebookNode, index: int) -> list[NotebookNode]:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") != TOGETHER:
+            return super()._ran(cell, index)
+        self._run(f"{AGENT}.reopen()", index, history=False)
+        outputs = super()._ran(cell, index)
+        self._run(f"{AGENT}.close({self._assignment!r})", index, history=False)
+        return outputs
 
 
 def validate(path: Path) -> list[PartResult]:
@@ -64,7 +76,7 @@ def validate(path: Path) -> list[PartResult]:
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
         closing(Judge(Path(folder), beside)) as judge,
     ):
-        run = ContainedExecute(
+        run = _Run(
             judge,
             path.stem,
             kernel_name="python3",
@@ -101,7 +113,7 @@ def _judge(cell: NotebookNode, changed: set[str]) -> PartResult:
 
 
 def _together(cell: NotebookNode) -> PartResult | None:
-    """What a student's own pieces do together, as the last cell shows it; nothing is decided."""
+    """What a student's own pieces do together, as a cell shows it; nothing is decided."""
     if cell.metadata.get("nbgrader", {}).get("grade_id") != TOGETHER:
         return None
     lines = [
@@ -109,7 +121,7 @@ def _together(cell: NotebookNode) -> PartResult | None:
         for output in cell.get("outputs", [])
         for line in str(output.get("text", output.get("evalue", ""))).splitlines()
     ]
-    return PartResult("Put it together", None, "\n        ".join(["", *lines]))
+    return PartResult("Put it together", None, "\n        ".join(["", *lines])) if lines else None
 
 
 def _title(cell: NotebookNode) -> str:

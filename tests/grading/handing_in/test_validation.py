@@ -34,7 +34,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[bool |
     """One notebook with something of everything, run once."""
     changed = graded("changed", "# Changed\nassert False")
     changed.source = "# Changed\npass"
-    together = new_code_cell("print('Hand and function:')\nprint('they agree.')")
+    together = new_code_cell("import course_lib.files\nprint('Hand and library:\\nthey agree.')")
     together.metadata["nbgrader"] = {**changed.metadata["nbgrader"], "grade": False}
     together.metadata["nbgrader"] |= {"grade_id": "together"}
     notebook = new_notebook(
@@ -50,6 +50,8 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[bool |
             graded("warns", "# Warns\nimport warnings\nwarnings.warn('old style')"),
             changed,
             together,
+            new_code_cell("try:\n    import course_lib.files\nexcept ImportError:\n    shut = 1"),
+            graded("shut", f"# Shut\n{IMPORT}\nchecks.close(shut, 1, 'shut', hint='')"),
             graded("why", "YOUR ANSWER HERE", solution=True, text=True),
             new_code_cell("import os\ndef leave():\n    os._exit(3)"),
             graded("exits", "# Exits\nleave()"),
@@ -72,6 +74,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[bool |
         ("Unknown name", False, "name 'forgotten' is not defined. Run the whole notebook"),
         ("Raises", False, "IndexError: list index out of range"),
         ("Warns", True, ""),
+        ("Shut", True, ""),
         ("Changed", False, "The test itself has been changed"),
         ("The text 'why'", None, "still to be written"),
         ("Exits", False, "The Python process ended"),
@@ -110,4 +113,4 @@ def test_what_the_pieces_do_together_is_shown_and_decides_nothing(
 ) -> None:
     passed, shown = findings["Put it together"]
     assert passed is None
-    assert [line.strip() for line in shown.split("\n")] == ["", "Hand and function:", "they agree."]
+    assert [line.strip() for line in shown.split("\n")] == ["", "Hand and library:", "they agree."]
