@@ -1,15 +1,12 @@
 """What one look back costs, for every score: keys projected once a sentence, or at every step."""
 
-import time
-from collections.abc import Callable
 from itertools import product
-from statistics import median
 from typing import Any
 
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from benchmarks.machine import about, copy_rate, product_rates, tanh_rate
+from benchmarks.machine import about, copy_rate, product_rates, seconds_in_turn, tanh_rate
 from course_lib.models import ModelConfig
 from course_lib.models.contexts import AttentionContext, PredictiveWindow, build_context
 from course_lib.models.scores import AdditiveScore, ConcatScore
@@ -67,7 +64,6 @@ def measure_attention(
         "batch": batch,
         "rounds": rounds,
         **chosen,
-        "ratio_bucketed": None,
         "gflops_of_products": rates["products"] / 1e9,
         "billion_tanh_a_second": rates["tanh"] / 1e9,
         "rows": rows,
@@ -98,11 +94,7 @@ def _measure(
     def textbook() -> None:
         context(query, context.prepare(annotations, mask), 0)
 
-    seconds: dict[Callable[[], None], list[float]] = {ours: [], textbook: []}
-    repeats = {step: _repeats(step) for step in seconds}
-    for _ in range(rounds):
-        for step, times in seconds.items():
-            times.append(_seconds(step, repeats[step]))
+    seconds, seconds_textbook = seconds_in_turn((ours, textbook), rounds)
     with FlopCounterMode(display=False) as counter:
         ours()
     numbers = memory.keys.numel() + annotations.numel()
@@ -115,28 +107,14 @@ def _measure(
     }
     bound = max(times_at_best, key=lambda name: times_at_best[name])
     limit = 1 / times_at_best[bound]
-    middle = {step: median(times) for step, times in seconds.items()}
     return {
-        "ours": 1 / middle[ours],
-        "textbook": 1 / middle[textbook],
-        "ratio": middle[textbook] / middle[ours],
+        "ours": 1 / seconds,
+        "textbook": 1 / seconds_textbook,
+        "ratio": seconds_textbook / seconds,
         "limit": limit,
-        "fraction_of_limit": 1 / middle[ours] / limit,
+        "fraction_of_limit": 1 / seconds / limit,
         "bounded_by": bound,
     }
-
-
-def _repeats(step: Callable[[], None], seconds: float = 0.02) -> int:
-    """How often to take a step so that the clock's grain does not matter; warms up as well."""
-    step()
-    return max(1, int(seconds / _seconds(step, 3)))
-
-
-def _seconds(step: Callable[[], None], repeats: int) -> float:
-    started = time.perf_counter()
-    for _ in range(repeats):
-        step()
-    return (time.perf_counter() - started) / repeats
 
 
 def _tanhs(context: AttentionContext, batch: int, n: int, t_x: int) -> int:

@@ -76,7 +76,6 @@ def measure_grading(rounds: int = 1) -> dict[str, Any]:
         "ours": minute["ours"],
         "textbook": minute["textbook"],
         "ratio": minute["ours"] / minute["textbook"],
-        "ratio_bucketed": None,
         "limit": minute["nothing run"],
         "fraction_of_limit": minute["ours"] / minute["nothing run"],
         "seconds": seconds,

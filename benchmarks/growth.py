@@ -12,7 +12,6 @@ from torch.autograd.graph import saved_tensors_hooks
 from benchmarks.flops import training_flops
 from benchmarks.machine import about
 from benchmarks.rounds import Program, Step, take_turns
-from benchmarks.textbook import Seq2Seq, collate
 from benchmarks.training import MIB, ours, products, textbook
 from benchmarks.workload import Workload
 from course_lib.corpora.batches import EncodedPair, make_batch
@@ -93,8 +92,7 @@ def measure_growth(
             "ours": middle["ours"][i],
             "textbook": middle["textbook"][i],
             "limit": training_flops(point.work.pairs, point.work.config) / rate,
-            "kept_mib": kept_for_backward(point.work, library=True) / MIB,
-            "kept_mib_textbook": kept_for_backward(point.work, library=False) / MIB,
+            "kept_mib": kept_for_backward(point.work) / MIB,
         }
         for i, point in enumerate(where)
     ]
@@ -124,9 +122,9 @@ def updates(works: list[Workload], threads: int, program: Callable[..., Step]) -
     return step
 
 
-def kept_for_backward(work: Workload, library: bool) -> int:
+def kept_for_backward(work: Workload) -> int:
     """Bytes of the activations that one forward pass keeps for the backward pass."""
-    model = build_model(work.config) if library else Seq2Seq(work.config)
+    model = build_model(work.config)
     known = {parameter.untyped_storage().data_ptr() for parameter in model.parameters()}
     kept: dict[int, int] = {}
     alive: list[Tensor] = []  # so that no address is used twice
@@ -139,8 +137,5 @@ def kept_for_backward(work: Workload, library: bool) -> int:
         return tensor
 
     with saved_tensors_hooks(pack, lambda tensor: tensor):
-        if library:
-            model(make_batch(work.pairs, range(work.batch)))
-        else:
-            model(*collate(work.pairs))
+        model(make_batch(work.pairs, range(work.batch)))
     return sum(kept.values())

@@ -2,15 +2,17 @@
 
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
+from statistics import median
 from typing import Any
 
 import psutil
 import torch
 from torch import Tensor
+from torch.utils.benchmark import Timer
 
 from course_lib.training.provenance import device_name, git_commit
 
@@ -52,12 +54,21 @@ def tanh_rate(numbers: int = 100_000, seconds: float = 0.05) -> float:
 
 def _fastest(work: Callable[[], object], seconds: float) -> float:
     """The shortest time that `work` took while it was repeated for `seconds`."""
-    best = float("inf")
-    end = time.perf_counter() + seconds
-    while (started := time.perf_counter()) < end:
-        work()
-        best = min(best, time.perf_counter() - started)
-    return best
+    return min(timer(work).blocked_autorange(min_run_time=seconds).times)
+
+
+def timer(work: Callable[[], object]) -> Timer:
+    """Torch's clock for some work; it warms up and repeats what is short."""
+    return Timer("work()", globals={"work": work}, num_threads=torch.get_num_threads())
+
+
+def seconds_in_turn(works: Sequence[Callable[[], object]], rounds: int) -> list[float]:
+    """The median time of each, over rounds in which they take turns."""
+    times = [
+        [timer(work).blocked_autorange(min_run_time=0.02).median for work in works]
+        for _ in range(rounds)
+    ]
+    return [median(each) for each in zip(*times, strict=True)]
 
 
 def about() -> dict[str, Any]:

@@ -1,15 +1,13 @@
 """Where an update's time goes, and what the same product costs when it is asked for in two ways."""
 
-import time
 from collections.abc import Callable
-from statistics import median
 from typing import Any
 
 import torch
 from torch.nn import functional
 from torch.profiler import ProfilerActivity, profile
 
-from benchmarks.machine import about
+from benchmarks.machine import about, seconds_in_turn
 from benchmarks.training import ours
 from benchmarks.workload import workload
 
@@ -70,8 +68,8 @@ def measure_products(rounds: int = 15) -> dict[str, Any]:
     try:
         rows = []
         for what, first, library in _pairs():
-            times = _in_turn(first, library, rounds)
-            rows.append({"what": what, "first": median(times[0]), "library": median(times[1])})
+            times = [1e3 * seconds for seconds in seconds_in_turn((first, library), rounds)]
+            rows.append({"what": what, "first": times[0], "library": times[1]})
     finally:
         torch.set_num_threads(before)
     return {"what": "products", "threads": 1, "rounds": rounds, "rows": rows, **about()}
@@ -94,16 +92,3 @@ def _pairs() -> list[tuple[str, Callable[[], Any], Callable[[], Any]]]:
             lambda: torch.bmm(query[:, None], keys.transpose(1, 2)),
         ),
     ]
-
-
-def _in_turn(
-    first: Callable[[], Any], library: Callable[[], Any], rounds: int
-) -> tuple[list[float], list[float]]:
-    """Milliseconds of both, in every round."""
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(rounds):
-        for work, into in zip((first, library), times, strict=True):
-            started = time.perf_counter()
-            work()
-            into.append((time.perf_counter() - started) * 1e3)
-    return times

@@ -220,7 +220,6 @@ def summary(
         "ours": ours,
         "textbook": loop,
         "ratio": ours / loop,
-        "ratio_bucketed": None,
         "ratio_per_sentence": {
             k: middle[f"ours, k = {k}"] / middle[f"per sentence, k = {k}"] for k in WIDTHS
         },

@@ -162,7 +162,6 @@ def head_of(result: dict[str, Any]) -> str:
 
 def card(result: dict[str, Any], run: Run, corpus: Corpus) -> str:
     """The model card: a YAML block for programs, then text for people."""
-    train, val = corpus.splits["train"], corpus.splits["val"]
     sides = {"source": run.source_vocabulary, "target": run.target_vocabulary}
     sizes = " and ".join(f"{len(words):,} {side}" for side, words in sides.items()) + " words"
     unseen = "a word outside it"
@@ -177,20 +176,16 @@ def card(result: dict[str, Any], run: Run, corpus: Corpus) -> str:
         head=head_of(result),
         rounded=rounded.replace("eight", "8").replace("_", " "),
         rounding=result[rounded],
-        val=result.get("val"),
         kind={"rnnsearch": "RNNsearch", "rnnencdec": "RNNencdec"}[result["model"]],
         order=CONDITIONAL if run.model.config.decoder == "conditional" else "",
         attention=ATTENDS[run.model.config.context != "fixed"],
         about=CORPORA[corpus.name],
-        train_pairs=len(train),
-        val_pairs=len(val),
-        longest=max(map(len, train.source)),
+        splits=corpus.splits,
+        longest=max(map(len, corpus.splits["train"].source)),
         settings=", ".join(f"{name}={value}" for name, value in result["changes"].items()),
         recipe=run.config.recipe,
         dropout=run.model.config.dropout,
         beam=BEAM,
-        first_split=next(iter(result["scores"])),
-        some=next(iter(result["scores"].values())),
         sizes=sizes,
         unseen=unseen,
     )

@@ -35,7 +35,7 @@ from course_lib.errors import CourseError
 from course_lib.evaluation.bleu import bleu_tok
 from course_lib.evaluation.score import measured
 from course_lib.grading.runs.comparison import MODELS, inspect
-from course_lib.grading.runs.evidence import ALIKE, agreement, alike, kept_of_draw, unpacked
+from course_lib.grading.runs.evidence import ALIKE, agreement, alike, unpacked
 from course_lib.grading.sources.project import project_root
 from course_lib.models import EncoderDecoder, build_model
 from course_lib.training import (
@@ -303,11 +303,6 @@ def seen(folder: Path, student: str, others: dict[str, Any]) -> dict[str, Any]:
         "parts": [part for part, problems in facts["problems"].items() if problems],
         "remarked": any("another version of torch" in one.lower() for one in found["remarks"]),
         "models named in class": len({remark.split()[0] for remark in remarks}),
-        "kept": {
-            model: kept_of_draw(run.model, build_model(run.model.config, owner.seed(student)))
-            for model in MODELS
-            for run in [load_run(folder / "comparison" / model)]
-        },
         "agreement": agreements(facts["units"], others),
         "bleu": {model: facts["runs"][model]["score"]["bleu_tok"] for model in MODELS},
         "units": facts["units"],

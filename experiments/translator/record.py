@@ -107,40 +107,26 @@ def different(page: Page, language: str, lines: list[str]) -> int:
     return sum(a != b for a, b in zip(page.evaluate(TREATED, asked), expected, strict=True))
 
 
-@contextmanager
-def both(name: str) -> Iterator[tuple[Page, Run, Corpus, dict[str, Any]]]:
-    """A published model with its 8-bit weights, in the browser and here, and its record's start."""
+def record_model(name: str) -> Records:
+    """One published model with its 8-bit weights, in the browser and in Python: translations, what
+    8 bits cost, logits, and what comes of them in hand."""
     run = load_run(name, "cpu")
+    corpus = load_corpus(run.config.corpus, run.config.pair)
+    published = bleu(run, corpus)
     run.model.load_state_dict(dequantised(quantised(run.model.state_dict())))
-    made = pack(run)
+    made, sources = pack(run), sources_of(run, corpus)
     with browser_page() as (page, version):
         page.evaluate(LOAD, base64.b64encode(made.data).decode())
         about = {**when(version), "model": name, "bytes": len(made.data)}
-        yield page, run, load_corpus(run.config.corpus, run.config.pair), about
-
-
-def record_model(name: str) -> Records:
-    """One published model's translations in the browser and in Python, and what 8 bits cost it."""
-    with both(name) as (page, run, corpus, record):
         lines = captions(TEST, run.config.pair.split("-")[0])
-        record["sentences"] = len(lines)
-        for k in WIDTHS:
-            found = searched_otherwise(page, run, lines, sources_of(run, corpus), k)
-            record[f"different_beam_{k}"] = found
-    record["val"] = {
-        "published": bleu(load_run(name, "cpu"), corpus),
-        "eight_bits": bleu(run, corpus),
-    }
-    yield f"translator-{name}", record
-
-
-def record_inside(name: str) -> Records:
-    """One published model's logits in the browser and in Python, and what comes of it in hand."""
-    with both(name) as (page, run, corpus, record):
-        sources = sources_of(run, corpus)
-        record["logits"] = compared_logits(page, run, sources)
-        record["in_hand"] = compared_in_hand(page, run, sources[:IN_HAND])
-    yield f"in-hand-{name}", record
+        otherwise = {
+            f"different_beam_{k}": searched_otherwise(page, run, lines, sources, k) for k in WIDTHS
+        }
+        val = {"published": published, "eight_bits": bleu(run, corpus)}
+        yield f"translator-{name}", {**about, "sentences": len(lines), **otherwise, "val": val}
+        logits = compared_logits(page, run, sources)
+        in_hand = compared_in_hand(page, run, sources[:IN_HAND])
+    yield f"in-hand-{name}", {**about, "logits": logits, "in_hand": in_hand}
 
 
 def sources_of(run: Run, corpus: Corpus) -> list[list[int]]:
@@ -240,6 +226,5 @@ def check(read: Read) -> None:
 
 PARTS = {
     "text": Part(record_text, "five minutes"),
-    **{name: Part(partial(record_model, name), "a quarter of an hour") for name in small()},
-    **{f"in-hand-{name}": Part(partial(record_inside, name), "ten minutes") for name in small()},
+    **{name: Part(partial(record_model, name), "half an hour") for name in small()},
 }
