@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from course_lib.errors import CourseError
-
 Tokens = Sequence[str]
 
 
@@ -26,24 +24,14 @@ def accuracy_by_length(
     One row a length that occurs, under `lower` and `upper` alike: its number of `sentences`;
     `tokens`, the percentage of all their target positions at which the right token stands; and
     `exact`, the percentage of sentences without any mistake, a wrong length included.
-
-    Raises
-    ------
-    CourseError
-        When the three lists differ in length, or a reference is empty.
     """
-    if not len(hypotheses) == len(references) == len(source_lengths):
-        raise CourseError(
-            f"{len(hypotheses)} translations, {len(references)} references and "
-            f"{len(source_lengths)} source lengths. Give one of each for every sentence."
-        )
-    if not all(references):
-        raise CourseError("A reference is empty. Leave out pairs without target words.")
     rows: list[dict[str, float | int]] = []
     for length in sorted(set(source_lengths)):
         pairs = [
-            (list(hypotheses[i]), list(references[i]))
-            for i, source_length in enumerate(source_lengths)
+            (list(hypothesis), list(reference))
+            for hypothesis, reference, source_length in zip(
+                hypotheses, references, source_lengths, strict=True
+            )
             if source_length == length
         ]
         right = sum(tokens_right(hypothesis, reference) for hypothesis, reference in pairs)

@@ -95,8 +95,6 @@ def permuted_weights(
     Returns:
         (B, T_y), the median over the permutations of the total variation distance.
     """
-    if permutations < 1:
-        raise CourseError(f"permutations={permutations} must be at least 1.")
     order = _permutations(batch, permutations, seed)
     medians = []
     for i, (y, state, probabilities) in enumerate(_forced_steps(model, batch)):

@@ -98,13 +98,11 @@ def train_model1(pairs: Iterable[tuple[Tokens, Tokens]], iterations: int = 10) -
     Raises
     ------
     CourseError
-        For no pairs, an empty sentence, or fewer than one iteration.
+        For no pairs, or an empty sentence.
     """
     corpus = list(pairs)
     if not corpus or not all(x and y for x, y in corpus):
         raise CourseError("Model 1 needs sentence pairs with words on both sides. Give some.")
-    if iterations < 1:
-        raise CourseError(f"iterations={iterations} must be at least 1.")
     source = {word: k for k, word in enumerate(_words(x for x, _ in corpus), NULL + 1)}
     target = {word: k for k, word in enumerate(_words(y for _, y in corpus))}
     chunks = [_Chunk(part, source, target) for part in _chunks(corpus)]

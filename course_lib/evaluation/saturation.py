@@ -9,8 +9,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from course_lib.errors import CourseError
-
 DIMENSIONS = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 Array = NDArray[np.float64]
@@ -35,10 +33,6 @@ def saturation(
         its way to query and keys. Medians, because the rare query whose two best keys are nearly
         equal keeps a large gradient in any dimension and would decide the mean.
     """
-    if keys < 2 or draws < 1 or not dimensions or min(dimensions) < 1:
-        raise CourseError(
-            "Saturation needs a dimension of at least 1, two keys and one draw. Give more."
-        )
     rows: dict[str, list[dict[str, float]]] = {"dot": [], "scaled-dot": []}
     for d in dimensions:
         draw = np.random.default_rng([seed, d])

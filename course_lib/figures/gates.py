@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from course_lib.errors import CourseError
 from course_lib.figures.style import (
     VALUE,
     CourseFigure,
@@ -25,12 +24,6 @@ def gate_curves(gates: Mapping[str, Sequence[float]], words: Sequence[str]) -> F
     gates: by name, the mean over the gate's units at each word, 0 (shut) to 1 (open), as
     `evaluation.gradients.gates_along` returns it.
     """
-    if not gates or not words or any(len(values) != len(words) for values in gates.values()):
-        raise CourseError(
-            f"The gates do not fit {len(words)} words. Give one value a word for each gate."
-        )
-    if not all(0 <= value <= 1 for values in gates.values() for value in values):
-        raise CourseError("A gate has a value outside 0 to 1. Give what gates_along returns.")
     styles = styles_for(gates)
     # Everything below is in inches: the words stand upright where they would touch.
     size, step = VALUE, float(np.clip(4.0 / len(words), 0.22, 0.5))

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from course_lib.errors import CourseError
 from course_lib.figures.style import (
     LINES,
     MUTED,
@@ -39,7 +38,7 @@ def saturation_curves(results: Mapping[str, Rows]) -> Figure:
     results: what `evaluation.saturation.saturation` returns. The grey line of the first panel is
     the theory, sqrt(d).
     """
-    dimensions = _checked(results)
+    dimensions = [row["dimension"] for row in results["dot"]]
     room = label_room([style.label for style in STYLES.values()])
     panel, left, gap, bottom, top, tall = 3.3, 0.5, 0.8, 0.5, 0.35, 1.3
     width = left + panel + room
@@ -92,13 +91,3 @@ def saturation_curves(results: Mapping[str, Rows]) -> Figure:
         axes.set_xlabel("dimension d")
         label_ends(axes, ends)
     return figure
-
-
-def _checked(results: Mapping[str, Rows]) -> list[float]:
-    """The dimensions that both rows of results share."""
-    if set(results) != set(STYLES) or len(results["dot"]) < 2:
-        raise CourseError(
-            "There is no saturation to draw. Give what saturation() returns, for "
-            "two dimensions or more."
-        )
-    return [row["dimension"] for row in results["dot"]]

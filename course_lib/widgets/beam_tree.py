@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from course_lib.figures.search_tree import search_tree
 from course_lib.search import record_beam_search
-from course_lib.search.record import FINISHED, KEPT, PRUNED
+from course_lib.search.record import FINISHED, KEPT, PRUNED, SearchTree
 from course_lib.training import Run
 from course_lib.widgets.modules import module, style
 
@@ -30,14 +30,20 @@ def recorded_search(
     """
     words = run.source_vocabulary.encode(list(source))
     _, tree = record_beam_search(run.model, words, k, length_penalty)
-    tokens = [html.unescape(word) for word in run.target_vocabulary.tokens]
+    shown = {"source": html.unescape(" ".join(source)), "k": k, "length_penalty": length_penalty}
+    return shown | drawn_tree(tree, run)
+
+
+def drawn_tree(tree: SearchTree, run: Run) -> dict[str, Any]:
+    """The `nodes` of a search and the path to the `best` of them; see `recorded_search`."""
+    tokens = run.target_vocabulary.tokens
     return {
-        "source": html.unescape(" ".join(source)),
-        "k": k,
-        "length_penalty": length_penalty,
         "nodes": [
-            [n.parent, n.step, tokens[n.word], round(n.log_prob, 3), FATES.index(n.fate)]
-            for n in tree.nodes
+            [
+                *(node.parent, node.step, html.unescape(tokens[node.word])),
+                *(round(node.log_prob, 3), FATES.index(node.fate)),
+            ]
+            for node in tree.nodes
         ],
         "best": [node.number for node in tree.path(tree.best)],
     }

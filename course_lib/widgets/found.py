@@ -4,7 +4,6 @@ import html
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import torch
 from matplotlib.figure import Figure
 
 from course_lib.corpora.tokenization import detokenize, tokenize
@@ -14,12 +13,12 @@ from course_lib.figures.heatmap import heatmap
 from course_lib.models import build_model
 from course_lib.models.quantised import dequantised, quantised
 from course_lib.search import record_beam_search
-from course_lib.search.record import FINISHED, KEPT, PRUNED, SearchTree
 from course_lib.training import Run
+from course_lib.widgets.beam_tree import drawn_tree
 from course_lib.widgets.pack import languages_of
 from course_lib.widgets.seen import is_seen
+from course_lib.widgets.stepper import rounded
 
-_FATES = (KEPT, FINISHED, PRUNED)
 _DIGITS = 4
 
 
@@ -60,12 +59,12 @@ def found(run: Run, text: str, k: int, length_penalty: float, seen: bytes) -> di
             for node, so_far in zip(path, before, strict=False)
         ],
         "score": round(path[-1].score, _DIGITS),
-        "alpha": _rounded(steps.alpha),
-        "energies": _rounded(steps.energies),
+        "alpha": rounded(steps.alpha, _DIGITS),
+        "energies": rounded(steps.energies, _DIGITS),
         "next": [
             [[target[n], round(p, _DIGITS), n] for n, p in zip(*pair, strict=True)] for pair in best
         ],
-        "tree": _tree(tree, target),
+        "tree": drawn_tree(tree, run),
     }
 
 
@@ -92,22 +91,6 @@ def words_of(run: Run, text: str, seen: bytes) -> list[dict[str, Any]]:
 def _text(run: Run, numbers: Sequence[int]) -> str:
     languages, words = languages_of(run), run.target_vocabulary.decode(numbers)
     return detokenize(words, languages[1]) if languages else " ".join(words)
-
-
-def _rounded(rows: torch.Tensor | None) -> list[list[float]] | None:
-    if rows is None:
-        return None
-    return [[round(value, _DIGITS) for value in row] for row in rows.tolist()]
-
-
-def _tree(tree: SearchTree, written: Sequence[str]) -> dict[str, Any]:
-    return {
-        "nodes": [
-            [n.parent, n.step, written[n.word], round(n.log_prob, 3), _FATES.index(n.fate)]
-            for n in tree.nodes
-        ],
-        "best": [node.number for node in tree.path(tree.best)],
-    }
 
 
 def map_of(translation: Mapping[str, Any]) -> Figure:

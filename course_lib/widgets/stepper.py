@@ -9,6 +9,7 @@ from typing import Any
 import anywidget
 import traitlets
 from matplotlib.figure import Figure
+from torch import Tensor
 
 from course_lib.corpora.vocabulary import EOS, MARKS
 from course_lib.errors import CourseError
@@ -46,8 +47,8 @@ def recorded_steps(run: Run, source: Sequence[str], name: str, k: int = BEAM) ->
     return {
         "name": name,
         "target": [*(tokens[word] for word in found.tokens), MARKS[EOS]],
-        "alpha": None if steps.alpha is None else _rounded(steps.alpha, 5),
-        "energies": None if steps.energies is None else _rounded(steps.energies, 4),
+        "alpha": rounded(steps.alpha, 5),
+        "energies": rounded(steps.energies, 4),
         "next": [
             [[tokens[word], round(p, 5)] for word, p in zip(*row, strict=True)]
             for row in zip(steps.words.tolist(), steps.probabilities.tolist(), strict=True)
@@ -56,8 +57,11 @@ def recorded_steps(run: Run, source: Sequence[str], name: str, k: int = BEAM) ->
     }
 
 
-def _rounded(numbers: Any, digits: int) -> list[list[float]]:
-    return [[round(number, digits) for number in row] for row in numbers.tolist()]
+def rounded(rows: Tensor | None, digits: int) -> list[list[float]] | None:
+    """Weights or energies, (T_y, T_x), as lists; None where a model has none."""
+    if rows is None:
+        return None
+    return [[round(value, digits) for value in row] for row in rows.tolist()]
 
 
 def stepped(sentences: Sequence[Any], sentence: int, first: str, **_: Any) -> Figure:

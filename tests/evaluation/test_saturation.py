@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from course_lib.errors import CourseError
 from course_lib.evaluation.saturation import jacobian_norm, saturation
 
 ROWS = saturation(seed=3)
@@ -71,11 +70,3 @@ def test_the_gradient_of_known_weights() -> None:
     np.testing.assert_allclose(jacobian_norm(two), [0.5, 0.0])
     equal = np.full((1, 20), 1 / 20)
     assert jacobian_norm(equal)[0] == pytest.approx(math.sqrt(19) / 20)
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"dimensions": []}, {"dimensions": [0]}, {"keys": 1}, {"draws": 0}]
-)
-def test_what_cannot_be_drawn_is_refused(wrong) -> None:
-    with pytest.raises(CourseError, match="at least 1, two keys and one draw"):
-        saturation(**wrong)

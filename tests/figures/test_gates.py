@@ -2,7 +2,6 @@
 
 import pytest
 
-from course_lib.errors import CourseError
 from course_lib.figures.gates import gate_curves
 from tests.figures.boxes import assert_legible
 
@@ -26,12 +25,3 @@ def test_words_never_touch(words: int) -> None:
     figure = gate_curves({gate: [0.5] * words for gate in ("input", "forget", "output")}, names)
     assert_legible(figure)
     assert figure.get_figwidth() < 11
-
-
-@pytest.mark.parametrize(
-    ("gates", "message"),
-    [({}, "do not fit"), ({"z": [0.5]}, "do not fit"), ({"z": [0.5, 1.5]}, "outside 0 to 1")],
-)
-def test_gates_that_are_none_are_refused(gates, message: str) -> None:
-    with pytest.raises(CourseError, match=message):
-        gate_curves(gates, ["a", "b"])

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from course_lib.errors import CourseError
 from course_lib.evaluation.saturation import saturation
 from course_lib.figures.saturation import PANELS, saturation_curves
 from tests.figures.boxes import assert_legible, drawn_texts
@@ -43,9 +42,3 @@ def test_labels_never_touch_and_none_is_missing(results) -> None:
     assert_legible(figure)
     labels = [text.get_text() for text in drawn_texts(figure) if text.get_gid() == "label"]
     assert labels == ["q·k", "q·k / √d"] * 3
-
-
-@pytest.mark.parametrize("results", [{}, {"dot": RESULTS["dot"]}, saturation([8], draws=5)])
-def test_what_cannot_be_drawn_is_refused(results) -> None:
-    with pytest.raises(CourseError, match="no saturation to draw"):
-        saturation_curves(results)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from course_lib.errors import CourseError
 from course_lib.figures.schedules import schedule_curves
 from course_lib.training.schedules import given_share
 from tests.figures.boxes import assert_legible, drawn_texts
@@ -29,11 +28,3 @@ def test_labels_never_touch_and_none_is_missing(total: int, end: float) -> None:
     assert_legible(figure)
     labels = [text.get_text() for text in drawn_texts(figure) if text.get_gid() == "label"]
     assert labels == list(NAMES)
-
-
-@pytest.mark.parametrize(
-    "wrong", [{}, {"a": [1.0]}, {"a": [1.0, 0.5], "b": [1.0]}, {"a": [1.0, 1.5]}]
-)
-def test_what_is_no_schedule_is_refused(wrong) -> None:
-    with pytest.raises(CourseError, match="no schedules"):
-        schedule_curves(wrong)
