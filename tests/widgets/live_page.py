@@ -17,6 +17,13 @@ def ask(page: Page, text: str) -> None:
     page.locator(".live-target .now").first.wait_for()
 
 
+def resize(page: Page, width: int) -> None:
+    """To so many pixels across, until what a page draws anew is drawn: one frame later."""
+    page.set_viewport_size({"width": width, "height": 900})
+    page.wait_for_function("width => innerWidth === width", arg=width)
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+
+
 def written(page: Page, model: str) -> list[str]:
     return page.locator(f"section[aria-label={model}] .live-target .chip b").all_inner_texts()
 

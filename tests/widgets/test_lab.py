@@ -78,7 +78,10 @@ def run_cell(page: Page, number: int) -> None:
 @pytest.fixture
 def notebook(browser: Browser, lab: str) -> Iterator[Page]:
     """The notebook, open and ready to run."""
-    context = browser.new_context(viewport={"width": 1200, "height": 1000})
+    # With less motion nothing plays by itself, and no step is over before it is looked at.
+    context = browser.new_context(
+        viewport={"width": 1200, "height": 1000}, reduced_motion="reduce"
+    )
     page = context.new_page()
     page.goto(f"{lab}/lab/tree/try.ipynb")
     expect(page.locator(".jp-CodeCell")).to_have_count(len(CELLS), timeout=PATIENCE * 1000)
@@ -138,7 +141,7 @@ def test_figures_moved_in_jupyterlab_are_read_in_the_kernel(notebook: Page) -> N
     text.fill("")
     notebook.keyboard.type("the strong dog is coming back now .")
     notebook.keyboard.press("Enter")
-    page.get_by_role("button", name="pause").wait_for(timeout=PATIENCE * 1000)
+    page.locator(".live-target .now").wait_for(timeout=PATIENCE * 1000)
     page.get_by_role("button", name="to the beginning").click()
     page.get_by_role("button", name="next word").click()
     weights = page.locator(".live-piece i").all_inner_texts()

@@ -16,7 +16,7 @@ from course_lib.training import Run, load_run
 from course_lib.widgets.live import live
 from course_lib.widgets.modules import module
 from course_lib.widgets.standalone import ONE_FILE, PAGE, export_web
-from tests.widgets.live_page import SENTENCE, ask, more, numbers, written
+from tests.widgets.live_page import SENTENCE, ask, more, numbers, resize, written
 
 SMALLEST = 24
 
@@ -170,7 +170,7 @@ def test_arcs_end_at_the_word_and_both_texts_stand_before_the_details(
     page = context.new_page()
     page.goto((greeting / PAGE).as_uri())
     for width in (1200, 380):
-        page.set_viewport_size({"width": width, "height": 900})
+        resize(page, width)
         place = page.locator(".live-texts h3 .chip").first.bounding_box()
         ends = page.locator(".stepper-arcs path").evaluate_all(ENDS)
         assert ends
@@ -220,7 +220,7 @@ def test_an_example_can_be_taken_again(opened: Open) -> None:
 @pytest.mark.parametrize("width", [1200, 380])
 def test_the_map_of_a_long_sentence_can_be_read(opened: Open, width: int) -> None:
     page = opened(text="the strong dog is coming back " * 4)
-    page.set_viewport_size({"width": width, "height": 900})
+    resize(page, width)
     drawn = page.locator(".live-map svg").evaluate(
         "one => one.getBoundingClientRect().width / one.getAttribute('width')"
     )
@@ -351,11 +351,13 @@ def test_words_never_seen_are_marked_and_only_these(opened: Open, runs: list[Run
 
 def test_it_plays_by_itself_unless_less_motion_is_wished(browser: Browser, folder: Path) -> None:
     page = browser.new_page()
+    page.clock.install()  # it has come to its end before a busy machine looks
     page.goto((folder / PAGE).as_uri())
     page.get_by_label("Your sentence").fill(SENTENCE)
     page.get_by_role("button", name="translate").click()
     expect(page.get_by_role("button", name="pause")).to_be_visible()
-    page.keyboard.press("ArrowRight")
+    page.clock.run_for(60_000)
+    expect(page.get_by_role("button", name="play")).to_be_visible()
     page.close()
 
 
@@ -365,7 +367,7 @@ def test_nothing_stands_in_anybodys_way(
 ) -> None:
     page = opened()
     page.emulate_media(color_scheme=theme)
-    page.set_viewport_size({"width": width, "height": 800})
+    resize(page, width)
     page.get_by_role("button", name="all alike").click()
     expect(page.locator(".live-changes")).to_contain_text("weights held")
     more(page)

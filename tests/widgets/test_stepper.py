@@ -18,8 +18,6 @@ from course_lib.models import ModelConfig, build_model
 from course_lib.training import Run, RunConfig, load_run
 from course_lib.widgets import AttentionStepper
 from course_lib.widgets.stepper import recorded_steps
-from tests.conftest import PATIENCE
-
 Open = Callable[..., Page]
 GIVEN = Path(__file__).resolve().parents[2] / "exercises" / "heatmap_analysis" / "model"
 
@@ -105,11 +103,14 @@ def test_keys_play_slider_and_pointing(open_figure: Open, content: dict[str, Any
     chosen = f"{model['target'][0]} looks at {sentence['source'][1]}: α = "
     assert chosen + shown(model["alpha"][0][1], "0.001") in reading.inner_text()
     assert page.locator(".source .asked b").inner_text() == sentence["source"][1]
+    page.clock.install()  # a page that plays goes on while a busy machine looks elsewhere
     panel.press(" ")
-    page.get_by_text(f"3 of {count}").wait_for(timeout=PATIENCE * 1000)
+    page.clock.run_for(2000)
+    assert page.get_by_text(f"3 of {count}").is_visible()
     assert page.evaluate("() => document.getAnimations().length") == 0
     page.get_by_role("button", name="pause").click()
-    page.wait_for_function("() => document.querySelector('[aria-live]').textContent")
+    page.clock.run_for(2000)
+    assert page.get_by_text(f"3 of {count}").is_visible()
     said = page.locator("[aria-live=polite]").inner_text()
     assert said.startswith("RNNsearch writes")
     slider = page.get_by_role("slider", name="words written")
