@@ -130,6 +130,11 @@ class Done(NamedTuple):
     out: str
     err: str
 
+    def refused(self, remedy: str) -> bool:
+        """Whether it gave up with one line, which says what to do."""
+        line = self.err.startswith("course: ") and self.err.count("\n") == 1
+        return self.status == 2 and line and remedy in self.err
+
 
 Course = Callable[..., Done]
 

@@ -43,28 +43,6 @@ def test_a_step_is_that_of_torchs_cell(kind: type[Unit]) -> None:
     torch.testing.assert_close(unit(unit.project(x), state), expected, atol=1e-14, rtol=0)
 
 
-def test_the_concatenated_form_of_tutorials_is_the_papers_sum() -> None:
-    """GRU([y; c], s) with one matrix [W C] is the step on W E y + C c."""
-    unit = drawn(TorchUnit(m, n))
-    C = random(3 * n, 2 * n, seed=3)
-    y, c, s = random(5, m), random(5, 2 * n, seed=4), random(5, n, seed=2)
-    concatenated = nn.GRUCell(m + 2 * n, n).double()
-    concatenated.load_state_dict(
-        {
-            "weight_ih": torch.cat([unit.W.weight, C], dim=1),
-            "bias_ih": unit.W.bias,
-            "weight_hh": unit.U.weight,
-            "bias_hh": unit.U.bias,
-        }
-    )
-    torch.testing.assert_close(
-        unit(unit.project(y) + c @ C.T, s),
-        concatenated(torch.cat([y, c], dim=1), s),
-        atol=1e-14,
-        rtol=0,
-    )
-
-
 def same_weights(reset_bias: float, seed: int = 0) -> tuple[PaperUnit, TorchUnit]:
     """The two gated units with equal weights, z renamed: 1 - sigma(a) = sigma(-a).
 

@@ -9,8 +9,6 @@ from course_lib.errors import CourseError
 from course_lib.models.config import ModelConfig
 from course_lib.models.contexts import AttentionContext
 from course_lib.models.scores import (
-    AdditiveScore,
-    ConcatScore,
     Score,
     build_score,
 )
@@ -31,18 +29,6 @@ def drawn_score(name: str, seed: int = 0) -> Score:
 
 def energies_of(score: Score, query: Tensor, annotations: Tensor) -> Tensor:
     return score(query, score.keys(annotations))
-
-
-def test_concat_is_additive_with_one_matrix_cut_in_two() -> None:
-    torch.manual_seed(0)
-    additive, concat = AdditiveScore(n, 2 * n, hidden), ConcatScore(n, 2 * n, hidden)
-    with torch.no_grad():
-        concat.W_a.weight.copy_(torch.cat([additive.W_a.weight, additive.U_a.weight], dim=1))
-        concat.v_a.weight.copy_(additive.v_a.weight)
-    query, annotations = random(B, n).float(), random(B, T, 2 * n, seed=1).float()
-    torch.testing.assert_close(
-        energies_of(concat, query, annotations), energies_of(additive, query, annotations)
-    )
 
 
 @pytest.mark.parametrize("padded", [False, True])

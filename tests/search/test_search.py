@@ -41,10 +41,15 @@ def limit_length(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
 
 
 @cache
+def parameters(kind: str, seed: int):
+    return paper_parameters(model_of(kind, seed))
+
+
+@cache
 def step_log_probs(kind: str, seed: int, sentence: tuple[int, ...], prefix: tuple[int, ...]):
     """log p(y | prefix, sentence) for every word y, by the equations in NumPy."""
-    parameters = paper_parameters(model_of(kind, seed))
-    return decode(parameters, [*sentence, EOS], [*prefix, PAD], KINDS[kind])[-1].log_probs
+    p = parameters(kind, seed)
+    return decode(p, [*sentence, EOS], [*prefix, PAD], KINDS[kind])[-1].log_probs
 
 
 def listed(kind: str, seed: int, sentence: tuple[int, ...], limit: int) -> list[Candidate]:

@@ -119,7 +119,7 @@ def test_a_run_is_scored_with_its_length_penalty_and_keeps_that_score(
 
 
 def test_enough_training_masters_a_task(tmp_path: Path, corpus: Corpus) -> None:
-    changes = {**TINY, "epochs": 40, "learning_rate": 1e-2, "dropout": 0.0, "corpus.train": 400}
+    changes = {**TINY, "epochs": 16, "learning_rate": 1e-2, "dropout": 0.0, "corpus.train": 400}
     config = RunConfig("rnnsearch", "copy", "tokens", "smoke", changes=changes)
     data = load_corpus("copy", "tokens", **config.corpus_options)
     train(config, data, tmp_path / "run", quiet=True)

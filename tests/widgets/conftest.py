@@ -31,6 +31,23 @@ def recorded() -> dict[str, Path]:
     return RECORDED
 
 
+def page_of(values: dict[str, dict[str, Any]], css: str = "") -> str:
+    """A page with these figures, each by its name."""
+    data = {name: json.dumps(each).replace("</", r"<\/") for name, each in values.items()}
+    figures = "".join(
+        f'<h2>{name}</h2><div class="moving-figure" data-moving="{name}">'
+        f'<div class="moving-still">the picture</div>'
+        f'<script type="application/json">{each}</script></div>'
+        f'<script type="module">{page_script(name)}</script>'
+        for name, each in data.items()
+    )
+    return (
+        "<!doctype html><html lang=en><meta charset=utf-8><title>Figures</title>"
+        "<meta name=viewport content='width=device-width, initial-scale=1'>"
+        f"<style>{css}{style()}</style><body><main><h1>Figures</h1>{figures}</main>"
+    )
+
+
 @pytest.fixture
 def open_figure(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     """Open a figure by its name, with the page's values or others; its errors fail the test."""
@@ -39,16 +56,8 @@ def open_figure(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     errors: list[str] = []
 
     def open_page(name: str, values: dict[str, Any] | None = None) -> Page:
-        data = json.dumps(values or FIGURES[name].values(RECORDED.get(name)))
-        (tmp_path / f"{name}.html").write_text(
-            f"<!doctype html><html lang=en><meta charset=utf-8><title>{name}</title>"
-            f"<style>{style()}</style><main><h1>{name}</h1>"
-            f'<div class="moving-figure" data-moving="{name}">'
-            f'<div class="moving-still">the picture</div>'
-            f'<script type="application/json">{data}</script></div></main>'
-            f'<script type="module">{page_script(name)}</script>',
-            encoding="utf-8",
-        )
+        made = page_of({name: values or FIGURES[name].values(RECORDED.get(name))})
+        (tmp_path / f"{name}.html").write_text(made, encoding="utf-8")
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto((tmp_path / f"{name}.html").as_uri())

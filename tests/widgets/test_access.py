@@ -1,6 +1,5 @@
 """All five figures on one page: nobody is kept out, in either theme, on a desk or a phone."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from course_lib.widgets import FIGURES
-from course_lib.widgets.modules import page_script, style
+from tests.widgets.conftest import page_of
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 SMALLEST = 24
@@ -20,23 +19,11 @@ def everything(
     browser: Browser, recorded: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Page]:
     """A page with the book's colours and every figure, stepped on a little."""
-    parts = []
-    for name, figure in FIGURES.items():
-        data = json.dumps(figure.values(recorded.get(name))).replace("</", "<\\/")
-        parts.append(
-            f'<h2>{name}</h2><div class="moving-figure" data-moving="{name}">'
-            f'<script type="application/json">{data}</script></div>'
-            f'<script type="module">{page_script(name)}</script>'
-        )
+    values = {name: figure.values(recorded.get(name)) for name, figure in FIGURES.items()}
     css = (BOOK / "_static" / "book.css").read_text(encoding="utf-8")
+    css += "body { background: var(--page); color: var(--ink); }"
     file = tmp_path_factory.mktemp("figures") / "all.html"
-    file.write_text(
-        "<!doctype html><html lang=en><meta charset=utf-8><title>All</title>"
-        "<meta name=viewport content='width=device-width, initial-scale=1'>"
-        f"<style>{css}{style()} body {{ background: var(--page); color: var(--ink); }}</style>"
-        f"<body><main><h1>All</h1>{''.join(parts)}</main>",
-        encoding="utf-8",
-    )
+    file.write_text(page_of(values, css), encoding="utf-8")
     context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()
     page.goto(file.as_uri())

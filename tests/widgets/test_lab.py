@@ -79,9 +79,7 @@ def run_cell(page: Page, number: int) -> None:
 def notebook(browser: Browser, lab: str) -> Iterator[Page]:
     """The notebook, open and ready to run."""
     # With less motion nothing plays by itself, and no step is over before it is looked at.
-    context = browser.new_context(
-        viewport={"width": 1200, "height": 1000}, reduced_motion="reduce"
-    )
+    context = browser.new_context(viewport={"width": 1200, "height": 1000}, reduced_motion="reduce")
     page = context.new_page()
     page.goto(f"{lab}/lab/tree/try.ipynb")
     expect(page.locator(".jp-CodeCell")).to_have_count(len(CELLS), timeout=PATIENCE * 1000)

@@ -18,6 +18,7 @@ from course_lib.models import ModelConfig, build_model
 from course_lib.training import Run, RunConfig, load_run
 from course_lib.widgets import AttentionStepper
 from course_lib.widgets.stepper import recorded_steps
+
 Open = Callable[..., Page]
 GIVEN = Path(__file__).resolve().parents[2] / "exercises" / "heatmap_analysis" / "model"
 
