@@ -140,7 +140,7 @@ class Link:
         try:
             if "error" in reply:
                 raise stopped(reply["error"])
-            flow = [Content(data, self.unpack_other, ()).unpack(one) for one in reply["flow"]]
+            flow = self._values(reply["flow"], data)
             if flow and parcel.flow:
 
                 def pull(vectors: Sequence[Tensor | None]) -> list[Tensor | None]:
@@ -168,7 +168,7 @@ class Link:
         try:
             if "error" in reply:
                 raise stopped(reply["error"])
-            found = [Content(data, self.unpack_other, ()).unpack(one) for one in reply["vectors"]]
+            found = self._values(reply["vectors"], data)
             for one, given in zip(found, inputs, strict=True):
                 if one is not None and (one.shape, one.dtype) != (given.shape, given.dtype):
                     raise Broken("a gradient has another shape than what it is of")
@@ -180,8 +180,7 @@ class Link:
 
     def _called(self, message: Message, data: bytes, parcel: Parcel) -> Message:
         function = self._functions[message["function"]]
-        leaves = [Content(data, self.unpack_other, ()).unpack(one) for one in message["flow"]]
-        flow = [one.requires_grad_() for one in leaves]
+        flow = [one.requires_grad_() for one in self._values(message["flow"], data)]
         content = Content(data, self.unpack_other, flow)
         arguments = [content.unpack(one) for one in message["arguments"]]
         keywords = {name: content.unpack(one) for name, one in message["keywords"].items()}
@@ -204,12 +203,8 @@ class Link:
 
     def _pulled(self, message: Message, data: bytes, parcel: Parcel) -> Message:
         inputs, outputs = self._flows[message["call"]]
-        vectors = [Content(data, self.unpack_other, ()).unpack(one) for one in message["vectors"]]
-        pairs = [
-            (output, vector)
-            for output, vector in zip(outputs, vectors, strict=True)
-            if vector is not None
-        ]
+        vectors = self._values(message["vectors"], data)
+        pairs = [pair for pair in zip(outputs, vectors, strict=True) if pair[1] is not None]
         slopes = torch.autograd.grad(
             [output for output, _ in pairs],
             inputs,
@@ -218,6 +213,10 @@ class Link:
             allow_unused=True,
         )
         return {"vectors": [None if one is None else parcel.tensor(one) for one in slopes]}
+
+    def _values(self, entries: list[wire.Entry], data: bytes) -> list[Any]:
+        content = Content(data, self.unpack_other, ())
+        return [content.unpack(one) for one in entries]
 
     def pack_other(self, value: Any) -> wire.Entry:
         """An entry for what is no data: a function's number, or a thing's kind."""

@@ -404,7 +404,7 @@ def _collect(
 def _demonstration(name: str) -> tuple[Path, list["Student"]]:
     """The made-up class hands in through Canvas, one of them twice and one late."""
     from course_lib.grading.authoring.canvas_zip import write_canvas_zip
-    from course_lib.grading.authoring.demonstration import write_class
+    from course_lib.grading.authoring.demonstration import hand_in, read_class
     from course_lib.grading.intake.late import set_policy
     from course_lib.grading.sources.project import project_root
     from course_lib.grading.sources.release import generate
@@ -413,7 +413,8 @@ def _demonstration(name: str) -> tuple[Path, list["Student"]]:
     place = Path(tempfile.mkdtemp(prefix=f"{name}-demonstration-"))
     released = generate(root, name)[f"{name}.ipynb"].decode()
     with tempfile.TemporaryDirectory() as handed_in:
-        declared = write_class(root, name, released, Path(handed_in))
+        declared = read_class(root, name)
+        hand_in(root, name, released, Path(handed_in), declared)
         twice, late = declared[0].name, declared[len(declared) // 4].name
         archive, roster = place / "submissions.zip", place / "roster.csv"
         write_canvas_zip(Path(handed_in), name, archive, roster, {twice: released.encode()})

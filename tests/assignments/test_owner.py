@@ -3,13 +3,11 @@
 import random
 from pathlib import Path
 
-import nbformat
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.assignments import owner
-from course_lib.grading.intake.staging import stage
 from tests.conftest import ROOT
 
 NAME = "attention_by_hand"
@@ -38,20 +36,3 @@ def test_everybody_has_numbers_of_their_own_and_the_same_ones_everywhere() -> No
     assert len({owner.seed(f"student{number}") for number in range(2000)}) == 2000
     assert owner.draw("Ada ").random() == random.Random(owner.seed("ada")).random()
     assert not owner.same("ada", "bea")
-
-
-def test_the_owner_is_staged_read_only_and_no_file_of_the_students_stands_in(
-    tmp_path: Path,
-) -> None:
-    handed_in = tmp_path / "submitted" / "ada" / NAME
-    handed_in.mkdir(parents=True)
-    released = nbformat.reads(RELEASED, as_version=4)
-    (handed_in / f"{NAME}.ipynb").write_text(RELEASED)
-    (handed_in / owner.FILE).write_text("bea")
-    staged = stage(handed_in, NAME, released, tmp_path / "named", student="ada")
-    path = staged.data_files[owner.FILE]
-    assert path.read_text() == "ada\n"
-    assert path.stat().st_mode & 0o222 == 0
-    nobodys = stage(handed_in, NAME, released, tmp_path / "nobodys")
-    assert owner.FILE not in nobodys.data_files
-    assert not (tmp_path / "nobodys" / owner.FILE).exists()

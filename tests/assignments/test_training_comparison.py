@@ -10,7 +10,7 @@ import pytest
 from course_lib.assignments import inspection, owner
 from course_lib.corpora import load_corpus
 from course_lib.errors import CourseError
-from course_lib.grading.authoring.demonstration import disagreements, write_class
+from course_lib.grading.authoring.demonstration import disagreements, hand_in, read_class
 from course_lib.grading.handing_in import packing
 from course_lib.grading.handing_in.packing import pack
 from course_lib.grading.running.classroom import grade_class
@@ -38,7 +38,8 @@ def test_the_demonstration_class_gets_what_it_deserves_and_who_shares_weights_is
 ) -> None:
     submitted = tmp_path / "submitted"
     released = (ROOT / "exercises" / NAME / f"{NAME}.ipynb").read_text(encoding="utf-8")
-    declared = write_class(ROOT, NAME, released, submitted)
+    declared = read_class(ROOT, NAME)
+    hand_in(ROOT, NAME, released, submitted, declared)
     result = grade_class(ROOT, NAME, submitted=submitted, jobs=2)
     assert disagreements(result, declared) == []
     assert result.complete

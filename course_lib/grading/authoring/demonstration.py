@@ -7,7 +7,6 @@ out of the package and of the release, like the solutions.
 """
 
 import re
-import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,8 +18,9 @@ import yaml
 from nbformat import NotebookNode
 
 from course_lib.errors import CourseError
+from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.sources.project import source_of
-from course_lib.grading.sources.release import MADE_UP, handed_in, source_notebook
+from course_lib.grading.sources.release import MADE_UP, copy_files, handed_in, source_notebook
 
 if TYPE_CHECKING:
     from course_lib.grading.running.classroom import ClassReport
@@ -51,7 +51,7 @@ _SCHEMA = {
     },
     "additionalProperties": False,
 }
-_REGION = re.compile(r"^\s*### (BEGIN|END) SOLUTION\s*$")
+_REGION = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*(\n|$)", re.MULTILINE)
 OWNER = '"OWNER"'
 """In a solution or a made-up answer it stands for the id of whoever hands it in."""
 
@@ -133,7 +133,7 @@ def read_variants(root: Path, name: str) -> Variants:
         if names.count(section.name) > 1:
             raise CourseError(f"{path}: there are two entries {section.name}. Rename one.")
     also = {cell: frozenset(parts) for cell, parts in written.get("also", {}).items()}
-    unknown = (also.keys() - sources(notebook, "solution").keys()) | (
+    unknown = (also.keys() - solution_cells(notebook).keys()) | (
         set().union(*also.values()) - automatic_parts(notebook).keys()
     )
     if unknown:
@@ -166,21 +166,21 @@ def _students(
     path: Path, written: Iterable[dict[str, Any]], notebook: NotebookNode
 ) -> list[Student]:
     """The entries of a file, held to the cells and parts of its assignment."""
-    automatic, answers = automatic_parts(notebook), sources(notebook, "solution")
+    automatic, answers = automatic_parts(notebook), solution_cells(notebook)
     students = []
     for entry in written:
-        loses = set(automatic) if entry["loses"] == "everything" else set(entry["loses"])
+        everything = entry["loses"] == "everything"
         student = Student(
             name=entry["name"],
             answers={cell: code.rstrip("\n") for cell, code in entry.get("cells", {}).items()},
             blank=entry.get("blank", False),
-            loses=frozenset(loses),
+            loses=frozenset(automatic if everything else entry["loses"]),
             files=entry.get("files", "").rstrip("\n"),
             owner=entry.get("owner", ""),
             about=entry.get("for", ""),
         )
-        cells = {*student.answers, *filter(None, [student.about])}
-        unknown = (loses - automatic.keys()) | (cells - answers.keys())
+        cells = {*student.answers, student.about} - {""}
+        unknown = (student.loses - automatic.keys()) | (cells - answers.keys())
         if unknown:
             raise CourseError(
                 f"{path}: {student.name} names {', '.join(sorted(unknown))}, which"
@@ -193,32 +193,24 @@ def _students(
 def automatic_parts(notebook: NotebookNode) -> dict[str, float]:
     """The parts that tests decide, in order: grade id -> points."""
     return {
-        cell.metadata.nbgrader.grade_id: float(cell.metadata.nbgrader.points)
+        str(grade_id(cell)): float(cell.metadata.nbgrader.points)
         for cell in notebook.cells
-        if cell.metadata.get("nbgrader", {}).get("grade") and cell.cell_type == "code"
+        if is_grade(cell) and cell.cell_type == "code"
     }
 
 
 def answered(student: Student, source: NotebookNode, released: NotebookNode) -> NotebookNode:
     """The notebook this student hands in: the released one with the answers filled in."""
-    solutions = sources(source, "solution")
+    solutions = solution_cells(source)
     notebook = nbformat.from_dict(released)
-    for cell in notebook.cells:
-        metadata = cell.metadata.get("nbgrader", {})
-        if not metadata.get("solution"):
-            continue
-        grade_id = metadata["grade_id"]
-        if grade_id in student.answers:
-            cell.source = student.answers[grade_id]
-        elif not student.blank:
-            cell.source = without_marks(solutions[grade_id])
+    for cell in filter(is_solution, notebook.cells):
+        name = str(grade_id(cell))
+        if name in student.answers:
+            cell.source = student.answers[name]
+        elif not student.blank:  # as a student would write it, without marks
+            cell.source = _REGION.sub("", solutions[name])
         cell.source = cell.source.replace(OWNER, repr(student.id))
     return notebook
-
-
-def without_marks(solution: str) -> str:
-    """A solution cell as a student would write it."""
-    return "\n".join(line for line in solution.split("\n") if not _REGION.match(line))
 
 
 def write_files(student: Student, folder: Path) -> None:
@@ -228,24 +220,17 @@ def write_files(student: Student, folder: Path) -> None:
         exec(compile(code, f"<files of {student.name}>", "exec"), {"folder": folder})
 
 
-def write_class(root: Path, name: str, released: str, submitted: Path) -> list[Student]:
-    """Let the demonstration class hand in: `submitted`/STUDENT/NAME/NAME.ipynb."""
-    students = read_class(root, name)
-    hand_in(root, name, released, submitted, students)
-    return students
-
-
 def hand_in(root: Path, name: str, released: str, submitted: Path, students: list[Student]) -> None:
     """What each of these made-up students hands in, into `submitted`/STUDENT/NAME/."""
-    source = source_notebook(source_of(root, name))
+    text = source_of(root, name)
+    source = source_notebook(text)
     for student in students:
         folder = submitted / student.name / name
         folder.mkdir(parents=True, exist_ok=True)
         notebook = answered(student, source, nbformat.reads(released, as_version=4))
         nbformat.write(notebook, folder / f"{name}.ipynb")
-        for beside, path in handed_in(source_of(root, name)).items() if not student.blank else ():
-            (folder / beside).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, folder / beside)
+        if not student.blank:
+            copy_files(handed_in(text), folder)
         write_files(student, folder)
 
 
@@ -267,10 +252,6 @@ def disagreements(result: "ClassReport", declared: list[Student]) -> list[str]:
     return lines
 
 
-def sources(notebook: NotebookNode, kind: str) -> dict[str, str]:
-    """The text of a notebook's cells of a kind, as "solution": grade id -> source."""
-    return {
-        cell.metadata.nbgrader.grade_id: cell.source
-        for cell in notebook.cells
-        if cell.metadata.get("nbgrader", {}).get(kind)
-    }
+def solution_cells(notebook: NotebookNode) -> dict[str, str]:
+    """The text of a notebook's answer cells: grade id -> source."""
+    return {str(grade_id(cell)): cell.source for cell in notebook.cells if is_solution(cell)}

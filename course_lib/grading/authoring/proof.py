@@ -34,14 +34,14 @@ from course_lib.grading.authoring.demonstration import (
     automatic_parts,
     cell_of,
     read_variants,
-    sources,
+    solution_cells,
     write_files,
 )
 from course_lib.grading.running.execution import visible_imports
 from course_lib.grading.runs import boxed_inspection
-from course_lib.grading.sources.marked_cells import grade_id, is_grade
+from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.sources.project import project_root, source_of
-from course_lib.grading.sources.release import data_files, handed_in, source_notebook
+from course_lib.grading.sources.release import copy_files, data_files, handed_in, source_notebook
 
 SECONDS = 60
 """Of a processor's time; after that a child is ended. Ten times as much if it sleeps."""
@@ -65,11 +65,10 @@ def execute(cell: NotebookNode, namespace: dict[str, Any]) -> str | None:
     """
     if cell.cell_type != "code":
         return None
-    metadata = cell.metadata.get("nbgrader", {})
-    test = metadata.get("grade") and not metadata.get("solution")
+    test = is_grade(cell) and not is_solution(cell)
     names = dict(namespace) if test else namespace
     try:
-        exec(compile(cell.source, f"<{metadata.get('grade_id', 'cell')}>", "exec"), names)
+        exec(compile(cell.source, f"<{grade_id(cell) or 'cell'}>", "exec"), names)
     except Exception as error:
         return f"{type(error).__name__}: {error}"
     if test:
@@ -81,13 +80,11 @@ def belonging(notebook: NotebookNode) -> dict[str, list[str]]:
     """Answer cell -> the parts that tests decide on it: those up to the next answer cell."""
     parts: dict[str, list[str]] = {}
     for cell in notebook.cells:
-        metadata = cell.metadata.get("nbgrader", {})
-        if cell.cell_type != "code":
-            continue
-        if metadata.get("solution"):
-            parts[metadata["grade_id"]] = []
-        elif metadata.get("grade"):
-            parts[list(parts)[-1]].append(metadata["grade_id"])
+        name = str(grade_id(cell))
+        if cell.cell_type == "code" and is_solution(cell):
+            parts[name] = []
+        elif cell.cell_type == "code" and is_grade(cell):
+            parts[list(parts)[-1]].append(name)
     return {cell: own for cell, own in parts.items() if own}
 
 
@@ -114,7 +111,7 @@ def ways(root: Path, name: str) -> list[Way]:
     """
     variants = read_variants(root, name)
     released = nbformat.read(root / "exercises" / name / f"{name}.ipynb", as_version=4)
-    stubs = sources(released, "solution")
+    stubs = solution_cells(released)
     parts = belonging(source_notebook(source_of(root, name)))
 
     def answering(way: str, given: Container[str]) -> Student:
@@ -142,10 +139,7 @@ def prove(root: Path, name: str) -> dict[str, Lost]:
     source = source_of(root, name)
     with tempfile.TemporaryDirectory(prefix="proof-") as folder:
         runner = _Runner(name, source_notebook(source), Path(folder))
-        for given, path in {**data_files(source), **handed_in(source)}.items():
-            target = runner.work / given
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, target)
+        copy_files(data_files(source) | handed_in(source), runner.work)
         runner.go([way.student for way in ways(root, name)])
         return runner.results()
 

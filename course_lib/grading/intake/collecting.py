@@ -4,7 +4,7 @@ A zip of many zips, whose names the students chose: everything is unpacked by `a
 is already there is kept beside with a number.
 """
 
-import filecmp
+import json
 import re
 import shutil
 import tempfile
@@ -14,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from course_lib.errors import CourseError
-from course_lib.grading.intake import notes
 from course_lib.grading.intake.archives import BadArchive, Limits, extract
 from course_lib.grading.intake.roster import Person, Platform, Roster, fit, plain
+from course_lib.grading.intake.staging import COLLECTED
 from course_lib.grading.wording import visible
 
 WHOLE_CLASS = Limits(archive=8 * 1024**3, files=50_000, total=16 * 1024**3, free=1024**3, name=400)
@@ -31,7 +31,7 @@ _MOODLE = re.compile(
     r"(?P<original>.*)"
 )
 _LITTER = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini"}
-_OURS = {"timestamp.txt", notes.FILE}
+_OURS = {"timestamp.txt", COLLECTED}
 
 
 @dataclass(frozen=True, order=True)
@@ -174,7 +174,7 @@ def _take(
     if roster is not None and one.person is None:
         remarks.append("The roster does not have this student.")
     if remarks:
-        notes.write_notes(made, remarks)
+        (made / COLLECTED).write_text(json.dumps(remarks, indent=1), encoding="utf-8")
     state, kept = _put(made, submitted / one.student / name)
     return Collected(one.student, state, kept, remarks)
 
@@ -226,7 +226,7 @@ def _put(made: Path, target: Path) -> tuple[str, Path | None]:
     if not target.exists():
         made.rename(target)
         return "new", None
-    if _same(made, target):
+    if _contents(made) == _contents(target):
         return "unchanged", None
     number = 1
     while (kept := target.with_name(f"{target.name}.{number}")).exists():
@@ -236,12 +236,7 @@ def _put(made: Path, target: Path) -> tuple[str, Path | None]:
     return "replaced", kept
 
 
-def _same(one: Path, other: Path) -> bool:
-    def names(folder: Path) -> list[str]:
-        return sorted(
-            path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
-        )
-
-    return names(one) == names(other) and all(
-        filecmp.cmp(one / name, other / name, shallow=False) for name in names(one)
-    )
+def _contents(folder: Path) -> dict[Path, bytes]:
+    return {
+        path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }

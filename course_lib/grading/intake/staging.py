@@ -21,10 +21,12 @@ from course_lib.assignments import owner
 from course_lib.assignments.inspection import LARGEST_DATA
 from course_lib.errors import CourseError
 from course_lib.grading.intake.late import says_a_time
-from course_lib.grading.intake.notes import notes
 from course_lib.grading.sources import marked_cells
 from course_lib.grading.wording import is_picture, visible
 
+COLLECTED = ".collected.json"
+"""What collecting a submission had to say about it. What a student hands in under this name is left
+out."""
 LARGEST_NOTEBOOK = 20 * 1024**2
 """Bytes. More than that is no homework."""
 LONGEST_CELL = 200_000
@@ -89,14 +91,7 @@ def unusable(student: str) -> str | None:
     return None
 
 
-def stage(
-    handed_in: Path,
-    name: str,
-    released: NotebookNode,
-    target: Path,
-    *,
-    student: str | None = None,
-) -> Staged:
+def stage(handed_in: Path, name: str, released: NotebookNode, target: Path, student: str) -> Staged:
     """Put a submission in order, as nbgrader expects it: its notebook, and its files in `target`.
 
     Args:
@@ -111,7 +106,7 @@ def stage(
     """
     target.mkdir(parents=True)
     notebook, remarks = _read(handed_in, name)
-    remarks = [*notes(handed_in), *remarks]
+    remarks = [*collected_remarks(handed_in), *remarks]
     data_files: dict[str, Path] = {}
     if notebook is None:
         graded = copy.deepcopy(released)
@@ -120,8 +115,9 @@ def stage(
         remarks += repaired
         data_files, skipped = _copy_data(handed_in, target)
         remarks += skipped
-    if student is not None:
-        data_files[owner.FILE] = _write_owner(target, student)
+    path = data_files[owner.FILE] = target / owner.FILE
+    path.write_text(f"{student}\n", encoding="utf-8")
+    path.chmod(0o444)
     if len(remarks) > MOST_REMARKS:
         remarks = [
             *remarks[:MOST_REMARKS],
@@ -135,6 +131,17 @@ def stage(
         cell["id"] = f"cell-{place}"
     graded.nbformat, graded.nbformat_minor = 4, 5
     return Staged(graded, notebook is not None, target, data_files, remarks)
+
+
+def collected_remarks(handed_in: Path) -> list[str]:
+    """What collecting had to say about a submission."""
+    path = handed_in / COLLECTED
+    if path.is_symlink() or not path.is_file() or path.stat().st_size > LONGEST_TEXT:
+        return []
+    try:
+        return [visible(str(line), 300) for line in json.loads(path.read_text("utf-8"))]
+    except (ValueError, TypeError):
+        return []
 
 
 def repair(notebook: NotebookNode, released: NotebookNode) -> tuple[NotebookNode, list[str]]:
@@ -300,13 +307,6 @@ def _pictures(attachments: Any) -> dict[str, dict[str, str]]:
         if pictures and len(kept) < MOST_PICTURES:
             kept[name] = pictures
     return kept
-
-
-def _write_owner(target: Path, student: str) -> Path:
-    path = target / owner.FILE
-    path.write_text(f"{student}\n", encoding="utf-8")
-    path.chmod(0o444)
-    return path
 
 
 def _copy_data(handed_in: Path, target: Path) -> tuple[dict[str, Path], list[str]]:

@@ -40,7 +40,7 @@ from course_lib.grading.runs import boxed_inspection
 from course_lib.grading.sandbox import boxes
 from course_lib.grading.sandbox.scratch import scratch_folder
 from course_lib.grading.sources.project import db_url, load_config, nbgrader_messages, source_of
-from course_lib.grading.sources.release import data_files, whole_tests
+from course_lib.grading.sources.release import copy_files, data_files, whole_tests
 
 FOR_THE_EXCHANGE = ("timestamp.txt", "submission_secret.txt")
 """What `nbgrader release_feedback` reads beside a page; nbgrader's own exchange has put it in."""
@@ -169,7 +169,7 @@ def stage(job: Job, folder: Path) -> Staged:
     source = source_of(job.root, job.assignment)
     released = nbformat.reads(job.released, as_version=4)
     target = folder / "staged"
-    staged = staging.stage(job.handed_in, job.assignment, released, target, student=job.student)
+    staged = staging.stage(job.handed_in, job.assignment, released, target, job.student)
     tests = whole_tests(source)
     for cell in staged.notebook.cells:
         metadata = cell.metadata.get("nbgrader", {})
@@ -200,11 +200,9 @@ def judge(job: Job, staged: Staged) -> Judged:
 def run(job: Job, folder: Path, staged: Staged, judged: Judged) -> Ran:
     """Run the notebook behind walls, and put it with its files where graded notebooks lie."""
     shutil.rmtree(job.graded.parent, ignore_errors=True)
-    for name, path in judged.files.items():
-        copy = job.graded.parent / name
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, copy)
-        copy.chmod(0o444)
+    copy_files(judged.files, job.graded.parent)
+    for name in judged.files:
+        (job.graded.parent / name).chmod(0o444)
     config = load_config(job.root)
     kernel = folder / "k"  # a short name: the paths of its sockets have to fit
     kernel.mkdir()

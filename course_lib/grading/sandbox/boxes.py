@@ -66,7 +66,6 @@ class Box:
         self._group = Group.create(allowed)
         self._watch: Watch | None = None
         self._first: int | None = None
-        self._exceeded: str | None = None
         try:
             self.process = _bubblewrap(command, tell, wait, empty=server is not None)
         except BaseException:
@@ -126,9 +125,7 @@ class Box:
     @property
     def exceeded(self) -> str | None:
         """The limit at which it was stopped, a key of `limits.EXCEEDED`."""
-        if self._watch is not None:
-            self._exceeded = self._watch.exceeded()
-        return self._exceeded
+        return None if self._watch is None else self._watch.exceeded()
 
     def kill(self) -> None:
         """Kill everything inside; bubblewrap sees it and ends."""
@@ -149,8 +146,6 @@ class Box:
             self.process.wait()
         if self._watch is not None:
             self._watch.end()
-            self._exceeded = self._watch.exceeded()
-            self._watch = None
         if self._first is not None:
             # bubblewrap may end a moment before what it holds
             select.select([self._first], [], [], END_SECONDS)

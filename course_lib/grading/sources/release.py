@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,12 +71,11 @@ def generate(root: Path, name: str, db_url: str | None = None) -> dict[str, byte
         made = stage / "solutions" / name
         made.mkdir(parents=True)
         notebook = source_notebook(source)
-        notebook.cells.insert(0, _opening_cell(root, name))
+        # what a student runs first: on a machine without the course it fetches it
+        code = first_cell(repository_url(root), f"exercises/{name}")
+        notebook.cells.insert(0, nbformat.v4.new_code_cell(code, id="opening"))
         nbformat.write(notebook, made / f"{name}.ipynb")
-        for file, extra in data_files(source).items():
-            target = made / file
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(extra, target)
+        copy_files(data_files(source), made)
         config = load_config(root)
         config.CourseDirectory.root = str(stage)
         if db_url is None:
@@ -138,12 +138,6 @@ def differences(root: Path, names: list[str]) -> list[Difference]:
     return differing
 
 
-def _opening_cell(root: Path, name: str) -> NotebookNode:
-    """What a student runs first: on a machine without the course it fetches it."""
-    code = first_cell(repository_url(root), f"exercises/{name}")
-    return nbformat.v4.new_code_cell(code, id="opening")
-
-
 def data_files(source: Path) -> dict[str, Path]:
     """Files that go with the notebook: all that lies beside the source but texts of ours.
 
@@ -159,6 +153,13 @@ def data_files(source: Path) -> dict[str, Path]:
         and ".ipynb_checkpoints" not in path.parts
         and not path.is_relative_to(source.parent / HANDED_IN)
     }
+
+
+def copy_files(files: Mapping[str, Path], folder: Path) -> None:
+    """Copies of files below a folder: relative name -> path."""
+    for name, path in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, folder / name)
 
 
 def whole_tests(source: Path) -> dict[str, str]:

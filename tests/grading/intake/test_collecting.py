@@ -8,8 +8,8 @@ import pytest
 
 from course_lib.errors import CourseError
 from course_lib.grading.intake.collecting import Collected, collect
-from course_lib.grading.intake.notes import FILE, notes
 from course_lib.grading.intake.roster import Roster, read_roster
+from course_lib.grading.intake.staging import COLLECTED, collected_remarks
 
 NAME = "attention_by_hand"
 CANVAS = """\
@@ -47,7 +47,7 @@ def there(submitted: Path) -> dict[str, str]:
     return {
         path.relative_to(submitted).as_posix(): path.read_text()
         for path in sorted(submitted.rglob("*"))
-        if path.is_file() and path.name != FILE
+        if path.is_file() and path.name != COLLECTED
     }
 
 
@@ -75,7 +75,7 @@ def test_canvas_zips_and_notebooks_go_to_the_students_of_the_roster(tmp_path: Pa
     assert collected["ada"].state == "new"
     assert collected["ada"].remarks == []
     assert "Canvas marks it as late" in collected["emmy"].remarks[0]
-    assert notes(submitted / "emmy" / NAME) == collected["emmy"].remarks
+    assert collected_remarks(submitted / "emmy" / NAME) == collected["emmy"].remarks
 
 
 def test_moodle_folders_and_plain_names_and_the_time_of_the_worksheet(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_what_a_zip_would_do_to_others_it_does_not_do(tmp_path: Path) -> None:
             f"c_3_3_{NAME}.zip": zipped({"../../d-4/x.ipynb": "no", f"{NAME}.ipynb": "yes"}),
             f"d_4_4_{NAME}.zip": b"no zip at all",
             f"e_5_5_{NAME}.zip": zipped(
-                {f"{NAME}.ipynb": "e", "timestamp.txt": "1999-01-01", FILE: '["praise"]'}
+                {f"{NAME}.ipynb": "e", "timestamp.txt": "1999-01-01", COLLECTED: '["praise"]'}
             ),
         },
     )
@@ -179,7 +179,7 @@ def test_what_a_zip_would_do_to_others_it_does_not_do(tmp_path: Path) -> None:
         ("e-5", "timestamp.txt was handed in; it was left out."),
     ):
         assert said in " ".join(collected[student].remarks), student
-        assert said in " ".join(notes(submitted / student / NAME))
+        assert said in " ".join(collected_remarks(submitted / student / NAME))
     assert "praise" not in " ".join(collected["e-5"].remarks)
     assert sorted(path.name for path in submitted.iterdir()) == ["a-1", "b-2", "c-3", "d-4", "e-5"]
 

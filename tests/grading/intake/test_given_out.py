@@ -12,6 +12,7 @@ from course_lib.grading.running.submission import Job, grade
 from course_lib.grading.sandbox import walls
 from course_lib.grading.sources.project import db_url
 from course_lib.grading.sources.release import generate, release
+from tests.grading.tiny import NAME, write_course
 
 Folder = Callable[..., dict[str, Path]]
 
@@ -59,67 +60,37 @@ def test_a_file_in_the_way_of_a_given_one_makes_room(folder: Folder, name: str) 
     assert not next(iter(own.values())).exists()
 
 
-def source(nbgrader: str = "locked: {0}, schema_version: 3, task: false, {1}}}") -> str:
-    """A text source of one answer and one test, which reads the file given out."""
-    answer = nbgrader.format("false", "solution: true, grade: false, grade_id: word_answer")
-    test = nbgrader.format("true", "solution: false, grade: true, grade_id: word, points: 2")
-    return f"""\
----
-jupytext:
-  text_representation: {{extension: .md, format_name: myst, format_version: 0.13}}
-kernelspec: {{display_name: Python 3, language: python, name: python3}}
----
-
-```{{code-cell}} ipython3
-:nbgrader: {{{answer}
-word = None
-### BEGIN SOLUTION
-word = open("words/first.txt").read()
-### END SOLUTION
-```
-
-```{{code-cell}} ipython3
-:nbgrader: {{{test}
-# The word
-from pathlib import Path
-
-assert word == "right" == Path("words/first.txt").read_text()
-```
-"""
-
-
 @pytest.mark.parametrize("boxed", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_notebook_is_graded_with_the_files_of_its_release(tmp_path: Path, boxed: bool) -> None:
     if boxed:
         walls.require()
-    solutions = tmp_path / "solutions" / "tiny"
-    (solutions / "words").mkdir(parents=True)
-    (solutions / "tiny.md").write_text(source())
-    (solutions / "words" / "first.txt").write_text("right")
-    (tmp_path / "nbgrader_config.py").write_text(
-        (Path(__file__).parents[3] / "nbgrader_config.py").read_text()
-    )
-    place, handed_in = tmp_path / "place", tmp_path / "submitted" / "ada" / "tiny"
+    reading = 'word = open("words/first.txt").read()'
+    test = 'assert word == "right" == open("words/first.txt").read()'
+    write_course(tmp_path, answer=reading, test=test)
+    words = tmp_path / "solutions" / NAME / "words"
+    words.mkdir()
+    (words / "first.txt").write_text("right")
+    place, handed_in = tmp_path / "place", tmp_path / "submitted" / "ada" / NAME
     for made in (place, handed_in / "words"):
         made.mkdir(parents=True)
     (handed_in / "words" / "first.txt").write_text("changed")
     exchange = {"timestamp.txt": "2026-05-04 12:00:00 UTC\n", "submission_secret.txt": "secret"}
     for name, text in exchange.items():
         (handed_in / name).write_text(text)
-    notebook = generate(tmp_path, "tiny", db_url(place))["tiny.ipynb"].decode()
-    assert {path.name for path in release(tmp_path, ["tiny"])} == {"tiny.ipynb", "first.txt"}
+    notebook = generate(tmp_path, NAME, db_url(place))[f"{NAME}.ipynb"].decode()
+    assert {path.name for path in release(tmp_path, [NAME])} == {f"{NAME}.ipynb", "first.txt"}
     answered = nbformat.reads(notebook, as_version=4)
     cell = next(c for c in answered.cells if c.metadata.get("nbgrader", {}).get("solution"))
-    cell.source = 'word = open("words/first.txt").read()'
-    nbformat.write(answered, handed_in / "tiny.ipynb")
-    outcome = grade(Job(tmp_path, place, handed_in, "ada", "tiny", notebook, boxed))
+    cell.source = reading
+    nbformat.write(answered, handed_in / f"{NAME}.ipynb")
+    outcome = grade(Job(tmp_path, place, handed_in, "ada", NAME, notebook, boxed))
     assert outcome.graded
     assert outcome.remarks == [
         "words/first.txt is given out with the assignment and had been changed; the original was"
         " used."
     ]
     with Gradebook(db_url(place)) as book:
-        assert book.find_submission("tiny", "ada").score == 2
+        assert book.find_submission(NAME, "ada").score == 2
     # `nbgrader release_feedback` looks for them beside the page
     for name, text in exchange.items():
-        assert (place / "feedback" / "ada" / "tiny" / name).read_text() == text
+        assert (place / "feedback" / "ada" / NAME / name).read_text() == text

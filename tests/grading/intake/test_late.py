@@ -82,7 +82,7 @@ def test_a_timestamp_that_would_stop_nbgrader_is_noticed_and_left_out(
     handed_in.mkdir()
     nbformat.write(released, handed_in / "x.ipynb")
     (handed_in / "timestamp.txt").write_text(text)
-    staged = stage(handed_in, "x", released, tmp_path / "staged")
+    staged = stage(handed_in, "x", released, tmp_path / "staged", "ada")
     assert (tmp_path / "staged" / "timestamp.txt").exists() is fine
     assert staged.notebook_found
     assert any("does not say a time" in remark for remark in staged.remarks) is not fine

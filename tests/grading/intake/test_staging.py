@@ -88,7 +88,7 @@ def folder(tmp_path: Path) -> Path:
 
 def staged(folder: Path, tmp_path: Path) -> tuple[bool, list[str], NotebookNode]:
     target = tmp_path / "staged"
-    result = stage(folder, NAME, RELEASED, target)
+    result = stage(folder, NAME, RELEASED, target, "ada")
     notebook = nbformat.reads(nbformat.writes(result.notebook), as_version=4)
     nbformat.validate(notebook)
     assert ids(notebook) == ids(RELEASED)
@@ -134,7 +134,7 @@ def test_a_file_that_cannot_be_read_is_left_out_and_named(
     _, remarks, _ = staged(folder, tmp_path)
     assert remarks == ["locked.txt cannot be read (PermissionError); it was left out."]
     names = sorted(path.name for path in (tmp_path / "staged").rglob("*"))
-    assert names == ["data.txt"]
+    assert names == [".owner", "data.txt"]
 
 
 def test_a_link_is_no_notebook(folder: Path, tmp_path: Path) -> None:
@@ -247,13 +247,6 @@ def test_marks_that_turn_the_direction_of_writing_are_seen(folder: Path, tmp_pat
     assert cell_of(result, "why").source == r"right\u200fleft"
 
 
-def test_released_texts_keep_their_folds(folder: Path, tmp_path: Path) -> None:
-    _, result = given(submission(), folder, tmp_path)
-    assert sum("<details>" in cell.source for cell in result.cells) == sum(
-        "<details>" in cell.source for cell in RELEASED.cells
-    )
-
-
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
@@ -322,7 +315,7 @@ def test_folders_without_end_and_names_that_are_no_text_are_left_out(
     os.chdir(tmp_path)
     key = key_of("class", "student", handed_in)
     assert key == key_of("class", "student", handed_in)
-    staged = stage(handed_in, NAME, RELEASED, tmp_path / "staged")
-    assert list(staged.data_files) == ["data.csv"]
+    staged = stage(handed_in, NAME, RELEASED, tmp_path / "staged", "ada")
+    assert list(staged.data_files) == ["data.csv", ".owner"]
     assert any("more than 20 folders" in remark for remark in staged.remarks)
     subprocess.run(["rm", "-rf", handed_in], check=True)  # or pytest cannot

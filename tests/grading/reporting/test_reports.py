@@ -1,11 +1,10 @@
 """A class's results on paper: complete, aligned, harmless to a spreadsheet."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from course_lib.grading.reporting.reports import as_json, as_table
+from course_lib.grading.reporting.reports import as_table
 from course_lib.grading.running.classroom import ClassReport, Mark, Report
 
 
@@ -43,16 +42,3 @@ def test_the_table_has_a_line_a_student_and_says_what_is_still_to_read(
         ["nobody", "-", "-", "-"],
     ]
     assert "nobody: It could not be graded." in table
-
-
-def test_json_carries_everything(result: ClassReport) -> None:
-    told = json.loads(json.dumps(as_json(result)))
-    assert told["students"][0]["parts"]["why"] == {
-        "score": None,
-        "points": 3.0,
-        "automatic": False,
-        "to_read": True,
-        "by_hand": False,
-    }
-    assert [one["score"] for one in told["students"]] == [2.0, 0.5, 0]
-    assert [one["graded"] for one in told["students"]] == [True, True, False]

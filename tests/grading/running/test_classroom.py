@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
-from course_lib.grading.authoring.demonstration import read_class, write_class
+from course_lib.grading.authoring.demonstration import hand_in, read_class
 from course_lib.grading.running.submission import Job, grade
 from tests.conftest import ROOT, typed
 
 NAME = "attention_by_hand"
 RELEASED = (ROOT / "exercises" / NAME / f"{NAME}.ipynb").read_text()
-LOST = {one.name: one.loses for one in read_class(ROOT, NAME)}
+CLASS = read_class(ROOT, NAME)
+LOST = {one.name: one.loses for one in CLASS}
 STUDENTS = ("reference", "blank", "endless")
 
 
@@ -32,10 +33,8 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         (course / folder).symlink_to(ROOT / folder)
     settings = (ROOT / "nbgrader_config.py").read_text() + "\nc.ContainedExecute.timeout = 10\n"
     (course / "nbgrader_config.py").write_text(settings)
-    write_class(ROOT, NAME, RELEASED, place / "made")
-    for student in STUDENTS:
-        (place / "submitted").mkdir(exist_ok=True)
-        (place / "made" / student).rename(place / "submitted" / student)
+    made_up = [one for one in CLASS if one.name in STUDENTS]
+    hand_in(ROOT, NAME, RELEASED, place / "submitted", made_up)
     (place / "submitted" / "nothing" / NAME).mkdir(parents=True)
     words = ["--submitted", place / "submitted", "--export", place / "grades.csv"]
     printed = io.StringIO()
@@ -69,6 +68,7 @@ def test_made_up_students_get_exactly_the_marks_they_deserve(result: dict[str, A
 def test_the_paragraph_waits_for_a_person_unless_nothing_is_written(result: dict[str, Any]) -> None:
     for name, waits in (("reference", True), ("blank", False)):
         assert result["students"][name]["parts"]["why"]["to_read"] is waits
+        assert result["students"][name]["parts"]["why"]["score"] == (None if waits else 0)
 
 
 def test_what_happened_to_an_unlucky_notebook_is_named(result: dict[str, Any]) -> None:

@@ -31,9 +31,8 @@ from course_lib.grading.sandbox import scratch
 from course_lib.grading.sources.project import db_url, nbgrader_messages
 from course_lib.grading.sources.release import generate
 from tests.conftest import PATIENCE
+from tests.grading.tiny import NAME, write_course
 
-CONFIG = Path(__file__).parents[3] / "nbgrader_config.py"
-NAME = "tiny"
 STUDENTS = ("ada", "ben", "eve")
 ANSWERS = {"ada": "6 * 7", "ben": "41", "eve": "'?'"}
 ASK = """
@@ -44,40 +43,11 @@ try:
 except OSError:
     print("refused")
 """
-COMMON = "schema_version: 3, task: false"
-PARAGRAPH = '"locked": false, "solution": true, "grade": true, "grade_id": "why", "points": 3'
-SOURCE = f"""\
----
-jupytext:
-  text_representation: {{extension: .md, format_name: myst, format_version: 0.13}}
-kernelspec: {{display_name: Python 3, language: python, name: python3}}
----
-
-```{{code-cell}} ipython3
-:nbgrader: {{{COMMON}, locked: false, solution: true, grade: false, grade_id: number_answer}}
-number = None
-### BEGIN SOLUTION
-number = 42
-### END SOLUTION
-```
-
-```{{code-cell}} ipython3
-:nbgrader: {{{COMMON}, locked: true, solution: false, grade: true, grade_id: number, points: 2}}
-assert number == 42
-```
-
-+++ {{"nbgrader": {{"schema_version": 3, "task": false, {PARAGRAPH}}}}}
-
-Because.
-"""
 
 
 def course(folder: Path, students: tuple[str, ...] = STUDENTS) -> Path:
     """A course with this assignment, and what its class has handed in."""
-    solutions = folder / "solutions" / NAME
-    solutions.mkdir(parents=True)
-    (solutions / f"{NAME}.md").write_text(SOURCE)
-    (folder / "nbgrader_config.py").write_text(CONFIG.read_text())
+    write_course(folder, answer="number = 42", test="assert number == 42")
     released = generate(folder, NAME)[f"{NAME}.ipynb"].decode()
     for number, student in enumerate(students):
         hand_in(folder, student, released, list(ANSWERS.values())[number % len(ANSWERS)])
@@ -88,7 +58,7 @@ def hand_in(folder: Path, student: str, released: str, answer: str) -> None:
     notebook = nbformat.reads(released, as_version=4)
     for cell in notebook.cells:
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if grade_id == "number_answer":
+        if grade_id == "part_answer":
             cell.source = f"number = {answer}\n{ASK}"
         elif grade_id == "why":
             cell.source = f"Says {student}."
@@ -104,7 +74,7 @@ def printed(folder: Path, student: str) -> list[str]:
     outputs = [
         output
         for cell in nbformat.read(path, as_version=4).cells
-        if cell.metadata.get("nbgrader", {}).get("grade_id") == "number_answer"
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == "part_answer"
         for output in cell.outputs
     ]
     return "".join(output.text for output in outputs).splitlines()
@@ -223,7 +193,7 @@ def test_a_scheduler_that_runs_elsewhere_grades_the_class(
     folder, result = undisturbed
     assert scores(result) == {"ada": 2, "ben": 0, "eve": 0}
     assert result.complete
-    assert rows(folder)["grades of ada"] == [("number", 2, None, False), ("why", None, None, True)]
+    assert rows(folder)["grades of ada"] == [("part", 2, None, False), ("why", None, None, True)]
 
 
 def test_a_kernel_finds_the_owner_of_what_it_runs_and_cannot_change_it(
@@ -364,19 +334,6 @@ def test_a_killed_run_is_gone_on_with(
     assert grade_class(folder, NAME, scheduler=scheduler).complete
     assert rows(folder) == rows(undisturbed[0])
     assert {name: stamps(folder)[name] for name in done} == {name: kept[name] for name in done}
-    scratch.remove_leftovers()
-    mine = [path for path in scratch.TOP.glob(f"{scratch.PREFIX}*") if not in_use(path)]
-    assert mine == []
-
-
-def in_use(folder: Path) -> bool:
-    """Whether a scratch folder belongs to a process that runs: other tests have some."""
-    mark = folder / scratch.MARK
-    if not mark.exists():
-        return folder.exists() and time.time() - folder.stat().st_mtime < scratch.FRESH_SECONDS
-    with mark.open() as stream:
-        held = os.stat(stream.fileno()).st_ino
-    return any(f":{held} " in line for line in Path("/proc/locks").read_text().splitlines())
 
 
 @pytest.mark.slow

@@ -1,11 +1,13 @@
 """What all tests of boxes have in common."""
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from course_lib.grading.sandbox import forkserver, walls
+from tests.conftest import ROOT
 
 
 @pytest.fixture(scope="session")
@@ -14,3 +16,17 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     place = tmp_path_factory.mktemp("fork") / "server"
     with forkserver.shared(walls.environment(), place):
         yield place
+
+
+@pytest.fixture(params=["plain", "forked"])
+def chosen(request: pytest.FixtureRequest, server: Path) -> Path | None:
+    """Either way to start Python inside."""
+    return server if request.param == "forked" else None
+
+
+def python(code: str, told: Path, files: Mapping[str, Path] | None = None) -> list[str]:
+    """A kernel's command, but for this code; it can write to a folder where a test is told."""
+    command = walls.command(ROOT / "pyproject.toml", dict(files or {}))
+    place, end = command.index("--chdir"), command.index(sys.executable) + 1
+    bound = ["--bind", str(told), str(told)]
+    return [*command[:place], *bound, *command[place:end], "-c", code]

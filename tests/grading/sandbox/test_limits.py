@@ -16,10 +16,11 @@ from typing import IO
 import psutil
 import pytest
 
-from course_lib.grading.sandbox import boxes, limits, walls
+from course_lib.grading.sandbox import limits, walls
 from course_lib.grading.sandbox.boxes import Box
 from course_lib.grading.sandbox.limits import Group, Limits, too_heavy, too_many
 from tests.conftest import PATIENCE
+from tests.grading.sandbox.conftest import python
 
 # Filling memory takes processor time too, on a busy machine more than a second.
 FEW = Limits(memory=400 * 1024**2, processes=48, processor=10, wall=PATIENCE)
@@ -72,17 +73,9 @@ def counted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     return str(request.param)
 
 
-@pytest.fixture(params=["plain", "forked"])
-def chosen(request: pytest.FixtureRequest, server: Path) -> Path | None:
-    return server if request.param == "forked" else None
-
-
 def run(code: str, folder: Path, server: Path | None, allowed: Limits) -> tuple[str | None, int]:
     """Run code in a box to its end: the limit it exceeded, and how many processes are left."""
-    command = walls.command(Path(__file__), {})
-    place, end = command.index("--chdir"), command.index(sys.executable) + 1
-    python = [*command[:place], "--bind", str(folder), str(folder), *command[place:end]]
-    box = Box([*python, "-c", code], server, allowed)
+    box = Box(python(code, folder), server, allowed)
     with (Path("/proc") / str(box.first) / "ns/pid").open() as inside:
         try:
             box.process.wait(PATIENCE)
@@ -289,11 +282,3 @@ def test_a_box_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     while psutil.pid_exists(fork_server) and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not psutil.pid_exists(fork_server)
-
-
-def test_the_notebook_says_which_limit_it_was() -> None:
-    from course_lib.grading.running.execution import ENDINGS
-
-    assert "3 GB of memory" in ENDINGS["MemoryExceeded"]
-    assert limits.EXCEEDED.items() <= ENDINGS.items()
-    assert hasattr(boxes.BoxProvisioner, "exceeded")

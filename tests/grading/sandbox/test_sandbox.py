@@ -1,6 +1,5 @@
 """The walls around student code, tried from inside. Needs bubblewrap, as grading does."""
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from course_lib.grading.sandbox import boxes, forkserver, walls
 from course_lib.grading.sandbox.boxes import Box
 from course_lib.grading.sandbox.limits import DEFAULT, Group
 from tests.conftest import PATIENCE, ROOT
+from tests.grading.sandbox.conftest import python
 
 Inside = Callable[..., str]
 LEFT_BEHIND = "86397.75"  # seconds that nobody else would sleep
@@ -23,11 +23,11 @@ def running() -> str:
     return "\n".join(" ".join(process.info["cmdline"] or []) for process in processes)
 
 
-def command_of(told: Path, files: dict[str, Path]) -> list[str]:
-    """A kernel's command, in a box that has a folder more, where a test is told something."""
-    command = walls.command(ROOT / "pyproject.toml", files)
-    place = command.index("--chdir")
-    return [*command[:place], "--bind", str(told), str(told), *command[place:]]
+def run(command: list[str], server: Path | None) -> None:
+    """Run what a box holds to its end."""
+    box = Box(command, server)
+    box.process.wait(PATIENCE)
+    box.end()
 
 
 @pytest.fixture
@@ -37,15 +37,11 @@ def sockets(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture(params=["plain", "forked"])
-def inside(request: pytest.FixtureRequest, sockets: Path, server: Path) -> Inside:
+@pytest.fixture
+def inside(chosen: Path | None, sockets: Path) -> Inside:
     """What code prints (or its error) where a submission's kernel would run, started either way."""
-    chosen = server if request.param == "forked" else None
 
-    def run(code: str, **data_files: Path) -> str:
-        files = {name + ".txt": path for name, path in data_files.items()}
-        command = command_of(sockets, files)
-        python = command[: command.index(sys.executable) + 1]
+    def told(code: str, **data_files: Path) -> str:
         # the kernel's own output goes nowhere: let the trial report through the folder it shares
         script = (
             "import traceback\nresult = 'no error'\ntry:\n"
@@ -53,12 +49,11 @@ def inside(request: pytest.FixtureRequest, sockets: Path, server: Path) -> Insid
             + "except BaseException as error:\n    result = type(error).__name__\n"
             + f"open({str(sockets / 'said')!r}, 'w').write(str(result))\n"
         )
-        box = Box([*python, "-c", script], chosen)
-        box.process.wait(PATIENCE)
-        box.end()
+        files = {name + ".txt": path for name, path in data_files.items()}
+        run(python(script, sockets, files), chosen)
         return (sockets / "said").read_text()
 
-    return run
+    return told
 
 
 def test_it_works_here() -> None:
@@ -107,36 +102,25 @@ def test_the_library_and_the_system_are_read_only(inside: Inside) -> None:
         assert inside(f"open({path!r}, 'a')") == "OSError"
 
 
-def test_no_file_of_the_grader_is_open(inside: Inside) -> None:
+INSIDE = {
     # input, output, errors, and the listing itself
-    assert int(inside("import os\nresult = len(os.listdir('/proc/self/fd'))")) <= 4
-
-
-def test_the_programs_that_run_inside_cannot_be_changed(inside: Inside) -> None:
-    code = (
-        "result = ''\nfor program in ('self', 1, 2):\n"
-        "    try:\n        open(f'/proc/{program}/exe', 'r+b')\n        result += ' opened'\n"
-        "    except Exception as error:\n        result += ' ' + type(error).__name__"
-    )
-    assert set(inside(code).split()) <= {"OSError", "PermissionError"}
-
-
-def test_nobody_becomes_root_of_a_namespace_of_their_own(inside: Inside) -> None:
-    code = "import ctypes\nresult = ctypes.CDLL(None).unshare(0x10000000)"
-    assert inside(code) == "-1"
-
-
-def test_no_other_process_can_be_seen_or_reached(inside: Inside) -> None:
-    code = "import os\nresult = len([name for name in os.listdir('/proc') if name.isdigit()])"
+    "no file of the grader is open": "result = len(os.listdir('/proc/self/fd')) <= 4",
+    "the programs that run cannot be changed": "result = True\nfor program in ('self', 1, 2):\n"
+    "    try: open(f'/proc/{program}/exe', 'r+b')\n    except OSError: pass\n"
+    "    else: result = False",
+    "nobody becomes root of a namespace": "import ctypes\n"
+    "result = ctypes.CDLL(None).unshare(0x10000000) == -1",
     # bubblewrap's own, what holds the walls for a forked one, and Python
-    assert int(inside(code)) <= 3
+    "no other process can be seen": "result = 3 >= sum(map(str.isdigit, os.listdir('/proc')))",
+    "there are no capabilities to be had": "lines = open('/proc/self/status').readlines()\n"
+    "found = {line.split()[1] for line in lines if line.startswith('Cap')}\n"
+    "result = found == {'0' * 16}",
+}
 
 
-def test_there_are_no_capabilities_to_be_had(inside: Inside) -> None:
-    code = (
-        "result = {line.split()[1] for line in open('/proc/self/status') if line.startswith('Cap')}"
-    )
-    assert inside(code) == str({"0" * 16})
+@pytest.mark.parametrize("what", INSIDE)
+def test_walls_are_closed(what: str, inside: Inside) -> None:
+    assert inside(f"import os\n{INSIDE[what]}") == "True"
 
 
 def test_memory_and_files_are_limited(inside: Inside) -> None:
@@ -192,12 +176,8 @@ with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb") as memory:
 with open({str(sockets / "said")!r}, "w") as said:
     said.write(str(found))
 """
-    command = command_of(sockets, {})
     with forkserver.shared(walls.environment(), tmp_path / "server"):
-        program = [*command[: command.index(sys.executable) + 1], "-c", code]
-        box = Box(program, tmp_path / "server")
-        box.process.wait(PATIENCE)
-        box.end()
+        run(python(code, sockets), tmp_path / "server")
     assert (sockets / "said").read_text() == "0"
 
 
@@ -208,17 +188,13 @@ def test_copies_draw_random_numbers_of_their_own(sockets: Path, server: Path) ->
         "    print(random.random(), numpy.random.rand(), uuid.uuid4(), file=file)\n"
         "    print(float(torch.rand(1)), file=file)\n"
     )
-    command = command_of(sockets, {})
     for _ in range(2):
-        box = Box([*command[: command.index(sys.executable) + 1], "-c", code], server)
-        box.process.wait(PATIENCE)
-        box.end()
+        run(python(code, sockets), server)
     drawn = (sockets / "drawn").read_text().split()
     assert len(set(drawn)) == len(drawn) == 8
 
 
-@pytest.mark.parametrize("way", ["plain", "forked"])
-def test_what_is_left_behind_ends_with_the_kernel(way: str, sockets: Path, server: Path) -> None:
+def test_what_is_left_behind_ends_with_the_kernel(chosen: Path | None, sockets: Path) -> None:
     code = (
         "import os, subprocess, time\n"
         f"sleeper = subprocess.Popen(['sleep', '{LEFT_BEHIND}'], start_new_session=True)\n"
@@ -229,11 +205,7 @@ def test_what_is_left_behind_ends_with_the_kernel(way: str, sockets: Path, serve
         "    os._exit(0)\n"
         "time.sleep(0.3)"
     )
-    command = command_of(sockets, {})
-    chosen = server if way == "forked" else None
-    box = Box([*command[: command.index(sys.executable) + 1], "-c", code], chosen)
-    box.process.wait(PATIENCE)
-    box.end()
+    run(python(code, sockets), chosen)
     assert LEFT_BEHIND not in running()
 
 
@@ -247,9 +219,8 @@ def test_without_a_fork_server_kernels_are_started_plainly(
     for name, value in (("_place", None), ("_own", None), ("_cannot_fork", False)):
         monkeypatch.setattr(boxes, name, value)
     monkeypatch.setattr(forkserver, "start_inside", refuse)
-    command = command_of(sockets, {})
     code = f"open({str(sockets / 'said')!r}, 'w').write('here')"
-    box = boxes.start([*command[: command.index(sys.executable) + 1], "-c", code])
+    box = boxes.start(python(code, sockets))
     box.process.wait(PATIENCE)
     box.end()
     assert (sockets / "said").read_text() == "here"
@@ -259,7 +230,6 @@ def test_without_a_fork_server_kernels_are_started_plainly(
 def test_a_box_that_cannot_be_started_leaves_nothing_open(
     sockets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = command_of(sockets, {})
     removed: list[Group] = []
     remove = Group.remove
     monkeypatch.setattr(Group, "remove", lambda group: (removed.append(group), remove(group)))
@@ -268,20 +238,16 @@ def test_a_box_that_cannot_be_started_leaves_nothing_open(
         remove(made)
     before = psutil.Process().num_fds()
     with pytest.raises(FileNotFoundError):
-        Box([str(sockets / "not-installed"), *command[1:]], None)
+        Box([str(sockets / "not-installed"), *python("", sockets)[1:]], None)
     assert psutil.Process().num_fds() == before
     assert len(removed) == (made is not None)
 
 
 def test_a_server_can_be_asked_until_its_owner_ends_it(sockets: Path, tmp_path: Path) -> None:
-    command = command_of(sockets, {})
-    code = f"open({str(sockets / 'said')!r}, 'a').write('here ')"
-    command = [*command[: command.index(sys.executable) + 1], "-c", code]
+    command = python(f"open({str(sockets / 'said')!r}, 'a').write('here ')", sockets)
     with forkserver.shared(walls.environment(), tmp_path / "server"):
         for _ in range(2):
-            box = Box(command, tmp_path / "server")
-            box.process.wait(PATIENCE)
-            box.end()
+            run(command, tmp_path / "server")
     assert (sockets / "said").read_text() == "here " * 2
     with pytest.raises(OSError, match="refused"):
         Box(command, tmp_path / "server")

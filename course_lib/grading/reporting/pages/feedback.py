@@ -104,27 +104,25 @@ def page(notebook: NotebookNode, record: dict[str, Any]) -> str:
 
 def _rows(notebook: NotebookNode) -> dict[str, Row]:
     titles = graded_notebook.titles(notebook)
-    comments = {grade_id(cell): _comment(cell) for cell in _known(notebook)}
-    rows, last_answer = {}, None
-    for cell in _known(notebook):
+    rows, comment = {}, None
+    for cell in notebook.cells:
         part = grade_id(cell)
-        if is_solution(cell):
-            last_answer = part
-        if not is_grade(cell) or part is None:
+        if is_solution(cell):  # what is said of an answer is said of its tests
+            comment = _comment(cell)
+        if part is None or not is_grade(cell):
             continue
         mark = cell.metadata.nbgrader
-        by_person = cell.cell_type != "code" or is_solution(cell)
+        by_tests = cell.cell_type == "code" and not is_solution(cell)
         score, points = float(mark.get("score") or 0), float(mark.get("points") or 0)
-        waits = bool(mark.get("needs_manual_grade")) if by_person else False
-        comment = comments.get(part) if by_person else comments.get(last_answer)
+        waits = not by_tests and bool(mark.get("needs_manual_grade"))
         rows[part] = Row(
             part=part,
-            title=titles.get(part, part),
+            title=titles[part],
             score=score,
             points=points,
             state="waits" if waits else "full" if score >= points else "lost",
-            message=None if by_person or score >= points else graded_notebook.message(cell),
-            comment=markup.markdown(comment) if comment else None,
+            message=graded_notebook.message(cell) if by_tests and score < points else None,
+            comment=comment,
         )
     return rows
 
@@ -143,7 +141,6 @@ def _block(cell: NotebookNode, rows: dict[str, Row]) -> Block:
     part = grade_id(cell)
     row = rows.get(part) if part and is_grade(cell) else None
     answer = is_solution(cell)
-    comment = _comment(cell) if answer else None
     if cell.cell_type == "code":
         kind = "answer" if answer else "test" if row else "code"
         body = _code(cell.source)
@@ -153,13 +150,12 @@ def _block(cell: NotebookNode, rows: dict[str, Row]) -> Block:
         body = (
             markup.markdown(cell.source, shift=2, pasted=pasted) if pasted else _text(cell.source)
         )
-    graded = kind == "test"
     return Block(
         kind=kind,
         row=row,
         body=body,
-        outputs=[] if graded else markup.outputs(cell),
-        comment=markup.markdown(comment) if comment else None,
+        outputs=[] if kind == "test" else markup.outputs(cell),
+        comment=_comment(cell) if answer else None,
     )
 
 
@@ -174,11 +170,7 @@ def _text(source: str) -> Markup:
     return markup.markdown(source, shift=2)
 
 
-def _comment(cell: NotebookNode) -> str | None:
+def _comment(cell: NotebookNode) -> Markup | None:
     """What a person wrote about an answer; what nbgrader says by itself is in the points."""
-    comment = (cell.metadata.get("nbgrader") or {}).get("comment")
-    return None if comment == "No response." else comment
-
-
-def _known(notebook: NotebookNode) -> list[NotebookNode]:
-    return [cell for cell in notebook.cells if grade_id(cell)]
+    comment = cell.metadata.nbgrader.get("comment")
+    return markup.markdown(comment) if comment and comment != "No response." else None

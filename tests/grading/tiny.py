@@ -1,0 +1,41 @@
+"""The smallest assignment: an answer, its test, and a paragraph that a person marks."""
+
+import shutil
+from pathlib import Path
+
+from tests.conftest import ROOT
+
+NAME = "tiny"
+COMMON = "schema_version: 3, task: false"
+PARAGRAPH = '"locked": false, "solution": true, "grade": true, "grade_id": "why", "points": 3'
+
+
+def write_course(folder: Path, answer: str, test: str) -> None:
+    """A course with this assignment and the settings of ours."""
+    (folder / "solutions" / NAME).mkdir(parents=True)
+    shutil.copy(ROOT / "nbgrader_config.py", folder)
+    (folder / "solutions" / NAME / f"{NAME}.md").write_text(
+        f"""\
+---
+jupytext:
+  text_representation: {{extension: .md, format_name: myst, format_version: 0.13}}
+kernelspec: {{display_name: Python 3, language: python, name: python3}}
+---
+
+```{{code-cell}} ipython3
+:nbgrader: {{{COMMON}, locked: false, solution: true, grade: false, grade_id: part_answer}}
+### BEGIN SOLUTION
+{answer}
+### END SOLUTION
+```
+
+```{{code-cell}} ipython3
+:nbgrader: {{{COMMON}, locked: true, solution: false, grade: true, grade_id: part, points: 2}}
+{test}
+```
+
++++ {{"nbgrader": {{"schema_version": 3, "task": false, {PARAGRAPH}}}}}
+
+Because.
+"""
+    )
