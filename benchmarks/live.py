@@ -4,12 +4,13 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
 import psutil
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, CDPSession, Page
 
 from course_lib.training import load_run
 from course_lib.widgets.live import SENTENCE
@@ -95,12 +96,12 @@ def clock_of(page: Page) -> Callable[[], float]:
     """Reads for how many seconds of processor time the page's main thread has worked."""
     session = page.context.new_cdp_session(page)
     session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    return partial(_task_seconds, session)
 
-    def busy_for() -> float:
-        metrics = session.send("Performance.getMetrics")["metrics"]
-        return float(next(one["value"] for one in metrics if one["name"] == "TaskDuration"))
 
-    return busy_for
+def _task_seconds(session: CDPSession) -> float:
+    metrics = session.send("Performance.getMetrics")["metrics"]
+    return float(next(one["value"] for one in metrics if one["name"] == "TaskDuration"))
 
 
 def _first_word(browser: Browser, page_file: Path) -> tuple[float, float]:
