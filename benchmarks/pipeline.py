@@ -40,8 +40,6 @@ class Stage(NamedTuple):
     seconds: float  # processor time
     target_words: int
     peak: int  # bytes
-    empty: int  # bytes, before it did anything
-    found: Any = None
 
 
 def measure_pipeline(
@@ -69,8 +67,6 @@ def measure_pipeline(
                         "seconds": done.seconds,
                         "target_words_a_second": done.target_words / done.seconds,
                         "peak_mib": done.peak / MIB,
-                        "empty_mib": done.empty / MIB,
-                        **(done.found or {}),
                     }
                 )
     read = [row for row in rows if row["stage"] == STAGES["batches"]]
@@ -140,7 +136,6 @@ def _prepared(
 ) -> Stage:
     import datasets
 
-    empty = peak_memory()
     started = time.process_time()
 
     def rows_from(start: int) -> Iterator[Row]:
@@ -155,23 +150,21 @@ def _prepared(
         rows_from, folder / name, LANGUAGES, pairs, workers=1, quiet=True, tokenise=tokeniser
     )
     seconds = time.process_time() - started
-    return Stage(seconds, files.words("fr") + len(files), peak_memory(), empty)
+    return Stage(seconds, files.words("fr") + len(files), peak_memory())
 
 
 def count(folder: Path, pairs: int) -> Stage:
     """Count the words of both languages."""
-    empty = peak_memory()
     files = TokenFiles(folder / "tokens")
     started = time.process_time()
     for language in LANGUAGES:
         stream_vocabulary(files, language, 1, RECIPES["paper"].max_words)
     seconds = time.process_time() - started
-    return Stage(seconds, files.words("fr") + len(files), peak_memory(), empty)
+    return Stage(seconds, files.words("fr") + len(files), peak_memory())
 
 
 def batches(folder: Path, pairs: int) -> Stage:
     """One epoch of padded minibatches, with the paper's size and length."""
-    empty = peak_memory()
     files = TokenFiles(folder / "tokens")
     recipe = RECIPES["paper"]
     words = tuple(stream_vocabulary(files, x, 1, recipe.max_words) for x in LANGUAGES)
@@ -179,14 +172,12 @@ def batches(folder: Path, pairs: int) -> Stage:
         files, ("en", "fr"), (words[0], words[1]), 0, recipe.max_length, recipe.batch_size
     )
     started = time.process_time()
-    predicted = real = padded = 0
+    predicted = 0
     for minibatch in stream.epoch(0):
         batch = make_batch(minibatch, range(len(minibatch)))
         predicted += int(batch.target_mask.sum())
-        real += int(batch.source_mask.sum()) + int(batch.target_mask.sum())
-        padded += batch.source_mask.numel() + batch.target_mask.numel()
     seconds = time.process_time() - started
-    return Stage(seconds, predicted, peak_memory(), empty, {"real_positions": real / padded})
+    return Stage(seconds, predicted, peak_memory())
 
 
 STAGES = {

@@ -33,18 +33,14 @@ OTHER = "starting operations, keeping track of gradients"
 
 def measure_update(corpus: str = "multi30k", batch: int = 64) -> dict[str, Any]:
     """Shares of the time of updates on one thread, by kind of operation, from torch's profiler."""
-    before = torch.get_num_threads()
-    try:
-        work = workload(corpus, batch)
-        step = ours(work.config, work.bucketed(), threads=1)
-        items = range(len(work.bucketed()))
+    work = workload(corpus, batch)
+    step = ours(work.config, work.bucketed(), threads=1)
+    items = range(len(work.bucketed()))
+    for i in items:
+        step(i)
+    with profile(activities=[ProfilerActivity.CPU]) as profiler:
         for i in items:
             step(i)
-        with profile(activities=[ProfilerActivity.CPU]) as profiler:
-            for i in items:
-                step(i)
-    finally:
-        torch.set_num_threads(before)
     kind_of = {f"aten::{name}": kind for kind, names in KINDS.items() for name in names}
     microseconds = dict.fromkeys([*KINDS, OTHER], 0.0)
     for event in profiler.key_averages():
@@ -63,15 +59,11 @@ def measure_update(corpus: str = "multi30k", batch: int = 64) -> dict[str, Any]:
 
 def measure_products(rounds: int = 15) -> dict[str, Any]:
     """Milliseconds of the same result computed in the way one writes first and in the library's."""
-    before = torch.get_num_threads()
     torch.set_num_threads(1)
-    try:
-        rows = []
-        for what, first, library in _pairs():
-            times = [1e3 * seconds for seconds in seconds_in_turn((first, library), rounds)]
-            rows.append({"what": what, "first": times[0], "library": times[1]})
-    finally:
-        torch.set_num_threads(before)
+    rows = []
+    for what, *ways in _pairs():
+        first, library = (1e3 * seconds for seconds in seconds_in_turn(ways, rounds))
+        rows.append({"what": what, "first": first, "library": library})
     return {"what": "products", "threads": 1, "rounds": rounds, "rows": rows, **about()}
 
 

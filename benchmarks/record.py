@@ -33,7 +33,6 @@ from course_lib.files import write_atomically
 HERE = Path(__file__).parent
 RESULTS, README = HERE / "results", HERE / "README.md"
 
-SHOWN_SIZE = 256
 TRAININGS = [(1, 64), (1, 128)]
 
 MEASURES: dict[str, Callable[[], dict[str, Any]]] = {
@@ -75,14 +74,11 @@ def read_results() -> dict[str, dict[str, Any]]:
 
 def blocks(results: dict[str, dict[str, Any]]) -> dict[str, str]:
     """What stands between the marks of README.md, by name."""
-    filled = {}
-    for name, result in results.items():
-        shown, remark = result, ""
-        if name == "attention":
-            usual = [row for row in result["rows"] if row["size"] == SHOWN_SIZE]
-            shown, remark = {**result, "rows": usual}, "; sizes 64 and 1024 are in the result"
-        table = report.as_markdown(report.TABLES[result["what"]](shown))
-        filled[name] = f"{table}\n\n*{report.circumstances(result)}{remark}*"
+    filled = {
+        name: f"{report.as_markdown(report.TABLES[result['what']](result))}\n\n"
+        f"*{report.circumstances(result)}*"
+        for name, result in results.items()
+    }
     return filled
 
 

@@ -151,22 +151,15 @@ def measure_decode(
         `ratio_per_sentence` has the width as key; `limit` is what the largest matrix-product rate
         measured would allow for the products that no search can do without.
     """
-    before = torch.get_num_threads()
     torch.set_num_threads(threads)
-    try:
-        work = briefly_trained(corpus, batch, batches, updates, **sizes)
-        model = work.model()
-        different = {
-            f"{search.__name__}, k = {k}": differences(model, work, search, k)
-            for search, widths in (
-                (loop_over_hypotheses, WIDTHS[-1:]),
-                (search_per_sentence, WIDTHS),
-            )
-            for k in widths
-        }
-        flops = necessary_flops(model, work, WIDTHS[-1])
-    finally:
-        torch.set_num_threads(before)
+    work = briefly_trained(corpus, batch, batches, updates, **sizes)
+    model = work.model()
+    different = {
+        f"{search.__name__}, k = {k}": differences(model, work, search, k)
+        for search, widths in ((loop_over_hypotheses, WIDTHS[-1:]), (search_per_sentence, WIDTHS))
+        for k in widths
+    }
+    flops = necessary_flops(model, work, WIDTHS[-1])
     timings = take_turns(programs(work, threads), items=len(work.batches), rounds=rounds, warmup=1)
     return {
         "what": "decode",

@@ -126,8 +126,11 @@ def without_punctuation(
     return {"alignments": scores, "unaligned": unaligned}
 
 
-def eflomal_alignments(corpus: Corpus, split: str) -> dict[str, Alignments]:
-    """Both directions of eflomal (Östling and Tiedemann, 2016), as it comes, and combined."""
+def eflomal_scores(corpus: Corpus, split: str) -> dict[str, Any]:
+    """Both directions of eflomal (Östling and Tiedemann, 2016), as it comes, and combined.
+
+    Of one run: eflomal draws at random and takes no seed.
+    """
     import eflomal
 
     train, part = corpus.splits["train"], corpus.splits[split]
@@ -144,17 +147,12 @@ def eflomal_alignments(corpus: Corpus, split: str) -> dict[str, Alignments]:
         name: [combine(one, other) for one, other in zip(forward, backward, strict=True)]
         for name, combine in COMBINATIONS.items()
     }
-    return {"forward": forward, "reverse": backward, **combined}
-
-
-def eflomal_scores(corpus: Corpus, split: str) -> dict[str, Any]:
-    """Of one run; eflomal draws at random and takes no seed."""
-    found = eflomal_alignments(corpus, split)
+    ways = {"forward": forward, "reverse": backward, **combined}
     return {
         "name": "eflomal",
         "version": version("eflomal"),
         "given": f"the training pairs and those of {split}, without links",
-        "alignments": {way: scored(links, corpus, split) for way, links in found.items()},
+        "alignments": {way: scored(links, corpus, split) for way, links in ways.items()},
     }
 
 

@@ -23,11 +23,10 @@ from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.evaluation.accuracy import accuracy_by_length
 from course_lib.evaluation.weights import merge_pieces
-from course_lib.files import sha256_of, write_atomically
+from course_lib.files import write_atomically
 from course_lib.models import EncoderDecoder
 from course_lib.models.old_settings import renamed
-from course_lib.models.quantised import quantised
-from course_lib.search import Hypothesis, translate
+from course_lib.search import translate
 from course_lib.training import (
     Run,
     RunConfig,
@@ -37,7 +36,6 @@ from course_lib.training import (
     recorded_name,
     train,
 )
-from course_lib.training.checkpoint import packed
 from course_lib.training.provenance import git_commit
 from course_lib.training.recipe import given_at, learning_rate_at, make_optimiser
 from course_lib.training.run_directory import BEST, RESULT
@@ -169,27 +167,17 @@ def examples_of(path: Path) -> list[dict[str, Any]]:
             "source": [*source, "</s>"],
             "reference": part.target[i],
             "translation": [*run.target_vocabulary.decode(hypothesis.tokens), "</s>"],
-            "alpha": weights_between_words(run, numbers, hypothesis),
+            # Between whole words also where the model reads and writes pieces.
+            "alpha": merge_pieces(
+                hypothesis.alpha,
+                run.source_vocabulary.words_of(numbers),
+                run.target_vocabulary.words_of(hypothesis.tokens),
+            )
+            .round(4)
+            .tolist(),
         }
         for i, source, numbers, hypothesis in zip(EXAMPLES, sources, encoded, found, strict=True)
     ]
-
-
-def weights_between_words(
-    run: Run, numbers: list[int], hypothesis: Hypothesis
-) -> list[list[float]]:
-    """A translation's weights, between whole words also where the model reads and writes pieces."""
-    assert hypothesis.alpha is not None
-    read = run.source_vocabulary.words_of(numbers)
-    written = run.target_vocabulary.words_of(hypothesis.tokens)
-    return merge_pieces(hypothesis.alpha, read, written).round(4).tolist()
-
-
-def result_of(path: Path) -> dict[str, Any]:
-    """The result of a run directory; older ones do not say themselves which weights they are of."""
-    result = read_result(path)
-    result.setdefault("model_sha256", sha256_of(path / BEST))
-    return result
 
 
 def in_half_precision(path: Path) -> bytes:
@@ -212,11 +200,6 @@ def rounded_run(config: RunConfig, path: Path) -> Path:
         write_atomically(path / BEST, in_half_precision(path / BEST))
         finish_run(path, corpus, beam=1)
     return path
-
-
-def in_eight_bits(path: Path) -> bytes:
-    """A file of weights, each row's numbers in 8 bits with one scale (`models.quantised`)."""
-    return packed(quantised(load_file(path)), {})
 
 
 def aligned_run(result: dict[str, Any]) -> dict[str, Any]:

@@ -28,7 +28,6 @@ from experiments.recording import (
     check_same,
     corpus_of,
     large,
-    result_of,
 )
 
 NAME = "multi30k-en-de-rnnsearch-cpu-seed0"
@@ -253,7 +252,7 @@ def telling(run: Run, part: Split) -> list[list[str]]:
 def beam_tree() -> Records:
     """Every search of the figure, with all that it looked at."""
     path = large("rnnsearch")
-    run, result = load_run(path, "cpu"), result_of(path)
+    run, result = load_run(path, "cpu"), read_result(path)
     searches = [
         recorded_search(run, source, k, penalty)
         for source in telling(run, corpus_of(run.config).splits[SPLIT])

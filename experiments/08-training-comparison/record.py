@@ -34,7 +34,6 @@ from experiments.recording import (
     examples_of,
     large,
     name_of,
-    result_of,
 )
 
 MODELS = ("rnnencdec", "rnnsearch")
@@ -56,7 +55,7 @@ def pairs() -> Records:
     """Every result, and the examples."""
     for seed in SEEDS:
         for model in MODELS:
-            result = result_of(large(model, seed))
+            result = read_result(large(model, seed))
             yield name_of(result), result
     examples = examples_of(large("rnnsearch"))
     yield "multi30k-en-de-rnnsearch-cpu-seed0-examples", examples

@@ -44,25 +44,7 @@ from course_lib.training import (
 from course_lib.training.provenance import device_name, git_commit
 from course_lib.training.run_directory import BEST, make_vocabularies
 from course_lib.widgets.stepper import recorded_steps
-from experiments.maps import (
-    THRESHOLDS,
-    agreement,
-    check_counts,
-    check_offsets,
-    check_words,
-    crosses,
-    eflomal_scores,
-    followed,
-    most_probable,
-    offsets,
-    scored,
-    stage,
-    threshold_curve,
-    translated,
-    weights_of,
-    without_punctuation,
-    words_of,
-)
+from experiments import maps
 from experiments.recording import (
     EXAMPLES,
     TOY,
@@ -78,7 +60,6 @@ from experiments.recording import (
     kept_run,
     large,
     name_of,
-    result_of,
     trained,
     updates,
     written,
@@ -132,14 +113,14 @@ def alignment() -> Records:
         result = read_result(aligned(pair))
         yield name_of(result), result
     (run, corpus), (back, mirrored) = (loaded(aligned(pair)) for pair in PAIRS)
-    weights, reverse = weights_of(run, corpus, "test"), weights_of(back, mirrored, "test")
+    weights, reverse = maps.weights_of(run, corpus, "test"), maps.weights_of(back, mirrored, "test")
     kept = saved_weights(weights, corpus, "test")["sentences"]
     content = {
         **aligned_run(read_result(run.path)),
         **align_split(weights, corpus, "test", reverse=reverse),
-        "without_punctuation": without_punctuation(weights, reverse, corpus),
-        "translation": translated(run.path, corpus),
-        "faithfulness": followed(run, corpus.splits["test"], ASKED),
+        "without_punctuation": maps.without_punctuation(weights, reverse, corpus),
+        "translation": maps.translated(run.path, corpus),
+        "faithfulness": maps.followed(run, corpus.splits["test"], ASKED),
         "examples": [{"position": i, **kept[i]} for i in EXAMPLES],
     }
     yield f"{STEM}-seed0-alignment", content
@@ -149,12 +130,12 @@ def aligners() -> Records:
     """Align both splits with both runs, and with eflomal."""
     runs = [loaded(aligned(pair)) for pair in PAIRS]
     corpus = runs[0][1]
-    weights = {split: [weights_of(*run, split) for run in runs] for split in ("val", "test")}
+    weights = {split: [maps.weights_of(*run, split) for run in runs] for split in ("val", "test")}
     agreed = {
         split: [both_directions(*pair) for pair in zip(*both, strict=True)]
         for split, both in weights.items()
     }
-    curve = threshold_curve(agreed["val"], corpus)
+    curve = maps.threshold_curve(agreed["val"], corpus)
     both = min(curve, key=lambda row: row["aer"])["threshold"]
     forward, _ = weights["test"]
     ways = {
@@ -167,8 +148,8 @@ def aligners() -> Records:
         "model_sha256": {pair: sha256_of(aligned(pair) / BEST) for pair in PAIRS},
         "both": both,
         "both_on_val": curve,
-        "attention": {name: scored(found, corpus, "test") for name, found in ways.items()},
-        "aligner": eflomal_scores(corpus, "test"),
+        "attention": {name: maps.scored(found, corpus, "test") for name, found in ways.items()},
+        "aligner": maps.eflomal_scores(corpus, "test"),
     }
     yield f"{STEM}-seed0-aligners", content
 
@@ -179,21 +160,21 @@ def small(epochs: int, seed: int = 0) -> RunConfig:
     return RunConfig("rnnsearch", "toy", seed=seed, changes=changes)
 
 
-def maps() -> Records:
+def small_maps() -> Records:
     """Train the small models one after the other and say what their weights are like."""
     stages: list[dict[str, Any]] = []
     for epochs in EPOCHS:
         config = small(epochs)
         run, corpus, result, *_ = trained(config)
         if not stages:
-            stages.append(stage(build_model(run.model.config, config.seed), run, corpus, 0))
-        stages.append(stage(run.model, run, corpus, epochs))
-    part, weights = corpus.splits["test"], weights_of(run, corpus, "test")
+            stages.append(maps.stage(build_model(run.model.config, config.seed), run, corpus, 0))
+        stages.append(maps.stage(run.model, run, corpus, epochs))
+    part, weights = corpus.splits["test"], maps.weights_of(run, corpus, "test")
     assert part.links is not None
     result["maps"] = {
         "stages": stages,
-        "words": words_of(weights, most_probable(run, part), part),
-        "offsets": offsets(weights, part.links, part),
+        "words": maps.words_of(weights, maps.most_probable(run, part), part),
+        "offsets": maps.offsets(weights, part.links, part),
     }
     yield name_of(config, "maps"), result
 
@@ -229,14 +210,14 @@ def seeds() -> Records:
     corpus = corpus_of(first)
     words = make_vocabularies(first, corpus)
     runs: list[dict[str, Any]] = []
-    maps: list[list[Weights]] = []
+    learned_maps: list[list[Weights]] = []
     for seed in SEEDS:
         for weights in ("learned", "uniform"):
             model = learned(small(EPOCHS[-1], seed), corpus, words, weights == "uniform")
             runs.append({"seed": seed, "weights": weights, **how_good(model, corpus, words)})
             print(runs[-1], flush=True)
             if weights == "learned":
-                maps.append(forced_weights(model, *words, corpus.splits["test"]))
+                learned_maps.append(forced_weights(model, *words, corpus.splits["test"]))
     content = {
         **{key: getattr(first, key) for key in ("model", "corpus", "pair", "changes")},
         "device": device_name(),
@@ -245,7 +226,7 @@ def seeds() -> Records:
         "corpus_sha256": dict(corpus.sha256),
         "runs": runs,
         "agreement": [
-            {"seeds": [SEEDS[a], SEEDS[b]], **agreement(maps[a], maps[b])}
+            {"seeds": [SEEDS[a], SEEDS[b]], **maps.agreement(learned_maps[a], learned_maps[b])}
             for a, b in combinations(range(len(SEEDS)), 2)
         ],
     }
@@ -260,7 +241,7 @@ def captions() -> Records:
     result = read_result(large("rnnsearch"))
     run, corpus = loaded(large("rnnsearch"))
     split = next(iter(result["scores"]))
-    part, weights = corpus.splits[split], weights_of(run, corpus, split)
+    part, weights = corpus.splits[split], maps.weights_of(run, corpus, split)
     diagnoses = [diagnose(alpha) for alpha in weights]
     kept = saved_weights(weights, corpus, split)["sentences"]
     forward, backward = model1_alignments(corpus, split, both_ways=True).values()
@@ -276,8 +257,8 @@ def captions() -> Records:
         "split": split,
         "sentences": len(part),
         "diagnostics": summarise(diagnoses),
-        "against_model1": {"links": sum(map(len, agreed)), **offsets(weights, agreed, part)},
-        "faithfulness": followed(run, part, CAPTIONS_ASKED),
+        "against_model1": {"links": sum(map(len, agreed)), **maps.offsets(weights, agreed, part)},
+        "faithfulness": maps.followed(run, part, CAPTIONS_ASKED),
         "warned": warned[:3],
     }
     yield f"{name_of(result)}-alignment", content
@@ -298,7 +279,7 @@ def model_of(path: Path, tag: str | None = "") -> Model:
 
     tag: of the record that has the same result; None where there is none.
     """
-    result = result_of(path)
+    result = read_result(path)
     (split, scores), *_ = result["scores"].items()
     score = {key: scores[key] for key in ("beam", "bleu_tok", "bleu_tok_signature")}
     origin = {**{key: result[key] for key in KEPT}, split: score}
@@ -354,7 +335,7 @@ def stepper() -> Records:
     for name, (tag, config) in compared().items():
         path = kept_run(config, f"stepper/{tag}", beam=1)
         models[name] = model_of(path, tag)
-        yield name_of(config, tag), result_of(path)
+        yield name_of(config, tag), read_result(path)
     origins = {f"toy {name}": model.origin for name, model in models.items()}
     held_out = json.loads((ASSIGNMENT / "held_out.json").read_text(encoding="utf-8"))["sentences"]
     sentences = [
@@ -369,10 +350,10 @@ def stepper() -> Records:
     french = kept_run(RunConfig("rnnsearch", "multi30k", "en-fr"), "en-fr")
     one = {GIVEN: model_of(french)}
     origins[f"multi30k en-fr {GIVEN}"] = one[GIVEN].origin
-    yield name_of(result_of(french)), result_of(french)
+    yield name_of(read_result(french)), read_result(french)
     words = next(x for x in captions_of(one[GIVEN]).source if FRENCH in pairwise(x))
     sentences.append(sentence("Multi30k, to French", words, one))
-    if not crosses(sentences[-1]["models"][0]["alpha"]):
+    if not maps.crosses(sentences[-1]["models"][0]["alpha"]):
         raise CourseError(f"Nothing crosses in {' '.join(words)!r}. Choose another caption.")
     figure = {"sentences": sentences, "sentence": 0, "step": STEP, "first": GIVEN, "second": ""}
     yield "attention-stepper", {"runs": origins, "figure": figure}
@@ -407,7 +388,7 @@ def check_alignment(record: dict[str, Any], read: Read) -> None:
         assert read(name_of(config))["changes"] == config.changes
     corpus = corpus_of(RunConfig("rnnsearch", "toy"))
     assert record["corpus_sha256"] == corpus.sha256
-    check_counts(record, corpus)
+    maps.check_counts(record, corpus)
     assert [example["position"] for example in record["examples"]] == list(EXAMPLES)
     assert record["translation"]["tokens"] > 90
     assert record["translation"]["exact"] <= record["translation"]["tokens"]
@@ -430,7 +411,7 @@ def check_aligners(aligners: dict[str, Any], record: dict[str, Any]) -> None:
     check_same(aligners, record, "git_commit", "corpus_sha256")
     assert aligners["attention"]["argmax"] == record["alignments"]["attention"]["argmax"]
     rows = aligners["both_on_val"]
-    assert [row["threshold"] for row in rows] == list(THRESHOLDS)
+    assert [row["threshold"] for row in rows] == list(maps.THRESHOLDS)
     assert aligners["both"] == min(rows, key=lambda row: row["aer"])["threshold"]
     rates = {name: score["aer"] for name, score in aligners["attention"].items()}
     assert rates["words"] <= 0.15 < rates["argmax"]
@@ -443,7 +424,7 @@ def check_maps(record: dict[str, Any]) -> None:
     """Training leaves the uniform weights behind."""
     assert record["changes"] == small(EPOCHS[-1]).changes
     check_corpus(record)
-    check_words(record["maps"]["words"])
+    maps.check_words(record["maps"]["words"])
     stages = record["maps"]["stages"]
     assert [stage["epochs"] for stage in stages] == [0, *EPOCHS]
     entropies = [stage["normalised_entropy"] for stage in stages]
@@ -454,14 +435,14 @@ def check_maps(record: dict[str, Any]) -> None:
     for one in stages:
         for kind, example in one["warned"].items():
             assert kind in diagnose(np.array(example["alpha"])).warnings
-    check_offsets(record["maps"]["offsets"])
+    maps.check_offsets(record["maps"]["offsets"])
 
 
 def check_captions(record: dict[str, Any], read: Read) -> None:
     """Of chapter 8's run; words left out agree less with the weights than words erased."""
     run = read("multi30k-en-de-rnnsearch-cpu-seed0")
     check_same(record, run, "model", "corpus", "pair", "git_commit", "corpus_sha256", "versions")
-    check_offsets(record["against_model1"])
+    maps.check_offsets(record["against_model1"])
     asked = record["faithfulness"]
     assert 0 < asked["left_out"] < asked["erased"] <= 1
 
@@ -483,7 +464,7 @@ def check_stepper(record: dict[str, Any], read: Read) -> None:
 PARTS = {
     "alignment": Part(alignment, "a minute, and two hours to train both directions"),
     "aligners": Part(aligners, "a minute, once alignment is recorded", "`pip install eflomal`"),
-    "maps": Part(maps, "a minute"),
+    "maps": Part(small_maps, "a minute"),
     "captions": Part(captions, "minutes, once chapter 8's pair is trained"),
     "seeds": Part(seeds, "six minutes"),
     "stepper": Part(stepper, "a minute, and an hour to train what is not there"),

@@ -14,6 +14,7 @@ from typing import Any
 
 import yaml
 from jinja2 import Environment, StrictUndefined
+from safetensors.torch import load_file
 
 from course_lib.corpora import Corpus
 from course_lib.corpora.registry import CORPORA
@@ -22,8 +23,10 @@ from course_lib.corpora.tokenization import detokenize, tokenize
 from course_lib.errors import CourseError
 from course_lib.evaluation.score import score_split
 from course_lib.files import sha256_of
+from course_lib.models.quantised import quantised
 from course_lib.pretrained import FOLDER
 from course_lib.training import Run, load_run, read_result
+from course_lib.training.checkpoint import packed
 from course_lib.training.provenance import git_commit
 from course_lib.training.run_directory import BEST, CONFIG, RESULT, VOCABULARY
 from course_lib.widgets.seen import SEEN, seen_words
@@ -32,7 +35,6 @@ from experiments.recording import (
     Part,
     Records,
     corpus_of,
-    in_eight_bits,
     in_half_precision,
     written,
 )
@@ -75,8 +77,10 @@ def publish(name: str) -> Records:
     """Make the model NAME from RUNS/NAME."""
     source = RUNS / name
     dtype = DTYPES[name]
-    round_weights = in_half_precision if dtype == "float16" else in_eight_bits
-    weights = round_weights(source / BEST)
+    if dtype == "float16":
+        weights = in_half_precision(source / BEST)
+    else:  # each row's numbers in 8 bits with one scale
+        weights = packed(quantised(load_file(source / BEST)), {})
     if len(weights) > LARGEST:
         raise CourseError(f"{source} makes a file of more than {LARGEST:,} bytes. Take a smaller.")
     with tempfile.TemporaryDirectory() as folder:

@@ -40,7 +40,6 @@ from experiments.recording import (
     kept_run,
     large,
     name_of,
-    result_of,
     settings_of,
     written,
 )
@@ -103,7 +102,7 @@ def presets() -> Records:
     """Every result, and the examples of RNNsearch."""
     for model, pair, preset, seed in PRESETS:
         path = preset_run(model, pair, preset, seed)
-        result = result_of(path)
+        result = read_result(path)
         yield name_of(result), result
         if model == "rnnsearch":
             yield f"{name_of(result)}-examples", examples_of(path)
@@ -112,7 +111,7 @@ def presets() -> Records:
 def variants() -> Records:
     """The runs that you trained with another setting, as in runs/variants/best-larger-step/."""
     for path in sorted((RUNS / "variants").glob("*/result.json")):
-        result = result_of(path.parent)
+        result = read_result(path.parent)
         yield name_of(result, path.parent.name.removeprefix(f"{result['preset']}-")), result
 
 
@@ -150,7 +149,7 @@ def joined_record(paths: dict[str, Path]) -> tuple[str, dict[str, Any]]:
         beam, penalty = result["scores"][split]["beam"], run.config.recipe.length_penalty
         models[model] = {
             "git_commit": result["git_commit"],
-            "model_sha256": result_of(path)["model_sha256"],
+            "model_sha256": read_result(path)["model_sha256"],
             **score_joined(run.model, run.words, corpus.splits[split], JOINED, beam, penalty),
         }
     kept = ("corpus", "pair", "preset", "seed", "versions", "corpus_sha256")

@@ -35,7 +35,7 @@ def test_every_stage_is_measured_at_every_size(monkeypatch: pytest.MonkeyPatch) 
     )
     assert result["ours"] == slowest == 1000 * result["times_training"]
     # Here all stages share a process, whose memory at a moment may be anything.
-    assert all(row["peak_mib"] > 0 and row["empty_mib"] > 0 for row in result["rows"])
+    assert all(row["peak_mib"] > 0 for row in result["rows"])
     header, *rows = report.pipeline(result)
     assert len(rows) == 7
     assert {len(row) for row in rows} == {len(header)}

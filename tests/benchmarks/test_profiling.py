@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from benchmarks import profiling
-from benchmarks.report import as_text
 
 
 @pytest.mark.slow
@@ -14,7 +13,6 @@ def test_shares_add_up_and_products_are_found(monkeypatch: pytest.MonkeyPatch) -
     result = profiling.measure_update("toy", batch=4)
     assert sum(result["shares"].values()) == pytest.approx(1)
     assert all(share > 0 for share in result["shares"].values())
-    assert "matrix products" in as_text(result)
 
 
 def test_both_ways_of_a_product_give_one_result() -> None:

@@ -1,11 +1,9 @@
 """The benchmark of searches: one translation whichever way, and operations as torch counts them."""
 
 import pytest
-import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks import searches
-from benchmarks.report import as_text
 from course_lib.search import beam_search
 from tests.benchmarks.conftest import Given
 from tests.search.kinds import NAMES, model_of
@@ -43,9 +41,7 @@ def test_everything_is_measured_on_a_small_model(given: Given, small_products: N
         for who, s in (("ours", 1.0), ("per sentence", 3.0))
     )
     given(searches, {**ours, **alone, f"loop, k = {widths[-1]}": 120.0, "products": 1e9})
-    before = torch.get_num_threads()
     result = searches.measure_decode("toy", batch=4, rounds=1, batches=2, updates=3, **SMOKE)
-    assert torch.get_num_threads() == before
     assert result["identical"] is True
     assert result["sentences"] == 8
     assert result["ours"] == 8 / (2 * widths[-1])  # two batches
@@ -54,7 +50,6 @@ def test_everything_is_measured_on_a_small_model(given: Given, small_products: N
     limit = 1e9 / (result["mflop_a_sentence"] * 1e6)
     assert result["fraction_of_limit"] == pytest.approx(result["ours"] / limit)
     assert result["peak_memory_mb"] == 2048
-    assert "sentences a second" in as_text(result)
 
 
 def test_no_search_does_with_fewer_operations_than_are_called_necessary() -> None:
