@@ -20,7 +20,9 @@ DECIDING: dict[str, type | tuple[type, ...]] = {
 """What a file may say for RunConfig."""
 RESOLVED = ("model_config", "recipe")
 """The values that the preset and the changes came to."""
-KNOWN = ("corpus_sha256", "lowercased", "git_commit", "processes", "forecast_seconds")
+KNOWN = (
+    *("corpus_sha256", "lowercased", "git_commit", "processes", "threads", "forecast_seconds"),
+)
 """What a run notes beside them, which is not looked at."""
 
 

@@ -2,8 +2,9 @@
 
 import copy
 import math
+import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -37,12 +38,14 @@ class Forecast:
     words_a_second: float  # target words, while weights are moved
     validations: int
     seconds: float  # of everything that is left, validations included
+    threads: int
 
     def __str__(self) -> str:
         return (
             f"{self.updates:,} updates of {self.pairs} pairs at about "
             f"{round(self.words_a_second, -2):,.0f} target words a second: about "
-            f"{duration(self.seconds)} of training here, "
+            f"{duration(self.seconds)} of training here on {self.threads} "
+            f"thread{'s' * (self.threads > 1)}, "
             f"{self.validations} validation{'s' * (self.validations > 1)} included"
         )
 
@@ -82,9 +85,14 @@ def estimate(
         if average is not None:
             average.update(probe, 1)
 
-    with torch.random.fork_rng():
+    def warm() -> None:
         for minibatch in warming:
             move(minibatch)
+
+    with torch.random.fork_rng():
+        warm()
+        if not progress.step and accelerator.device.type == "cpu":
+            take_faster_threads(warm)
         started, words = time.monotonic(), 0
         for number, minibatch in enumerate(timed, start=1):
             move(minibatch)
@@ -100,7 +108,25 @@ def estimate(
     time_left = left * sum(map(target_words, sample)) / len(sample) / rate
     rounds = recipe.epochs - progress.epoch
     time_left += rounds * validation_seconds(model, validation) / accelerator.num_processes
-    return Forecast(left, recipe.batch_size, rate, rounds, time_left)
+    return Forecast(left, recipe.batch_size, rate, rounds, time_left, torch.get_num_threads())
+
+
+def take_faster_threads(work: Callable[[], None]) -> None:
+    """From now on compute with one thread, two or PyTorch's own number, whichever is the fastest.
+
+    Where others compute, too, threads wait for one another: on a shared machine one can be ten
+    times as fast as many. Where OMP_NUM_THREADS says how many, that holds.
+    """
+    most = torch.get_num_threads()
+    if most == 1 or "OMP_NUM_THREADS" in os.environ:
+        return
+    took = {}
+    for threads in sorted({1, 2, most}):
+        torch.set_num_threads(threads)
+        begun = time.monotonic()
+        work()
+        took[threads] = time.monotonic() - begun
+    torch.set_num_threads(min(took, key=lambda threads: took[threads]))
 
 
 def validation_seconds(model: EncoderDecoder, pairs: list[EncodedPair]) -> float:

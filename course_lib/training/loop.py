@@ -1,5 +1,6 @@
 """The training loop: updates, validations, checkpoints, and stopping well."""
 
+import os
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -7,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import torch
 from accelerate.utils import set_seed
 from tqdm import tqdm
 
@@ -32,6 +34,7 @@ from course_lib.training.run_directory import (
     LAST,
     PREVIOUS,
     check_same_run,
+    known_at_start,
     make_vocabularies,
     start_run,
     write_metrics,
@@ -100,6 +103,8 @@ class Training:
                     "--out."
                 )
             check_same_run(out, config, self.model_config, corpus)
+            if (threads := known_at_start(out)["threads"]) and "OMP_NUM_THREADS" not in os.environ:
+                torch.set_num_threads(threads)  # others round otherwise
 
         set_seed(config.seed, device_specific=True)  # each process drops units of its own
         self.model = build_model(self.model_config, config.seed).to(self.accelerator.device)

@@ -123,11 +123,12 @@ def start_run(
 ) -> None:
     """Write what is known before training: configuration, vocabularies, and the code's commit.
 
-    With them goes by how many processes it is started, and how long it was said to take there,
-    where that was said.
+    With them goes by how many processes and threads it is started, and how long it was said to
+    take there, where that was said.
     """
     write_atomically(path / VOCABULARY, _vocabulary_text(words))
     known: dict[str, Any] = {"git_commit": git_commit(), "processes": processes}
+    known["threads"] = torch.get_num_threads()
     if forecast_seconds is not None:
         known["forecast_seconds"] = round(forecast_seconds, 2)
     text = config.to_yaml(model, corpus) + yaml.safe_dump(known, sort_keys=False)
@@ -183,13 +184,14 @@ def _read_config(path: Path) -> dict[str, Any]:
 
 
 def known_at_start(path: Path | str) -> dict[str, Any]:
-    """What decides no result: a run's commit, by how many processes, and how long it was to take.
+    """What decides no result but its last digits: a run's commit, processes, threads, forecast.
 
     All as it was started, whoever goes on with it or scores it later. Each is None where it is not
     known.
     """
     record = yaml.safe_load((Path(path) / CONFIG).read_text(encoding="utf-8"))
-    return {name: record.get(name) for name in ("git_commit", "processes", "forecast_seconds")}
+    names = ("git_commit", "processes", "threads", "forecast_seconds")
+    return {name: record.get(name) for name in names}
 
 
 def other_data(recorded: Mapping[str, str], corpus: Corpus) -> bool:

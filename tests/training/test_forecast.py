@@ -1,11 +1,13 @@
 """How long a training is said to take, on a clock that only the work moves on, and what is kept."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 import yaml
 
 from course_lib.corpora.corpus import Corpus
@@ -104,7 +106,9 @@ def test_the_forecast_is_the_work_and_stands_beside_what_it_took(
     assert result["forecast_seconds"] == pytest.approx(took, rel=1 / 3)
     said = capsys.readouterr().out
     assert said.startswith("rnnsearch on copy tokens: 33 updates of 15 pairs at about 0 target")
-    assert f"about {estimate.duration(expected)} of training here, 3 validations included" in said
+    threads = result["threads"]
+    here = f"of training here on {threads} thread{'s' * (threads > 1)}"
+    assert f"about {estimate.duration(expected)} {here}, 3 validations included" in said
     assert time_taken(result).endswith(f" (forecast: {estimate.duration(expected)})")
 
     # It leaves no trace, and a training that says nothing keeps nothing.
@@ -112,6 +116,45 @@ def test_the_forecast_is_the_work_and_stands_beside_what_it_took(
         small_run / "model.safetensors"
     ).read_bytes()
     assert known_at_start(small_run)["forecast_seconds"] is None
+
+
+@pytest.fixture
+def four_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    before = torch.get_num_threads()
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    torch.set_num_threads(4)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize(("seconds", "faster"), [((1, 2, 3), 1), ((3, 2, 4), 2), ((3, 2, 1), 4)])
+def test_as_many_threads_compute_as_are_the_fastest_here(
+    seconds: tuple[int, ...], faster: int, four_threads: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(estimate, "time", clock)
+    takes = dict(zip((1, 2, 4), seconds, strict=True))
+    estimate.take_faster_threads(lambda: clock.work(takes[torch.get_num_threads()]))
+    assert torch.get_num_threads() == faster
+
+
+def test_who_says_how_many_threads_gets_them(
+    four_threads: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "4")
+    estimate.take_faster_threads(lambda: pytest.fail("nothing is measured"))
+    assert torch.get_num_threads() == 4
+
+
+def test_a_resumed_run_computes_with_as_many_threads_as_before(
+    small: RunConfig, small_corpus: Corpus, tmp_path: Path, four_threads: None
+) -> None:
+    torch.set_num_threads(1)
+    with pytest.raises(Stopped):
+        train(small, small_corpus, tmp_path / "run", watch=stop)
+    torch.set_num_threads(2)
+    train(small, small_corpus, tmp_path / "run", resume=True)
+    assert torch.get_num_threads() == 1
 
 
 def test_a_resumed_run_keeps_what_was_said_at_its_start(
