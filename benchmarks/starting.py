@@ -28,6 +28,7 @@ def measure_start(name: str = "multi30k-en-de-laptop", rounds: int = 5) -> dict[
     are in memory. Beside the seconds on the clock stand those of the processor, which other
     programs on the machine hardly change.
     """
+    library = str(Path(__file__).parents[1])  # the copy that is measured is the one that measures
     python = [sys.executable, "-c"]
     commands = {
         "torch": [*python, "import torch"],
@@ -43,7 +44,7 @@ def measure_start(name: str = "multi30k-en-de-laptop", rounds: int = 5) -> dict[
                 done = subprocess.run(
                     command,
                     cwd=folder,
-                    env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": _library()},
+                    env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": library},
                     input=SENTENCE + "\n",
                     capture_output=True,
                     text=True,
@@ -70,11 +71,6 @@ def measure_start(name: str = "multi30k-en-de-laptop", rounds: int = 5) -> dict[
         "load_before": os.getloadavg()[0],
         **about(),
     }
-
-
-def _library() -> str:
-    """Where course_lib lies, so that the copy that is measured is the one that measures."""
-    return str(Path(__file__).parents[1])
 
 
 def _used() -> float:

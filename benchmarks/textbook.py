@@ -15,7 +15,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence, pad_se
 
 from course_lib.corpora.batches import EncodedPair
 from course_lib.corpora.vocabulary import BOS, EOS, PAD
-from course_lib.models import EncoderDecoder, ModelConfig
+from course_lib.models import ModelConfig
 
 
 class Attention(nn.Module):
@@ -75,44 +75,6 @@ class Seq2Seq(nn.Module):
             )
             state = self.cell(torch.cat((embedded, context), dim=1), state)
         return loss, (target[:, 1:] != PAD).sum()
-
-
-def load_weights(textbook: Seq2Seq, model: EncoderDecoder) -> None:
-    """Give the textbook model the weights of the library's RNNsearch with the same sizes."""
-    textbook.load_state_dict(arranged(dict(model.named_parameters())))
-
-
-def arranged(values: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The library's parameters (or their gradients) under the textbook's names and shapes.
-
-    Matrices that multiply the parts of one concatenated input stand side by side: the textbook's
-    [W C] [y; c] is the paper's W y + C c.
-    """
-    get = {name.removeprefix("decoder."): value for name, value in values.items()}
-    recurrent = {
-        name.replace("encoder.rnn.units.", "encoder."): value
-        for name, value in values.items()
-        if name.startswith("encoder.rnn.")
-    }
-    readout = [get[f"{name}.weight"] for name in ("U_o", "V_o", "C_o")]
-    return {
-        **recurrent,
-        "source_embedding.weight": get["encoder.E.weight"],
-        "target_embedding.weight": get["E.weight"],
-        "initial.weight": get["W_s.weight"],
-        "initial.bias": get["W_s.bias"],
-        "attention.W.weight": get["context.score.W_a.weight"],
-        "attention.U.weight": get["context.score.U_a.weight"],
-        "attention.v.weight": get["context.score.v_a.weight"],
-        "cell.weight_ih": torch.cat((get["unit.W.weight"], get["C.weight"]), dim=1),
-        "cell.bias_ih": get["unit.W.bias"],
-        "cell.weight_hh": get["unit.U.weight"],
-        "cell.bias_hh": get["unit.U.bias"],
-        "deep_output.weight": torch.cat(readout, dim=1),
-        "deep_output.bias": get["V_o.bias"],
-        "output.weight": get["W_o.weight"],
-        "output.bias": get["W_o.bias"],
-    }
 
 
 def collate(pairs: Sequence[EncodedPair]) -> tuple[Tensor, Tensor]:

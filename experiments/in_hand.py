@@ -2,11 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
 
 from course_lib.corpora.batches import make_source
 from course_lib.corpora.vocabulary import BOS, EOS
@@ -70,13 +68,11 @@ def translate_in_hand(
             longer = [two for one in live for two in _continued(model, one, row, forced, k)]
             longer.sort(key=lambda one: -one.log_prob)
             best = longer[: k - len(finished)]
-            finished += [(b.log_prob / i**length_penalty, b.words) for b in best if _ends(b)]
-            live = [one for one in best if not _ends(one)]
+            for one in best:
+                if one.words[-1] == EOS:
+                    finished.append((one.log_prob / i**length_penalty, one.words))
+            live = [one for one in best if one.words[-1] != EOS]
     return list(max(finished, key=lambda one: one[0])[1][1:-1])
-
-
-def _ends(one: _Beginning) -> bool:
-    return one.words[-1] == EOS
 
 
 def _continued(
@@ -90,15 +86,10 @@ def _continued(
     y_prev = torch.tensor([one.words[-1]])
     held: AbstractContextManager[None] = nullcontext()
     if row is not None:
-        held = edited_weights(model, partial(_instead, torch.tensor([list(row)])))
+        held = edited_weights(model, lambda alpha: torch.tensor([list(row)]))
     with held:
         log_probs, _, state = model.step(y_prev, one.state)
     words = log_probs[0].topk(k).indices.tolist() if forced is None else [forced]
     return [
         _Beginning((*one.words, y), one.log_prob + float(log_probs[0, y]), state) for y in words
     ]
-
-
-def _instead(row: Tensor, alpha: Tensor) -> Tensor:
-    """The (1, T_x) row, whatever the model's own weights are."""
-    return row

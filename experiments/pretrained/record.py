@@ -62,15 +62,6 @@ SENTENCES = (
     "A woman in a red dress is dancing on the street while three men watch her.",
 )
 """What the card shows translated."""
-ATTENDS = {
-    True: "It attends: every target word is written from a weighted mean of the source's "
-    "annotations.",
-    False: "It does not attend: every target word is written from the same one vector, the "
-    "encoder's last forward state; the decoder starts from its last backward one, as in "
-    "RNNsearch. It is here to be compared with.",
-}
-
-CONDITIONAL = " with the conditional decoder (two GRUs a step; Sennrich et al., 2017)"
 
 
 def publish(name: str) -> Records:
@@ -166,13 +157,7 @@ def head_of(result: dict[str, Any]) -> str:
 
 def card(result: dict[str, Any], run: Run, corpus: Corpus) -> str:
     """The model card: a YAML block for programs, then text for people."""
-    sides = {"source": run.source_vocabulary, "target": run.target_vocabulary}
-    sizes = " and ".join(f"{len(words):,} {side}" for side, words in sides.items()) + " words"
-    unseen = "a word outside it"
     rounded = KEPT[result["weights"]["dtype"]]
-    if isinstance(run.source_vocabulary, Pieces):
-        sizes = f"{len(run.source_vocabulary):,} subwords, the same for both languages"
-        unseen = "a character that none of them has"
     text = Path(__file__).with_name("card.md.j2").read_text(encoding="utf-8")
     template = Environment(undefined=StrictUndefined, keep_trailing_newline=True).from_string(text)
     return template.render(
@@ -180,18 +165,14 @@ def card(result: dict[str, Any], run: Run, corpus: Corpus) -> str:
         head=head_of(result),
         rounded=rounded.replace("eight", "8").replace("_", " "),
         rounding=result[rounded],
-        kind={"rnnsearch": "RNNsearch", "rnnencdec": "RNNencdec"}[result["model"]],
-        order=CONDITIONAL if run.model.config.decoder == "conditional" else "",
-        attention=ATTENDS[run.model.config.context != "fixed"],
+        config=run.model.config,
         about=CORPORA[corpus.name],
         splits=corpus.splits,
         longest=max(map(len, corpus.splits["train"].source)),
         settings=", ".join(f"{name}={value}" for name, value in result["changes"].items()),
         recipe=run.config.recipe,
-        dropout=run.model.config.dropout,
         beam=BEAM,
-        sizes=sizes,
-        unseen=unseen,
+        pieces=isinstance(run.source_vocabulary, Pieces),
     )
 
 

@@ -4,8 +4,9 @@ import random
 
 import pytest
 import torch
+from torch import Tensor
 
-from benchmarks.textbook import Seq2Seq, arranged, collate, load_weights
+from benchmarks.textbook import Seq2Seq, collate
 from course_lib.corpora.batches import EncodedPair, make_batch
 from course_lib.models import ModelConfig, build_model
 
@@ -20,6 +21,39 @@ def pairs_of_lengths(lengths: list[tuple[int, int]]) -> list[EncodedPair]:
     ]
 
 
+def arranged(values: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The library's parameters (or their gradients) under the textbook's names and shapes.
+
+    Matrices that multiply the parts of one concatenated input stand side by side: the textbook's
+    [W C] [y; c] is the paper's W y + C c.
+    """
+    get = {name.removeprefix("decoder."): value for name, value in values.items()}
+    recurrent = {
+        name.replace("encoder.rnn.units.", "encoder."): value
+        for name, value in values.items()
+        if name.startswith("encoder.rnn.")
+    }
+    readout = [get[f"{name}.weight"] for name in ("U_o", "V_o", "C_o")]
+    return {
+        **recurrent,
+        "source_embedding.weight": get["encoder.E.weight"],
+        "target_embedding.weight": get["E.weight"],
+        "initial.weight": get["W_s.weight"],
+        "initial.bias": get["W_s.bias"],
+        "attention.W.weight": get["context.score.W_a.weight"],
+        "attention.U.weight": get["context.score.U_a.weight"],
+        "attention.v.weight": get["context.score.v_a.weight"],
+        "cell.weight_ih": torch.cat((get["unit.W.weight"], get["C.weight"]), dim=1),
+        "cell.bias_ih": get["unit.W.bias"],
+        "cell.weight_hh": get["unit.U.weight"],
+        "cell.bias_hh": get["unit.U.bias"],
+        "deep_output.weight": torch.cat(readout, dim=1),
+        "deep_output.bias": get["V_o.bias"],
+        "output.weight": get["W_o.weight"],
+        "output.bias": get["W_o.bias"],
+    }
+
+
 @pytest.mark.parametrize(
     ("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float64, 1e-10)], ids=str
 )
@@ -27,7 +61,7 @@ def test_loss_and_gradients_are_the_librarys(dtype: torch.dtype, tolerance: floa
     pairs = pairs_of_lengths([(1, 1), (7, 3), (2, 9), (5, 5), (4, 0)])
     model = build_model(CONFIG, seed=1).to(dtype)
     textbook = Seq2Seq(CONFIG).to(dtype)
-    load_weights(textbook, model)
+    textbook.load_state_dict(arranged(dict(model.named_parameters())))
 
     loss, count = model.loss(make_batch(pairs, range(len(pairs))))
     (loss / count).backward()
