@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.machine import about
 from benchmarks.rounds import peak_memory
 from course_lib.corpora.batches import make_batch
-from course_lib.corpora.counting import stream_vocabulary
+from course_lib.corpora.counting import counted_blocks, stream_vocabulary
 from course_lib.corpora.streaming import StreamedBatches
 from course_lib.corpora.token_files import Row, TokenFiles, prepare, tokenized
 from course_lib.training.recipe import RECIPES
@@ -146,11 +146,15 @@ def _prepared(
         for block in stream.skip(start).iter(batch_size=1_000):
             yield from block["translation"]
 
-    files = prepare(
-        rows_from, folder / name, LANGUAGES, pairs, workers=1, quiet=True, tokenise=tokeniser
-    )
+    files = prepare(rows_from, folder / name, LANGUAGES, pairs, workers=1, tokenise=tokeniser)
     seconds = time.process_time() - started
-    return Stage(seconds, files.words("fr") + len(files), peak_memory())
+    peak = peak_memory()
+    return Stage(seconds, target_words(files), peak)
+
+
+def target_words(files: TokenFiles) -> int:
+    """French words of a prepared corpus, end marks included."""
+    return sum(sum(block.values()) for block in counted_blocks(files, "fr")) + len(files)
 
 
 def count(folder: Path, pairs: int) -> Stage:
@@ -160,7 +164,8 @@ def count(folder: Path, pairs: int) -> Stage:
     for language in LANGUAGES:
         stream_vocabulary(files, language, 1, RECIPES["paper"].max_words)
     seconds = time.process_time() - started
-    return Stage(seconds, files.words("fr") + len(files), peak_memory())
+    peak = peak_memory()
+    return Stage(seconds, target_words(files), peak)
 
 
 def batches(folder: Path, pairs: int) -> Stage:

@@ -41,11 +41,7 @@ Row = dict[str, str]
 
 @dataclass(frozen=True)
 class TokenFiles:
-    """The prepared files of one corpus.
-
-    The longer side of a pair decides its length: `pairs_by_length[n]` pairs have n words, and
-    `words_by_length[language][n]` words stand in them.
-    """
+    """The prepared files of one corpus; the longer side of a pair decides its length."""
 
     folder: Path
 
@@ -64,10 +60,6 @@ class TokenFiles:
     def pairs(self, max_length: int = LONGEST) -> int:
         """Sentence pairs of at most `max_length` words on the longer side."""
         return sum(sum(entry["pairs"][: max_length + 1]) for entry in self._files)
-
-    def words(self, language: str, max_length: int = LONGEST) -> int:
-        """Words of one language in the pairs of at most `max_length` words."""
-        return sum(sum(entry["words"][language][: max_length + 1]) for entry in self._files)
 
     def sha256(self) -> str:
         """One checksum for the tokens of all files."""
@@ -125,7 +117,6 @@ def prepare(
     languages: Sequence[str],
     total: int,
     workers: int | None = None,
-    quiet: bool = False,
     file_rows: int = FILE_ROWS,
     tokenise: Callable[[list[str], str], list[str]] | None = None,
 ) -> TokenFiles:
@@ -157,7 +148,7 @@ def prepare(
             desc="tokenising",
             unit=" pairs",
             unit_scale=True,
-            disable=True if quiet else None,
+            disable=None,
         ) as bar,
     ):
         pool: Executor | None = None
@@ -203,9 +194,7 @@ def _write(path: Path, columns: dict[str, list[str]]) -> dict[str, Any]:
     import pyarrow.parquet as parquet
 
     kept = [row for row in zip(*columns.values(), strict=True) if all(row)]
-    lengths = np.array([[text.count(" ") + 1 for text in row] for row in kept])
-    lengths = lengths.reshape(len(kept), len(columns))
-    longer = np.minimum(lengths.max(axis=1, initial=0), LONGEST)
+    longer = np.array([max(text.count(" ") + 1 for text in row) for row in kept], dtype=np.int64)
     sink = pyarrow.BufferOutputStream()
     table = pyarrow.table(
         {
@@ -218,9 +207,5 @@ def _write(path: Path, columns: dict[str, list[str]]) -> dict[str, Any]:
     write_atomically(path, data)
     return {
         "sha256": hashlib.sha256(data).hexdigest(),
-        "pairs": np.bincount(longer, minlength=LONGEST + 1).tolist(),
-        "words": {
-            language: np.bincount(longer, lengths[:, i], minlength=LONGEST + 1).astype(int).tolist()
-            for i, language in enumerate(columns)
-        },
+        "pairs": np.bincount(np.minimum(longer, LONGEST), minlength=LONGEST + 1).tolist(),
     }

@@ -39,18 +39,16 @@ SPLITS = {"train": "train", "val": "validation", "test": "test"}
 BLOCK = 1_000
 
 
-def wmt14(pair: str = "en-fr", *, train: int = ROWS, workers: int = 0) -> Corpus:
+def wmt14(pair: str = "en-fr", *, train: int = ROWS) -> Corpus:
     """The corpus with val (3,000 pairs) and test (3,003), and its training pairs as a stream.
 
     The first call reads and tokenises the first `train` training pairs into the cache; stopped, the
-    next one goes on. `workers` processes do it, by default one for each core.
+    next one goes on.
     Raises CourseError for an unknown pair, where neither the files nor the network are at hand, and
     for rows of another format.
     """
     if pair not in PAIRS:
         raise CourseError(f"wmt14 has no pair {pair!r}. Choose one of {', '.join(PAIRS)}.")
-    if workers < 0:
-        raise CourseError(f"corpus.workers={workers} does not fit. Give 0 or more.")
     source, target = pair.split("-")
     splits = {}
     used = {}
@@ -63,7 +61,7 @@ def wmt14(pair: str = "en-fr", *, train: int = ROWS, workers: int = 0) -> Corpus
             for language, texts in zip((source, target), sides, strict=True)
         ]
         splits[split] = Split(tokens[0], tokens[1], None, sides[1])
-    files = training_files(train, workers)
+    files = training_files(train)
     return Corpus(
         name="wmt14",
         pair=pair,
@@ -75,7 +73,7 @@ def wmt14(pair: str = "en-fr", *, train: int = ROWS, workers: int = 0) -> Corpus
     )
 
 
-def training_files(train: int = ROWS, workers: int = 0) -> TokenFiles:
+def training_files(train: int = ROWS) -> TokenFiles:
     """The first `train` training pairs, tokenised; made where they are not yet.
 
     Of several processes that want them one makes them, and the others wait.
@@ -83,7 +81,7 @@ def training_files(train: int = ROWS, workers: int = 0) -> TokenFiles:
     folder = prepared_folder(train)
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / "preparing"):
-        return prepare(partial(stream, "train"), folder, LANGUAGES, train, workers or None)
+        return prepare(partial(stream, "train"), folder, LANGUAGES, train)
 
 
 def verify() -> TokenFiles:

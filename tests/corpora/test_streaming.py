@@ -107,8 +107,9 @@ def test_the_vocabulary_is_the_one_that_is_counted_in_memory(
 
 
 def test_blocks_are_counted_one_at_a_time(files: TokenFiles) -> None:
-    first = next(counted_blocks(files, "en"))
-    assert 0 < sum(first.values()) < files.words("en")
+    first, *others = counted_blocks(files, "en")
+    assert sum(first.values()) > 0
+    assert others
 
 
 def test_ties_and_marks_are_ordered_as_in_memory() -> None:
