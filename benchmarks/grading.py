@@ -21,7 +21,7 @@ from course_lib.errors import CourseError
 from course_lib.grading.authoring.demonstration import Student, hand_in, read_variants
 from course_lib.grading.running import submission
 from course_lib.grading.running.submission import Job, grade
-from course_lib.grading.sandbox import forkserver, walls
+from course_lib.grading.sandbox import walls
 from course_lib.grading.sources.project import db_url, project_root
 from course_lib.grading.sources.release import generate
 
@@ -143,10 +143,9 @@ def _seconds_of_steps(root: Path, place: Path) -> dict[str, float]:
     notebook = released(root)
     hand_in(root, NAME, notebook, place / "submitted", _everybody(root))
     seconds: dict[str, list[float]] = {name: [] for name in STEPS}
-    server = place / "server"
-    with forkserver.shared(walls.environment(), server), _timed(seconds):
+    with _timed(seconds):
         for folder in sorted((place / "submitted").iterdir()):
-            grade(Job(root, place, folder / NAME, folder.name, NAME, notebook, True, server=server))
+            grade(Job(root, place, folder / NAME, folder.name, NAME, notebook, True))
     return {name: mean(times[1:]) for name, times in seconds.items()}  # the first one imports
 
 

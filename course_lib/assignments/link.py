@@ -8,6 +8,7 @@ import builtins
 import re
 import socket
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -142,10 +143,7 @@ class Link:
                 raise stopped(reply["error"])
             flow = self._values(reply["flow"], data)
             if flow and parcel.flow:
-
-                def pull(vectors: Sequence[Tensor | None]) -> list[Tensor | None]:
-                    return self._pull(number, vectors, parcel.flow)
-
+                pull = partial(self._pull, number, parcel.flow)
                 flow = list(_Flow.apply(pull, flow, *parcel.flow))
             else:
                 flow = [one.requires_grad_() for one in flow]
@@ -159,7 +157,7 @@ class Link:
             raise Broken("the answer is of no form that could be read") from error
 
     def _pull(
-        self, number: int, vectors: Sequence[Tensor | None], inputs: list[Tensor]
+        self, number: int, inputs: list[Tensor], vectors: Sequence[Tensor | None]
     ) -> list[Tensor | None]:
         """The gradients of a call's inputs, for these of its outputs."""
         parcel = Parcel(self.pack_other)

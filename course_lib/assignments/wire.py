@@ -253,28 +253,28 @@ def receive(
     Raises:
         Broken: nobody is there, or what came is no message.
     """
-
-    def read(count: int) -> bytes:
-        parts = bytearray()
-        while len(parts) < count:
-            ready()
-            part = channel.recv(min(count - len(parts), 2**20))
-            if not part:
-                raise Broken("the other side is gone")
-            parts += part
-        return bytes(parts)
-
     try:
-        of_text, of_data = LENGTHS.unpack(read(LENGTHS.size))
+        of_text, of_data = LENGTHS.unpack(_read(channel, LENGTHS.size, ready))
         if of_text > LARGEST_TEXT or of_data > LARGEST_DATA:
             raise Broken("the message is too large")
-        message = json.loads(read(of_text))
-        data = read(of_data)
+        message = json.loads(_read(channel, of_text, ready))
+        data = _read(channel, of_data, ready)
     except (OSError, ValueError, RecursionError) as error:
         raise Broken("what came is no message") from error
     if not isinstance(message, dict):
         raise Broken("what came is no message")
     return message, data
+
+
+def _read(channel: socket.socket, count: int, ready: Callable[[], None]) -> bytes:
+    parts = bytearray()
+    while len(parts) < count:
+        ready()
+        part = channel.recv(min(count - len(parts), 2**20))
+        if not part:
+            raise Broken("the other side is gone")
+        parts += part
+    return bytes(parts)
 
 
 def snapshot(value: Any) -> tuple[str, bytes]:

@@ -206,7 +206,10 @@ def grade(
         export_canvas = export_canvas or submitted.parent / "canvas.csv"
     with _fork_server(sandbox is Sandbox.bwrap and scheduler is None) as server:
         from course_lib.grading.running.classroom import grade_class
+        from course_lib.grading.sandbox import boxes
         from course_lib.grading.sources.project import project_root
+
+        boxes.ask_at(server)
 
         root = project_root()
         submitted = (submitted or root / "submitted").resolve()
@@ -218,7 +221,6 @@ def grade(
             jobs=jobs,
             boxed=sandbox is Sandbox.bwrap,
             scheduler=scheduler,
-            server=server,
             due=due,
             late=late,
             regrade=regrade,

@@ -8,8 +8,9 @@ import copy
 import html
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -35,6 +36,15 @@ BLOCK = re.compile(r"^```python (?P<what>\w+)\n(?P<code>.*?)^```$", re.MULTILINE
 LINE = re.compile(r"^(?P<key>Loses|Says|Feedback): (?P<value>.*?)[.,]?$(?=\n\n|\Z)", re.M | re.S)
 
 
+KINDS = {
+    "Patience": "c.ContainedExecute.timeout = 6\nc.ContainedExecute.patience_seconds = 20",
+    "Bomb": "",
+    "Further": "",
+}
+"""Those that are graded apart, among the slow proofs, with these settings: what runs into a limit
+of time, what takes what the machine has, and what is of a kind that is tried already."""
+
+
 @dataclass(frozen=True)
 class Attack:
     """One submission, and what should come of it."""
@@ -43,9 +53,7 @@ class Attack:
     answers: dict[str, str]
     folder: str
     blank: bool
-    patience: bool
-    bomb: bool
-    further: bool
+    kind: str
     loses: frozenset[str]
     says: list[str] = field(default_factory=list)
     feedback: list[str] = field(default_factory=list)
@@ -78,9 +86,7 @@ def read_attacks() -> dict[str, Attack]:
             answers={what: code for what, code in blocks.items() if what != "folder"},
             folder=blocks.get("folder", ""),
             blank="Blank otherwise." in prose,
-            patience="\nPatience.\n" in prose,
-            bomb="\nBomb.\n" in prose,
-            further="\nFurther.\n" in prose,
+            kind=next((kind for kind in KINDS if f"\n{kind}.\n" in prose), ""),
             loses=loses,
             says=re.findall(r'"([^"]*)"', lines.get("Says", "")),
             feedback=re.findall(r'"([^"]*)"', lines.get("Feedback", "")),
@@ -90,10 +96,14 @@ def read_attacks() -> dict[str, Attack]:
 
 
 ATTACKS = read_attacks()
-PATIENT = [name for name, attack in ATTACKS.items() if attack.patience]
-BOMBS = [name for name, attack in ATTACKS.items() if attack.bomb]
-FURTHER = [name for name, attack in ATTACKS.items() if attack.further]
-QUICK = [name for name in ATTACKS if name not in (*PATIENT, *BOMBS, *FURTHER)]
+CLASSES = {
+    kind: [
+        *(one.name for one in ATTACKS.values() if one.kind == kind),
+        *(["honest"] if kind else []),
+    ]
+    for kind in ("", *KINDS)
+}
+"""Who is graded together; an honest one is among them."""
 
 
 def hand_in(attack: Attack, submitted: Path) -> None:
@@ -127,44 +137,32 @@ def hand_in(attack: Attack, submitted: Path) -> None:
         path.write_text(json.dumps(notebook))
 
 
-def graded(names: list[str], place: Path, settings: str = "") -> ClassReport:
+def graded(kind: str, place: Path) -> ClassReport:
     """Grade these submissions in a course like ours, with other settings."""
     course = place / "course"
     course.mkdir()
     for folder in ("solutions", "exercises"):
         (course / folder).symlink_to(ROOT / folder)
     ours = (ROOT / "nbgrader_config.py").read_text(encoding="utf-8")
-    (course / "nbgrader_config.py").write_text(f"{ours}\n{settings}\n", encoding="utf-8")
-    for name in names:
+    settings = f"{ours}\n{KINDS.get(kind, '')}\n"
+    (course / "nbgrader_config.py").write_text(settings, encoding="utf-8")
+    for name in CLASSES[kind]:
         hand_in(ATTACKS[name], place / "submitted")
     return grade_class(course, NAME, submitted=place / "submitted", jobs=2)
 
 
 @pytest.fixture(scope="module")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClassReport]:
-    """Of those that come to an end by themselves, one of each kind at least."""
+def classes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], ClassReport]]:
+    """What came of each class; it is graded when first asked for."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GRADER_SECRET", "a SECRET of the instructor's")
-        yield graded(QUICK, tmp_path_factory.mktemp("quick"))
+        yield cache(lambda kind: graded(kind, tmp_path_factory.mktemp("class")))
 
 
-@pytest.fixture(scope="module")
-def patient(tmp_path_factory: pytest.TempPathFactory) -> ClassReport:
-    """Those that run into a limit, and an honest one among them."""
-    short = "c.ContainedExecute.timeout = 6\nc.ContainedExecute.patience_seconds = 20"
-    return graded([*PATIENT, "honest"], tmp_path_factory.mktemp("patient"), short)
-
-
-@pytest.fixture(scope="module")
-def bombs(tmp_path_factory: pytest.TempPathFactory) -> ClassReport:
-    """Those that take what the machine has, and an honest one among them."""
-    return graded([*BOMBS, "honest"], tmp_path_factory.mktemp("bombs"))
-
-
-@pytest.fixture(scope="module")
-def further(tmp_path_factory: pytest.TempPathFactory) -> ClassReport:
-    """Those of a kind that is tried already, and an honest one among them."""
-    return graded([*FURTHER, "honest"], tmp_path_factory.mktemp("further"))
+@pytest.fixture
+def quick(classes: Callable[[str], ClassReport]) -> ClassReport:
+    """Of those that come to an end by themselves, one of each kind at least."""
+    return classes("")
 
 
 def report_of(result: ClassReport, name: str) -> Report:
@@ -196,27 +194,16 @@ def text_of(page: Path) -> str:
     return " ".join(html.unescape(bare).split())
 
 
-@pytest.mark.parametrize("name", QUICK)
-def test_attack(name: str, quick: ClassReport) -> None:
-    check(report_of(quick, name), ATTACKS[name])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*PATIENT, "honest"])
-def test_attack_on_limits(name: str, patient: ClassReport) -> None:
-    check(report_of(patient, name), ATTACKS[name])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*BOMBS, "honest"])
-def test_bomb(name: str, bombs: ClassReport) -> None:
-    check(report_of(bombs, name), ATTACKS[name])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*FURTHER, "honest"])
-def test_attack_of_a_kind_that_is_tried_already(name: str, further: ClassReport) -> None:
-    check(report_of(further, name), ATTACKS[name])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        pytest.param(kind, name, id=name, marks=[pytest.mark.slow] if kind else [])
+        for kind, names in CLASSES.items()
+        for name in names
+    ],
+)
+def test_attack(kind: str, name: str, classes: Callable[[str], ClassReport]) -> None:
+    check(report_of(classes(kind), name), ATTACKS[name])
 
 
 def running(page: str) -> list[str]:

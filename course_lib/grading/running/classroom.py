@@ -7,7 +7,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from course_lib.grading.running import beside, journal
 from course_lib.grading.running.journal import Outcome
 from course_lib.grading.running.submission import Job, grade
 from course_lib.grading.runs import boxed_inspection
-from course_lib.grading.sandbox import forkserver, walls
+from course_lib.grading.sandbox import boxes
 from course_lib.grading.sandbox.scratch import scratch_folder
 from course_lib.grading.sources.project import db_url, nbgrader_messages
 from course_lib.grading.sources.release import generate
@@ -102,7 +102,6 @@ def grade_class(
     jobs: int = 2,
     boxed: bool = True,
     scheduler: str | None = None,
-    server: Path | None = None,
     due: str | None = None,
     late: str | None = None,
     regrade: bool = False,
@@ -121,7 +120,6 @@ def grade_class(
         jobs: submissions graded at the same time, if no scheduler is given.
         boxed: whether each kernel runs in the sandbox.
         scheduler: address of a Dask scheduler; its workers must see the same files.
-        server: where a fork server of this machine can be asked; if None, one is started.
         due: when the assignment was due, and
         late: what handing it in later costs; both are remembered, None leaves what there is.
         regrade: whether submissions that were graded already, and have not changed, are run again.
@@ -133,7 +131,7 @@ def grade_class(
     submitted = (submitted or root / "submitted").resolve()
     place, students = submitted.parent, find_students(submitted, name)
     boxed_inspection.prepare(root, name, [submitted / student / name for student in students])
-    with scratch_folder() as folder:
+    with scratch_folder():
         _prepare_gradebook(place)
         released = generate(root, name, db_url(place))[f"{name}.ipynb"].decode()
         set_policy(root, place, name, due, late)
@@ -141,7 +139,13 @@ def grade_class(
         finished, remaining = _finished(received)
         outcomes = {outcome.student: outcome for outcome in finished}
         if remaining:
-            with _running(remaining, jobs, scheduler, server, folder) as ran:
+            if scheduler is not None:
+                ran = _elsewhere(scheduler, remaining)
+            else:
+                if boxed:
+                    boxes.fork_server()  # which the copies of this process ask
+                ran = beside.outcomes(remaining, jobs)
+            with closing(ran):
                 for outcome in progress(ran, len(remaining)):
                     outcomes[outcome.student] = outcome
     settle(root, place, name, students)
@@ -215,23 +219,6 @@ def _finished(tasks: list[Job]) -> tuple[list[Outcome], list[Job]]:
             else:
                 outcomes.append(entry.outcome)
     return outcomes, remaining
-
-
-@contextmanager
-def _running(
-    tasks: list[Job], jobs: int, scheduler: str | None, server: Path | None, folder: Path
-) -> Iterator[Iterator[Outcome]]:
-    """The outcomes of these submissions, as they come; at the end nothing runs any more."""
-    with ExitStack() as running:
-        if scheduler is not None:
-            ran = _elsewhere(scheduler, tasks)
-        else:
-            if server is None and tasks[0].boxed:
-                server = folder / "server"
-                running.enter_context(forkserver.shared(walls.environment(), server))
-            ran = beside.outcomes([replace(task, server=server) for task in tasks], jobs)
-        running.callback(ran.close)
-        yield ran
 
 
 def _elsewhere(scheduler: str, tasks: list[Job]) -> Generator[Outcome, None, None]:

@@ -61,7 +61,6 @@ class Job:
         key: the name under which it goes into the journal (see `journal`); none if empty.
         again: whether it is to be graded though the journal has it.
         feedback_only: whether it is graded already and only its feedback is to be made anew.
-        server: where a fork server can be asked, on the machine that the class is graded from.
     """
 
     root: Path
@@ -74,7 +73,6 @@ class Job:
     key: str = ""
     again: bool = False
     feedback_only: bool = False
-    server: Path | None = None
 
     @property
     def graded(self) -> Path:
@@ -110,7 +108,6 @@ def grade(job: Job) -> Outcome:
     fault = staging.unusable(job.student)
     if fault is not None:
         return Outcome(job.student, False, 0.0, [fault])
-    boxes.ask_at(job.server)
     try:
         with journal.alone(job.place, job.assignment, job.student):
             entry = journal.read(job.place, job.assignment, job.student)

@@ -204,7 +204,7 @@ def fork_server() -> Path | None:
     global _place, _own
     if _cannot_fork or not joining.supported():
         return None
-    if _place is None:
+    if _place is None or not _place.exists():  # one that was shared may be gone
         _own = contextlib.ExitStack()
         atexit.register(_own.close)
         _place = _own.enter_context(held_folder()) / "server"
