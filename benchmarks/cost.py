@@ -63,17 +63,13 @@ WHOLE = tuple(
 """Trainings of one pass, with the preset's sizes and with half of them."""
 
 
-def measure_cost(
-    points: tuple[Point, ...] = POINTS,
-    others: tuple[Point, ...] = OTHERS,
-    whole: tuple[RunConfig, ...] = WHOLE,
-) -> dict[str, Any]:
+def measure_cost() -> dict[str, Any]:
     """Predictions beside measurements: updates are those of `growth`, the rest is measured now."""
     rows = [
-        *memory_rows(points),
-        *memory_rows(others, "peak memory, MiB, other sizes"),
+        *memory_rows(POINTS),
+        *memory_rows(OTHERS, "peak memory, MiB, other sizes"),
         *update_rows(),
-        *whole_rows(whole),
+        *whole_rows(WHOLE),
     ]
     return {"what": "cost", "rows": rows, "errors": errors_of(rows), **about()}
 

@@ -42,16 +42,8 @@ class Stage(NamedTuple):
     peak: int  # bytes
 
 
-def measure_pipeline(
-    sizes: tuple[int, ...] = SIZES, training_rate: float | None = None
-) -> dict[str, Any]:
-    """Every stage at every size.
-
-    Args:
-        sizes: sentence pairs of the corpora.
-        training_rate: target words a second that training consumes, which the pipeline is compared
-            with; None leaves the comparison out.
-    """
+def measure_pipeline(sizes: tuple[int, ...] = SIZES) -> dict[str, Any]:
+    """Every stage at every size: so many sentence pairs."""
     rows = []
     for pairs in sizes:
         with tempfile.TemporaryDirectory() as name:
@@ -76,8 +68,6 @@ def measure_pipeline(
         "unit": "target words a second",
         "threads": 1,
         "ours": ours,
-        "training": training_rate,
-        "times_training": ours / training_rate if training_rate else None,
         "memory_growth": read[-1]["peak_mib"] / read[0]["peak_mib"],
         "rows": rows,
         **about(),

@@ -53,18 +53,8 @@ MEASURES: dict[str, Callable[[], dict[str, Any]]] = {
     "products": measure_products,
     "cost": measure_cost,
     "precision": measure_precision,
-    # What the pipeline has to keep up with is what a training was measured to consume.
-    "pipeline": lambda: measure_pipeline(training_rate=fastest_training(read_results())),
+    "pipeline": measure_pipeline,
 }
-
-
-def fastest_training(results: dict[str, dict[str, Any]]) -> float:
-    """Target words a second of the fastest training recorded."""
-    return max(
-        result["ours_bf16"] or result["ours"]
-        for result in results.values()
-        if result["what"] == "train"
-    )
 
 
 def read_results() -> dict[str, dict[str, Any]]:

@@ -163,10 +163,15 @@ def embeddings_turned(weights: Weights) -> Weights:
     return weights | {name: weights[name] @ rotation for name in turned}
 
 
+def reordered(source: Weights, other: Weights, drawn: Weights) -> Weights:
+    """The source in another order, with the forger's draw added."""
+    return mixed(0.6)(in_another_order(source), other, drawn)
+
+
 def own_parts(*parts: str) -> Callable[[Weights, Weights, Weights], Weights]:
     """These parts as one's own seed draws them, the rest of the other run, in another order."""
     return lambda source, other, drawn: (
-        mixed(0.6)(in_another_order(source), other, drawn)
+        reordered(source, other, drawn)
         | {name: value for name, value in drawn.items() if name.startswith(parts)}
     )
 
@@ -184,15 +189,8 @@ FORGERIES: dict[str, Forgery] = {
         "the mean of two other runs, with 0.6 of one's own draw",
         lambda one, two, drawn: mixed(0.6)({n: (one[n] + two[n]) / 2 for n in one}, two, drawn),
     ),
-    "ordered": Forgery(
-        "units in another order, with 0.6 of one's own draw",
-        lambda source, other, drawn: mixed(0.6)(in_another_order(source), other, drawn),
-    ),
-    "tuned": Forgery(
-        "the same, and 100 updates of training",
-        lambda source, other, drawn: mixed(0.6)(in_another_order(source), other, drawn),
-        updates=100,
-    ),
+    "ordered": Forgery("units in another order, with 0.6 of one's own draw", reordered),
+    "tuned": Forgery("the same, and 100 updates of training", reordered, updates=100),
     "turned": Forgery(
         "the same, and the source embeddings turned",
         lambda source, other, drawn: mixed(0.6)(

@@ -23,7 +23,7 @@ def test_every_stage_is_measured_at_every_size(monkeypatch: pytest.MonkeyPatch) 
     # A process of its own matters to peak memory alone, and costs seconds.
     monkeypatch.setattr(pipeline, "alone", lambda work, *arguments: work(*arguments))
     monkeypatch.setattr(pipeline, "TOKENISED", 300)
-    result = measure_pipeline(sizes=(300, 600), training_rate=1000.0)
+    result = measure_pipeline(sizes=(300, 600))
     assert [(row["pairs"], row["stage"]) for row in result["rows"]] == [
         (size, stage)
         for size in (300, 600)
@@ -33,7 +33,7 @@ def test_every_stage_is_measured_at_every_size(monkeypatch: pytest.MonkeyPatch) 
     slowest = min(
         row["target_words_a_second"] for row in result["rows"] if row["stage"] == STAGES["batches"]
     )
-    assert result["ours"] == slowest == 1000 * result["times_training"]
+    assert result["ours"] == slowest
     # Here all stages share a process, whose memory at a moment may be anything.
     assert all(row["peak_mib"] > 0 for row in result["rows"])
     header, *rows = report.pipeline(result)

@@ -45,7 +45,8 @@ def test_what_is_promised_of_the_input_pipeline_is_recorded() -> None:
     result = RESULTS["pipeline"]
     largest = max(row["pairs"] for row in result["rows"])
     assert largest >= 5_000_000
-    assert result["ours"] / record.fastest_training(RESULTS) >= 10
+    trainings = [one for one in RESULTS.values() if one["what"] == "train"]
+    assert result["ours"] / max(one["ours_bf16"] or one["ours"] for one in trainings) >= 10
     # A hundred times as many pairs in the same memory; the smallest corpus fills no whole buffer.
     assert result["memory_growth"] < 1.15
     by_stage: dict[str, dict[int, float]] = {}
