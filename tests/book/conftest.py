@@ -53,6 +53,8 @@ def site() -> Path:
 @pytest.fixture(scope="session")
 def context(browser: Browser) -> Iterator[BrowserContext]:
     # Without motion a change of theme is done at once, and colours can be measured.
-    context = browser.new_context(viewport={"width": 1200, "height": 900}, reduced_motion="reduce")
+    context = browser.new_context(
+        viewport={"width": 1200, "height": 900}, reduced_motion="reduce", offline=True
+    )
     yield context
     context.close()

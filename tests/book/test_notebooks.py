@@ -11,7 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 from course_book.generate import TABLE_PAGE, generated
 from course_book.inventory import DEVICES, devices, table
-from course_book.launch import add_buttons, links, notebook_of
+from course_book.launch import add_buttons, links
 from course_book.notebooks import expand_macros, in_a_cell, notebook
 from course_book.source import parse, read
 from nbclient import NotebookClient
@@ -180,13 +180,6 @@ def test_a_device_inside_another_is_found() -> None:
 
 
 # --- buttons --------------------------------------------------------------------------------------
-
-
-def test_chapters_and_assignments_have_notebooks_and_other_pages_have_none() -> None:
-    assert notebook_of("book/05-looking-back") == "book/notebooks/05-looking-back.ipynb"
-    assert notebook_of("book/assignments/one") == "exercises/one/one.ipynb"
-    assert notebook_of("book/notation") is None
-    assert notebook_of("book/assignments/index") is None
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from course_lib.corpora.batches import (
     batches_in_order,
     bucketed_batches,
     make_batch,
-    make_source,
 )
 from course_lib.corpora.vocabulary import BOS, EOS, MARKS, PAD, UNK, Vocabulary
 
@@ -51,13 +50,6 @@ def test_a_batch_holds_its_pairs_between_their_marks(pairs) -> None:
         assert batch.target_in[row][batch.target_mask[row]].tolist() == [BOS, *target]
         assert batch.target_out[row][batch.target_mask[row]].tolist() == [*target, EOS]
         assert batch.source[row, length:].tolist() == [PAD] * (batch.source.shape[1] - length)
-
-
-def test_sources_alone_are_batched_alike() -> None:
-    source, lengths, mask = make_source([[4, 5], []])
-    assert source.tolist() == [[4, 5, EOS], [EOS, PAD, PAD]]
-    assert lengths.tolist() == [3, 1]
-    assert mask.tolist() == [[True] * 3, [True, False, False]]
 
 
 @given(lengths=st.lists(st.integers(0, 50), max_size=40), size=st.integers(1, 9))

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 from matplotlib import _pylab_helpers
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_rgb
@@ -152,21 +151,11 @@ def test_gold_links_are_outlined_in_their_cells() -> None:
     assert "gold alignment" not in [text.get_text() for text in drawn_texts(plain)]
 
 
-def test_lists_arrays_and_tensors_draw_the_same() -> None:
-    rows = [[0.25, 0.75], [1.0, 0.0]]
-    tensor = torch.tensor(rows, requires_grad=True)
-    for alpha in (rows, np.array(rows), np.array(rows, dtype=np.float32), tensor):
-        image = heatmap(alpha, ["a", "b"], ["x", "y"]).axes[0].images[0]
-        assert np.array_equal(image.get_array(), rows)
-
-
 @pytest.mark.parametrize(
     ("alpha", "links", "message"),
     [
-        (np.ones((2, 2, 2)), (), "3 dimensions"),
         (np.ones((5, 2)), (), "5 x 2 for 2 target and 2 source"),
         (np.full((2, 2), 1.3673), (), "weights, not energies"),
-        (np.full((2, 2), np.nan), (), "not a number"),
         (np.full((2, 2), 0.5), {(2, 0)}, "2-0 points outside"),
     ],
 )
