@@ -21,7 +21,7 @@ from course_lib.evaluation.accuracy import tokens_right
 from course_lib.models import EncoderDecoder, build_model
 from course_lib.models.unrolling import unroll
 from course_lib.search import translate
-from course_lib.training import TEACHER_FORCING, RunConfig, encode_pairs, mean_loss
+from course_lib.training import TEACHER_FORCING, RunConfig, encode_pairs
 from course_lib.training.provenance import device_name, git_commit
 from course_lib.training.run_directory import make_vocabularies
 from experiments.recording import SMALL, Part, Read, Records, corpus_of, updates, written
@@ -99,9 +99,8 @@ def one_run(name: str, schedule: str, seed: int) -> dict[str, Any]:
     changes = {**SETTINGS, "teacher_forcing": schedule}
     config = RunConfig(name, "verbs", "tokens", seed=seed, changes=changes)
     corpus = corpus_of(config)
-    train, val = corpus.splits["train"], corpus.splits["val"]
     words = make_vocabularies(config, corpus)
-    pairs = encode_pairs(train, words)
+    pairs = encode_pairs(corpus.splits["train"], words)
     longest = {"min_length": WORDS, "max_length": WORDS, "train": 1, "val": 1, "test": 500}
     test_pairs = encode_pairs(load_corpus("verbs", "tokens", **longest).splits["test"], words)
 
@@ -121,7 +120,6 @@ def one_run(name: str, schedule: str, seed: int) -> dict[str, Any]:
         "seed": seed,
         "updates": total,
         "seconds": round(seconds, 1),
-        "val_loss": mean_loss(model, encode_pairs(val, words)),
         "curve": curve,
         "errors": by_position(model, test_pairs),
         "corpus_sha256": dict(corpus.sha256),

@@ -216,7 +216,6 @@ def gender(
         "examples": len(y),
         "genders": {name: share(y == k) for k, name in enumerate(GENDERS)},
         "commonest": share(y[test] == common),
-        "next": share(between == 0),
     }
     for name, model in models.items():
         states = annotations(model, sources)

@@ -153,14 +153,11 @@ def joined_record(paths: dict[str, Path]) -> tuple[str, dict[str, Any]]:
             **score_joined(run.model, run.words, corpus.splits[split], JOINED, beam, penalty),
         }
     kept = ("corpus", "pair", "preset", "seed", "versions", "corpus_sha256")
-    lengths = [len(source) for source in corpus.splits["train"].source]
     shared = {
         **{key: result[key] for key in kept},
         "scored_by": git_commit(),
         "split": split,
-        "shortest_in_training": min(lengths),
-        "longest_in_training": max(lengths),
-        "over_30_words_in_training": sum(length > 30 for length in lengths),
+        "longest_in_training": max(map(len, corpus.splits["train"].source)),
     }
     name = "{corpus}-{pair}-{preset}-seed{seed}-joined".format(**result)
     return name, {**shared, "models": models}

@@ -128,7 +128,7 @@ def test_uniform_weights_stay_uniform_while_everything_else_learns(recorder: Rec
         np.testing.assert_allclose(alpha, 1 / alpha.shape[1], rtol=1e-5)
     rows = [alpha for alpha in forced_weights(learned, *words, corpus.splits["test"])]
     assert max(float(np.ptp(alpha)) for alpha in rows) > 1e-3
-    assert 0 <= maps.how_good(uniform, corpus, words)["right"] <= 1
+    assert 0 <= maps.share_right(uniform, corpus, words) <= 1
 
 
 def test_agreement_counts_places_and_shares() -> None:
