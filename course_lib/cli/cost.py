@@ -50,8 +50,8 @@ def cost(
     config = RunConfig(model, name, pair, preset, changes=parse_changes(settings or []))
     text = typical(config.recipe) if corpus is None else measured(config)
     text = text._replace(updates=updates or text.updates)
-    found = predicted(config, text, tflops, words_per_second, price)
-    typer.echo(json.dumps(found, indent=1) if as_json else as_text(found))
+    bill = predicted(config, text, tflops, words_per_second, price)
+    typer.echo(json.dumps(bill, indent=1) if as_json else as_text(bill))
 
 
 class Text(NamedTuple):
@@ -106,7 +106,7 @@ def predicted(
     model_config = config.model_config(*text.vocabularies)
     work = formulas.Workload(text.updates, recipe.batch_size, *text.words)
     memory = formulas.memory(model_config, work.batch, text.longest + 1, text.longest + 1)
-    found: dict[str, Any] = {
+    bill: dict[str, Any] = {
         "model": config.model,
         "preset": config.preset,
         "parameters": formulas.parameters(model_config),
@@ -125,34 +125,33 @@ def predicted(
     }
     if tflops is not None or words_per_second is not None:
         rate = None if tflops is None else tflops * 1e12
-        found["hours"] = formulas.seconds(model_config, work, rate, words_per_second) / 3600
-        found["price"] = None if price is None else price * found["hours"]
+        bill["hours"] = formulas.seconds(model_config, work, rate, words_per_second) / 3600
+        bill["price"] = None if price is None else price * bill["hours"]
     elif price is not None:
         raise CourseError(
             "A price needs to know how fast the device is. Add --tflops or --words-per-second."
         )
-    return found
+    return bill
 
 
-def as_text(found: dict[str, Any]) -> str:
+def as_text(bill: dict[str, Any]) -> str:
     """The prediction for a person."""
-    memory = [f"{name} {size / GIB:.2f}" for name, size in found["memory"].items()]
-    sizes, words = found["vocabularies"], found["words"]
+    memory = [f"{name} {size / GIB:.2f}" for name, size in bill["memory"].items()]
+    sizes, words = bill["vocabularies"], bill["words"]
     lines = [
-        f"{found['model']}, preset {found['preset']}: {found['parameters']:,} parameters",
+        f"{bill['model']}, preset {bill['preset']}: {bill['parameters']:,} parameters",
         f"text     vocabularies of {sizes[0]:,} and {sizes[1]:,};",
         f"         {words[0]:.1f} and {words[1]:.1f} words in an average pair",
-        f"work     {found['updates']:,} updates of {found['batch']} pairs",
-        f"         {found['target_words'] / 1e6:,.1f} million target words,",
-        f"         {found['flops_a_word'] / 1e6:,.1f} MFLOP each: "
-        f"{found['flops'] / 1e15:,.1f} PFLOP",
-        f"memory   {found['memory_bytes'] / GIB:.2f} GiB, fp32, pairs of {found['longest']} words:",
+        f"work     {bill['updates']:,} updates of {bill['batch']} pairs",
+        f"         {bill['target_words'] / 1e6:,.1f} million target words,",
+        f"         {bill['flops_a_word'] / 1e6:,.1f} MFLOP each: {bill['flops'] / 1e15:,.1f} PFLOP",
+        f"memory   {bill['memory_bytes'] / GIB:.2f} GiB, fp32, pairs of {bill['longest']} words:",
         f"         {', '.join(memory[:4])},",
         f"         {', '.join(memory[4:])}",
     ]
-    if found["hours"] is not None:
-        days = f" ({found['hours'] / 24:.1f} days)" if found["hours"] > 48 else ""
-        lines.append(f"time     {found['hours']:,.1f} hours{days}")
-    if found["price"] is not None:
-        lines.append(f"price    {found['price']:,.2f}")
+    if bill["hours"] is not None:
+        days = f" ({bill['hours'] / 24:.1f} days)" if bill["hours"] > 48 else ""
+        lines.append(f"time     {bill['hours']:,.1f} hours{days}")
+    if bill["price"] is not None:
+        lines.append(f"price    {bill['price']:,.2f}")
     return "\n".join(lines)

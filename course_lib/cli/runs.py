@@ -185,18 +185,18 @@ def configured(file: Path | None, options: dict[str, Any], settings: list[str]) 
     """What options and --set ask for, on top of what a file says."""
     from course_lib.training import RunConfig, initial, parse_changes, with_file
 
-    found = {name: value for name, value in options.items() if value is not None}
+    values = {name: value for name, value in options.items() if value is not None}
     if file is not None:
-        found = with_file(file, found)
-    if not {"model", "corpus"} <= found.keys():
+        values = with_file(file, values)
+    if not {"model", "corpus"} <= values.keys():
         raise CourseError(
             "Say what to train on what: --model and --corpus, or --config FILE that names both."
         )
-    found["corpus"], found["pair"] = chosen(found["corpus"], found.get("pair"))
-    if isinstance(found.get("init_from"), str):
-        found["init_from"] = initial(found["init_from"])
-    found["changes"] = {**found.get("changes", {}), **parse_changes(settings)}
-    return RunConfig(**found)
+    values["corpus"], values["pair"] = chosen(values["corpus"], values.get("pair"))
+    if isinstance(values.get("init_from"), str):
+        values["init_from"] = initial(values["init_from"])
+    values["changes"] = {**values.get("changes", {}), **parse_changes(settings)}
+    return RunConfig(**values)
 
 
 def loaded_corpus(config: "RunConfig") -> "Corpus":

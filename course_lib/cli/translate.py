@@ -55,8 +55,8 @@ def translate(
     if n_best is not None:
         _write_n_best(loaded, encoded, n_best, beam, penalty, tokenized)
         return
-    found = search.translate(loaded.model, encoded, k=beam, length_penalty=penalty)
-    for sentence, hypothesis in zip(sentences, found, strict=True):
+    translations = search.translate(loaded.model, encoded, k=beam, length_penalty=penalty)
+    for sentence, hypothesis in zip(sentences, translations, strict=True):
         typer.echo(_text(loaded, hypothesis.tokens if sentence else [], tokenized))
 
 
@@ -72,8 +72,8 @@ def _write_n_best(
     from course_lib import search
 
     for number, sentence in enumerate(encoded):
-        found = search.n_best(loaded.model, sentence, n_best, beam, penalty)
-        for written, score in found if sentence else []:
+        translations = search.n_best(loaded.model, sentence, n_best, beam, penalty)
+        for written, score in translations if sentence else []:
             typer.echo(f"{number} ||| {_text(loaded, written, tokenized)} ||| {score:.4f}")
 
 

@@ -142,7 +142,7 @@ def decoded(line: Line) -> tuple[str, str] | str:
 
 def check(judge: Judge) -> list[str]:
     """What is wrong, a line of text for each kind of fault in each split."""
-    found = []
+    report = []
     for split in judge.text.splits():
         numbers: dict[str, list[int]] = {}
         counts: Counter[str] = Counter()
@@ -158,12 +158,12 @@ def check(judge: Judge) -> list[str]:
             if count := counts[fault]:
                 more = f" and {count - SHOWN:,} more" if count > SHOWN else ""
                 where = ", ".join(map(str, numbers[fault]))
-                found.append(f"{split} line{'s' * (count > 1)} {where}{more}: {message}")
+                report.append(f"{split} line{'s' * (count > 1)} {where}{more}: {message}")
         if not good:
-            found.append(f"{split}: not one pair is in order; give some, or delete its files")
+            report.append(f"{split}: not one pair is in order; give some, or delete its files")
     if judge.same_language():
-        found.append("train: both sides seem to be in the same language")
-    return found
+        report.append("train: both sides seem to be in the same language")
+    return report
 
 
 def write_cleaned(judge: Judge) -> Path:

@@ -118,13 +118,15 @@ def model1_alignments(corpus: Corpus, split: str, both_ways: bool) -> dict[str, 
     """
     train, part = corpus.splits["train"], corpus.splits[split]
     model = train_model1(zip(train.source, train.target, strict=True), ITERATIONS)
-    found = {"forward": [model.align(x, y) for x, y in zip(part.source, part.target, strict=True)]}
+    alignments = {
+        "forward": [model.align(x, y) for x, y in zip(part.source, part.target, strict=True)]
+    }
     if both_ways:
         model = train_model1(zip(train.target, train.source, strict=True), ITERATIONS)
-        found["reverse"] = [
+        alignments["reverse"] = [
             transposed(model.align(y, x)) for x, y in zip(part.source, part.target, strict=True)
         ]
-    return found
+    return alignments
 
 
 def saved_weights(weights: Sequence[Weights], corpus: Corpus, split: str) -> dict[str, Any]:
@@ -172,7 +174,7 @@ def _combined(directions: Mapping[str, Alignments]) -> dict[str, Alignments]:
 def _scored(
     alignments: Mapping[str, Alignments], gold: Sequence[GoldLinks]
 ) -> dict[str, dict[str, Any]]:
-    return {name: alignment_error_rate(found, gold)._asdict() for name, found in alignments.items()}
+    return {name: alignment_error_rate(each, gold)._asdict() for name, each in alignments.items()}
 
 
 def _about(gold: Sequence[GoldLinks] | None, corpus: Corpus) -> str:

@@ -31,7 +31,7 @@ def forced_weights(
         (source_vocabulary.encode(x), target_vocabulary.encode(y))
         for x, y in zip(part.source, part.target, strict=True)
     ]
-    found: dict[int, Weights] = {}
+    weights_of: dict[int, Weights] = {}
     for index in batches_in_order([len(y) for _, y in pairs], batch_size):
         alpha = model.alpha(make_batch(pairs, index).to(device))
         if alpha is None:
@@ -45,8 +45,8 @@ def forced_weights(
             if source and target:
                 words = part.source[i], part.target[i]
                 by_word = source_vocabulary.covered(words[0]), target_vocabulary.covered(words[1])
-                found[i] = merge_pieces(cut, *by_word)
+                weights_of[i] = merge_pieces(cut, *by_word)
             else:
-                found[i] = checked_weights(cut)
+                weights_of[i] = checked_weights(cut)
     model.train(training)
-    return [found[i] for i in range(len(pairs))]
+    return [weights_of[i] for i in range(len(pairs))]

@@ -74,8 +74,10 @@ def score_joined(
     lengths: list[int] = []
     for count in counts:
         part = joined(split, count)
-        found = translate(model, [words[0].encode(x) for x in part.source], beam, length_penalty)
-        hypotheses = [words[1].decode(hypothesis.tokens) for hypothesis in found]
+        translations = translate(
+            model, [words[0].encode(x) for x in part.source], beam, length_penalty
+        )
+        hypotheses = [words[1].decode(hypothesis.tokens) for hypothesis in translations]
         sizes = [len(source) for source in part.source]
         score = bleu_tok(hypotheses, part.target)
         rows.append(

@@ -41,9 +41,9 @@ def score_split(
     part = corpus.splits[split]
     started = time.monotonic()
     sources = [source_vocabulary.encode(x) for x in part.source]
-    found = translate(model, sources, beam, length_penalty)
+    translations = translate(model, sources, beam, length_penalty)
     seconds = time.monotonic() - started
-    hypotheses = [target_vocabulary.decode(hypothesis.tokens) for hypothesis in found]
+    hypotheses = [target_vocabulary.decode(hypothesis.tokens) for hypothesis in translations]
     return {
         "beam": beam,
         "length_penalty": length_penalty,

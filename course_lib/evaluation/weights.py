@@ -96,11 +96,11 @@ def _pieces_of(words: Sequence[int | range], side: str) -> Weights:
         known = one.stop
     else:
         if ranges:
-            found = np.zeros((known + 1, len(ranges) + 1))
+            belongs = np.zeros((known + 1, len(ranges) + 1))
             for piece, one in enumerate(ranges):
-                found[one.start : one.stop, piece] = 1
-            found[-1, -1] = 1
-            return found
+                belongs[one.start : one.stop, piece] = 1
+            belongs[-1, -1] = 1
+            return belongs
     raise CourseError(
         f"{side}_words does not number words: {list(words)[:8]}. Begin with 0; the next piece "
         "has the same number, or one more where a word begins."

@@ -74,12 +74,12 @@ def read_comparison(folder: Path | str) -> Comparison:
         CourseError: the folder holds no finished comparison, or its text is no longer the same.
     """
     folder = Path(folder)
-    found = sorted(path.parent for path in folder.glob("*/result.json"))
-    if len(found) < 2:
+    finished = sorted(path.parent for path in folder.glob("*/result.json"))
+    if len(finished) < 2:
         raise CourseError(
             f"{folder} has no finished comparison. Make one with `course compare --out {folder}`."
         )
-    runs = {path.name: load_run(path, "cpu") for path in found}
+    runs = {path.name: load_run(path, "cpu") for path in finished}
     config = next(iter(runs.values())).config
     corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
     for run in runs.values():
@@ -93,16 +93,16 @@ def read_comparison(folder: Path | str) -> Comparison:
     return Comparison(folder, split, corpus, runs, results, hypotheses)
 
 
-def intervals(found: Comparison) -> tuple[dict[str, tuple[float, float]], float]:
+def intervals(comparison: Comparison) -> tuple[dict[str, tuple[float, float]], float]:
     """Each model's tokenised BLEU as the middle and half the width of its 95% interval, and p.
 
     Paired bootstrap over the test sentences, by sacrebleu: p is how often a difference as large as
     the one between the two models would come about by the choice of sentences alone.
     """
     systems: list[tuple[str, Sequence[str]]] = [
-        (model, [" ".join(x) for x in lines]) for model, lines in found.hypotheses.items()
+        (model, [" ".join(x) for x in lines]) for model, lines in comparison.hypotheses.items()
     ]
-    references = [[" ".join(words) for words in found.test.target]]
+    references = [[" ".join(words) for words in comparison.test.target]]
     metric = {"BLEU": BLEU(tokenize="none", force=True)}
     test = PairedTest(systems, metric, references, test_type="bs", n_samples=SAMPLES)
     results: list[Any] = test()[1]["BLEU"]
@@ -113,13 +113,13 @@ def intervals(found: Comparison) -> tuple[dict[str, tuple[float, float]], float]
     return half, float(results[-1].p_value)
 
 
-def score_rows(found: Comparison) -> list[list[str]]:
+def score_rows(comparison: Comparison) -> list[list[str]]:
     """A row a model: its sizes and its scores, as text to be copied."""
-    half, _ = intervals(found)
-    styles = styles_for(found.runs)
+    half, _ = intervals(comparison)
+    styles = styles_for(comparison.runs)
     rows = []
-    for model, scores in found.scores.items():
-        result = found.results[model]
+    for model, scores in comparison.scores.items():
+        result = comparison.results[model]
         parts = [scores["short"]["bleu_tok"], scores["long"]["bleu_tok"]]
         middle, width = half[model]
         rows.append(
@@ -138,29 +138,29 @@ def score_rows(found: Comparison) -> list[list[str]]:
     return rows
 
 
-def spread_rows(all_found: Sequence[Comparison]) -> list[list[str]]:
+def spread_rows(comparisons: Sequence[Comparison]) -> list[list[str]]:
     """A row a model: BLEU with each seed, their mean, the least and the greatest."""
     rows = []
-    for model in all_found[0].runs:
-        values = [found.scores[model]["bleu_tok"] for found in all_found]
+    for model in comparisons[0].runs:
+        values = [comparison.scores[model]["bleu_tok"] for comparison in comparisons]
         numbers = [*values, mean(values), min(values), max(values)]
         rows.append(
-            [styles_for(all_found[0].runs)[model].label, *(f"{value:.1f}" for value in numbers)]
+            [styles_for(comparisons[0].runs)[model].label, *(f"{value:.1f}" for value in numbers)]
         )
     return rows
 
 
-def examples(found: Comparison, count: int = EXAMPLES) -> list[Example]:
+def examples(comparison: Comparison, count: int = EXAMPLES) -> list[Example]:
     """Test sentences at even distances, whatever their translations are like."""
-    test = found.test
+    test = comparison.test
     chosen = [i * len(test) // min(count, len(test)) for i in range(min(count, len(test)))]
     maps: dict[int, dict[str, Markup]] = {i: {} for i in chosen}
-    for model, run in found.runs.items():
+    for model, run in comparison.runs.items():
         if run.model.config.context == "fixed":
             continue
-        written = [i for i in chosen if found.hypotheses[model][i]]
+        written = [i for i in chosen if comparison.hypotheses[model][i]]
         sources = [test.source[i] for i in written]
-        targets = [found.hypotheses[model][i] for i in written]
+        targets = [comparison.hypotheses[model][i] for i in written]
         part = Split(sources, targets, None, [])
         weights = forced_weights(run.model, run.source_vocabulary, run.target_vocabulary, part)
         for i, alpha, source, target in zip(written, weights, sources, targets, strict=True):
@@ -168,9 +168,12 @@ def examples(found: Comparison, count: int = EXAMPLES) -> list[Example]:
     return [
         Example(
             i + 1,
-            found.corpus.detokenize(test.source[i]),
+            comparison.corpus.detokenize(test.source[i]),
             test.reference[i],
-            {model: found.corpus.detokenize(lines[i]) for model, lines in found.hypotheses.items()},
+            {
+                model: comparison.corpus.detokenize(lines[i])
+                for model, lines in comparison.hypotheses.items()
+            },
             maps[i],
         )
         for i in chosen
@@ -195,16 +198,18 @@ def map_table(
     return Markup(f"<table class=map><tr><td></td>{head}</tr>{body}</table>")
 
 
-def curves(found: Comparison) -> Picture:
+def curves(comparison: Comparison) -> Picture:
     """Loss and BLEU of both trainings against time."""
-    best = [f"{m} {max(x['val_bleu'] for x in r['metrics']):.1f}" for m, r in found.results.items()]
-    figure = learning_curves({model: r["metrics"] for model, r in found.results.items()})
+    best = [
+        f"{m} {max(x['val_bleu'] for x in r['metrics']):.1f}" for m, r in comparison.results.items()
+    ]
+    figure = learning_curves({model: r["metrics"] for model, r in comparison.results.items()})
     return Picture(figure, f"Loss and validation BLEU over training; best BLEU: {', '.join(best)}.")
 
 
-def lengths(found: Comparison) -> Picture:
+def lengths(comparison: Comparison) -> Picture:
     """BLEU against the length of the source."""
-    rows = {model: scores["by_length"] for model, scores in found.scores.items()}
+    rows = {model: scores["by_length"] for model, scores in comparison.scores.items()}
     ends = [f"{m} {x[0]['bleu_tok']:.1f} to {x[-1]['bleu_tok']:.1f}" for m, x in rows.items()]
     alt = f"BLEU by source length; from the shortest to the longest: {', '.join(ends)}."
     return Picture(score_by_length(rows), alt)
@@ -212,20 +217,20 @@ def lengths(found: Comparison) -> Picture:
 
 def write_report(folders: Sequence[Path]) -> list[Path]:
     """report.html and report.ipynb in the first folder; the others hold other seeds."""
-    found = [read_comparison(folder) for folder in folders]
-    first = found[0]
-    if any(other.test != first.test or [*other.runs] != [*first.runs] for other in found):
+    comparisons = [read_comparison(folder) for folder in folders]
+    first = comparisons[0]
+    if any(other.test != first.test or [*other.runs] != [*first.runs] for other in comparisons):
         raise CourseError("These comparisons are of other models or texts. Give those of one text.")
     _, p = intervals(first)
     result = next(iter(first.results.values()))
     page = render(
         *("course_lib.figures", ".", "report.html.j2"),
-        found=first,
+        comparison=first,
         scores=score_rows(first),
         p=p,
         samples=SAMPLES,
-        seeds=[f"seed {next(iter(one.results.values()))['seed']}" for one in found],
-        spread=spread_rows(found) if len(found) > 1 else [],
+        seeds=[f"seed {next(iter(one.results.values()))['seed']}" for one in comparisons],
+        spread=spread_rows(comparisons) if len(comparisons) > 1 else [],
         pictures=[Markup(draw(first)._repr_html_()) for draw in (curves, lengths)],
         labels={model: style.label for model, style in styles_for(first.runs).items()},
         examples=examples(first),
@@ -245,15 +250,15 @@ def write_report(folders: Sequence[Path]) -> list[Path]:
 
 CELLS = (
     "from course_lib.figures import report\n\n"
-    "found = report.read_comparison({folder!r})\nfound.scores",
-    "report.score_rows(found), report.intervals(found)",
-    "report.curves(found)",
-    "report.lengths(found)",
+    "comparison = report.read_comparison({folder!r})\ncomparison.scores",
+    "report.score_rows(comparison), report.intervals(comparison)",
+    "report.curves(comparison)",
+    "report.lengths(comparison)",
     "from IPython.display import HTML\n\n"
-    "example = report.examples(found)[0]\n"
+    "example = report.examples(comparison)[0]\n"
     "print(example.source, example.reference, *example.translations.values(), sep='\\n')\n"
     "HTML(''.join(example.maps.values()))",
-    "next(iter(found.results.values()))['recipe']",
+    "next(iter(comparison.results.values()))['recipe']",
 )
 
 

@@ -170,14 +170,14 @@ def beam_search(
     past: list[Past] = []
     while beams.counts:
         number = len(past) + 1
-        found = extend(model, beams, limits, number, k)
-        chosen = choose(found, beams.places)
+        continuations = extend(model, beams, limits, number, k)
+        chosen = choose(continuations, beams.places)
         ended = chosen.allowed & (chosen.word == EOS)
         finished.update(beams.sentence, chosen, ended, number, length_penalty)
-        after, parent = keep(beams, found.state, chosen, ended)
+        after, parent = keep(beams, continuations.state, chosen, ended)
         if watch is not None:
-            watch(watched(number, beams, found, chosen, ended))
-        alpha = None if found.alpha is None else found.alpha.flatten(0, 1)
+            watch(watched(number, beams, continuations, chosen, ended))
+        alpha = None if continuations.alpha is None else continuations.alpha.flatten(0, 1)
         past.append(Past(parent.flatten(), after.y.flatten(), alpha))
         beams = after
     tokens, alphas = read_back(finished, past)
@@ -224,13 +224,13 @@ def extend(
     )
 
 
-def choose(found: Continuations, places: Tensor) -> Chosen:
+def choose(continuations: Continuations, places: Tensor) -> Chosen:
     """Of each sentence as many continuations as its beam has places, (S,)."""
-    columns = found.log_prob.shape[-1]
-    of_sentence = found.log_prob.transpose(0, 1).flatten(1)
+    columns = continuations.log_prob.shape[-1]
+    of_sentence = continuations.log_prob.transpose(0, 1).flatten(1)
     count = min(int(places.max()), of_sentence.shape[1])
     log_prob, place = of_sentence.topk(count, dim=1)
-    word = found.word.transpose(0, 1).flatten(1).gather(1, place)
+    word = continuations.word.transpose(0, 1).flatten(1).gather(1, place)
     within = torch.arange(count, device=places.device) < places[:, None]
     return Chosen(
         log_prob, word, place // columns, place % columns, within & (log_prob > -torch.inf)
@@ -274,7 +274,7 @@ def arranged(live: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def watched(
-    number: int, beams: Beams, found: Continuations, chosen: Chosen, ended: Tensor
+    number: int, beams: Beams, continuations: Continuations, chosen: Chosen, ended: Tensor
 ) -> BeamStep:
     """A step of the search as a table of its live hypotheses, rank by rank."""
     live = beams.log_prob > -torch.inf
@@ -286,8 +286,8 @@ def watched(
     return BeamStep(
         number,
         beams.sentence.expand_as(live)[live],
-        found.log_prob[live],
-        found.word[live],
+        continuations.log_prob[live],
+        continuations.word[live],
         where[ended],
         where[column, rank][exists],
     )

@@ -112,10 +112,10 @@ class Recorder:
                 )
         self._live = [numbers[place] for place in kept]
 
-    def tree(self, k: int, found: Hypothesis) -> SearchTree:
-        """The finished record of a search that found `found`."""
+    def tree(self, k: int, hypothesis: Hypothesis) -> SearchTree:
+        """The finished record of a search whose best translation this is."""
         tree = SearchTree(k, self.length_penalty, self.nodes, 0)
-        words = [*found.tokens, EOS]
+        words = [*hypothesis.tokens, EOS]
         best = next(
             node.number
             for node in self.nodes
@@ -150,7 +150,7 @@ def record_beam_search(
     source, lengths, mask = make_source([sentence])
     recorder = Recorder(length_penalty)
     with evaluating(model):
-        (found,) = beam_search(
+        (hypothesis,) = beam_search(
             model, source.to(device), lengths, mask.to(device), k, length_penalty, recorder
         )
-    return found, recorder.tree(k, found)
+    return hypothesis, recorder.tree(k, hypothesis)

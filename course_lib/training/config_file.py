@@ -37,11 +37,11 @@ def with_file(path: Path, given: Mapping[str, Any]) -> dict[str, Any]:
         CourseError: the file is no such configuration, or contradicts itself.
     """
     record = _read(path)
-    found = {name: record[name] for name in DECIDING if name in record}
-    if "model" not in {**found, **given}:
+    values = {name: record[name] for name in DECIDING if name in record}
+    if "model" not in {**values, **given}:
         raise CourseError(f"{path} names no model. Add one there, or --model.")
-    changes = {name: number(value) for name, value in found.get("changes", {}).items()}
-    config = RunConfig(**{"corpus": "", **given, **found, "changes": changes})
+    changes = {name: number(value) for name, value in values.get("changes", {}).items()}
+    config = RunConfig(**{"corpus": "", **given, **values, "changes": changes})
     resolved = {**config.model_config(4, 4).to_dict(), **asdict(config.recipe)}
     more = {
         name: number(value)
@@ -54,7 +54,7 @@ def with_file(path: Path, given: Mapping[str, Any]) -> dict[str, Any]:
             f"{path} says {name}={changes[name]!r} under changes and {more[name]!r} further down. "
             "Delete one of the two."
         )
-    return {**found, "changes": {**changes, **more}, **given}
+    return {**values, "changes": {**changes, **more}, **given}
 
 
 def _read(path: Path) -> dict[str, Any]:

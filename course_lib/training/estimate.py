@@ -142,8 +142,8 @@ def validation_seconds(model: EncoderDecoder, pairs: list[EncodedPair]) -> float
     mean_loss(model, ordinary)
     seconds = (time.monotonic() - started) * words / sum(len(y) + 1 for _, y in ordinary)
     started = time.monotonic()
-    found = translate(model, [source for source, _ in ordinary], k=1)
-    written = sum(len(hypothesis.tokens) + 1 for hypothesis in found)
+    translations = translate(model, [source for source, _ in ordinary], k=1)
+    written = sum(len(hypothesis.tokens) + 1 for hypothesis in translations)
     model.train(training)
     return seconds + (time.monotonic() - started) * words / written
 

@@ -109,7 +109,7 @@ def test_the_notebook_is_one_and_its_cells_run(folder: Path) -> None:
     for cell in notebook.cells:
         if cell.cell_type == "code":
             exec(cell.source, names)
-    assert set(names["found"].scores) == {"rnnencdec", "rnnsearch"}
+    assert set(names["comparison"].scores) == {"rnnencdec", "rnnsearch"}
 
 
 @pytest.mark.parametrize("broken", ["nothing", "other text"])
