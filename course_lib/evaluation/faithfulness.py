@@ -1,18 +1,15 @@
-"""Do the weights explain the output? Three experiments, two of them Jain and Wallace's (2019).
+"""Do the weights explain the output? Two experiments, the first of them Jain and Wallace's (2019).
 
 How far the next word's distribution moves is its total variation distance, from 0 to 1
 (`total_variation`), while the words so far are the true ones.
 
-permuted_weights (their Section 4.2.1): shuffle the weights of a step among the source words. If the
-    output hardly moves, the weights were not what it came from.
 left_out_words (their Section 4.1, leave one out): leave one source word out of the sentence itself
     and read the rest anew. Words of large weight should be the ones that matter.
 erased_words (not theirs): take one source word's weight of a step away and share it out among the
     others. An erased word is still in the annotations of its neighbours.
 
-The first and the last change the weights of a single step and nothing else: the state is the one
-that the true words lead to, and the decoder's own code runs with another object in the place of its
-context.
+An erasure changes the weights of a single step and nothing else: the state is the one that the true
+words lead to, and the decoder's own code runs with another object in the place of its context.
 
 Results have NaN at padding, so that it can never be averaged in by mistake.
 """
@@ -21,7 +18,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -80,30 +76,6 @@ def edited_weights(model: EncoderDecoder, edit: Edit) -> Iterator[None]:
 def total_variation(p: Tensor, q: Tensor) -> Tensor:
     """Half the sum of absolute differences over the last axis: 0 for equal distributions, to 1."""
     return (p - q).abs().sum(dim=-1) / 2
-
-
-@torch.no_grad()
-def permuted_weights(
-    model: EncoderDecoder, batch: Batch, permutations: int = 100, seed: int = 0
-) -> Tensor:
-    """How far a step's output moves when its weights are shuffled among the source positions.
-
-    The positions are the source words and their end mark, among which the weights were shared out.
-    Each sentence draws its own permutations, from `seed` and its position in the split: its result
-    does not depend on the batch it is in.
-
-    Returns:
-        (B, T_y), the median over the permutations of the total variation distance.
-    """
-    order = _permutations(batch, permutations, seed)
-    medians = []
-    for i, (y, state, probabilities) in enumerate(_forced_steps(model, batch)):
-        distances = [
-            _moved(model, y, state, probabilities, partial(torch.gather, dim=1, index=one[:, i]))
-            for one in order
-        ]
-        medians.append(torch.stack(distances).quantile(0.5, dim=0))
-    return torch.stack(medians, dim=1).masked_fill(~batch.target_mask, torch.nan)
 
 
 @torch.no_grad()
@@ -196,18 +168,6 @@ def _without(alpha: Tensor, j: int) -> Tensor:
     grown = rest * (alpha.sum(dim=1, keepdim=True) / left)
     # A weight of 0 takes nothing away, not even a rounding error.
     return torch.where(alpha[:, j : j + 1] == 0, alpha, torch.where(left > 0, grown, 0))
-
-
-def _permutations(batch: Batch, permutations: int, seed: int) -> Tensor:
-    """Orders of the source positions, (permutations, B, T_y, T_x); padding stays in its place."""
-    rows, targets, sources = *batch.target_in.shape, batch.source.shape[1]
-    order = np.broadcast_to(np.arange(sources), (permutations, rows, targets, sources)).copy()
-    lengths = batch.target_mask.sum(dim=1).tolist()
-    for row, position in enumerate(batch.positions.tolist()):
-        size = (permutations, lengths[row], int(batch.source_lengths[row]))
-        drawn = np.random.default_rng([seed, position]).random(size)
-        order[:, row, : size[1], : size[2]] = drawn.argsort(axis=-1)
-    return torch.from_numpy(order).to(batch.source.device)
 
 
 def _without_word(batch: Batch, rows: Tensor, j: int) -> Batch:
