@@ -30,7 +30,6 @@ class Batch(NamedTuple):
     target_in: Tensor  # (B, T_y) long
     target_out: Tensor  # (B, T_y) long
     target_mask: Tensor  # (B, T_y) bool
-    positions: Tensor  # (B,) long: where in the split each pair stands
 
     def to(self, device: torch.device | str) -> "Batch":
         """The same batch on another device; the lengths stay on the CPU."""
@@ -57,9 +56,7 @@ def make_batch(pairs: Sequence[EncodedPair], index: Sequence[int]) -> Batch:
     source, source_lengths, source_mask = make_source([source for source, _ in chosen])
     target_in, _, target_mask = pad([[BOS, *target] for _, target in chosen])
     target_out, _, _ = pad([[*target, EOS] for _, target in chosen])
-    return Batch(
-        source, source_lengths, source_mask, target_in, target_out, target_mask, torch.tensor(index)
-    )
+    return Batch(source, source_lengths, source_mask, target_in, target_out, target_mask)
 
 
 def bucketed_batches(
