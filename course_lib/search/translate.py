@@ -1,6 +1,7 @@
 """Sentences in, translations out, in the order they came."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from torch import Tensor
 
@@ -11,8 +12,8 @@ from course_lib.search.greedy import greedy_search
 from course_lib.search.hypothesis import Hypothesis, evaluating
 from course_lib.search.sampling import check_sampling, generators, sample_search
 
-Search = Callable[[Tensor, Tensor, Tensor, list[int]], list[Hypothesis]]
-"""Source, lengths and mask of a batch, and where its sentences stand in their list."""
+Search = Callable[[list[int], Tensor, Tensor, Tensor], list[Hypothesis]]
+"""Where a batch's sentences stand in their list; its source, lengths and mask."""
 
 
 def translate(
@@ -23,15 +24,10 @@ def translate(
     batch_size: int = 64,
 ) -> list[Hypothesis]:
     """Translate encoded sentences with beam width k (1: greedy), in evaluation mode."""
-
-    def search(
-        source: Tensor, lengths: Tensor, mask: Tensor, positions: list[int]
-    ) -> list[Hypothesis]:
-        if k == 1:
-            return greedy_search(model, source, lengths, mask)
-        return beam_search(model, source, lengths, mask, k, length_penalty)
-
-    return _in_batches(model, sentences, batch_size, search)
+    search: Callable[..., list[Hypothesis]] = partial(greedy_search, model)
+    if k != 1:
+        search = partial(beam_search, model, k=k, length_penalty=length_penalty)
+    return _in_batches(model, sentences, batch_size, lambda _, *batch: search(*batch))
 
 
 def sample(
@@ -49,22 +45,12 @@ def sample(
     A sentence's sample is decided by the seed and its position in `sentences`, not by the batches.
     """
     check_sampling(temperature, top_k, top_p)
-
-    def search(
-        source: Tensor, lengths: Tensor, mask: Tensor, positions: list[int]
-    ) -> list[Hypothesis]:
-        return sample_search(
-            model,
-            source,
-            lengths,
-            mask,
-            generators(seed, positions),
-            temperature=temperature,
-            top_k=top_k,
-            top_p=top_p,
-        )
-
-    return _in_batches(model, sentences, batch_size, search)
+    search: Callable[..., list[Hypothesis]] = partial(
+        sample_search, model, temperature=temperature, top_k=top_k, top_p=top_p
+    )
+    return _in_batches(
+        model, sentences, batch_size, lambda index, *batch: search(*batch, generators(seed, index))
+    )
 
 
 def _in_batches(
@@ -76,7 +62,7 @@ def _in_batches(
     with evaluating(model):
         for index in batches_in_order([len(sentence) for sentence in sentences], batch_size):
             source, lengths, mask = make_source([sentences[i] for i in index])
-            found = search(source.to(device), lengths, mask.to(device), index)
-            for i, hypothesis in zip(index, found, strict=True):
+            written = search(index, source.to(device), lengths, mask.to(device))
+            for i, hypothesis in zip(index, written, strict=True):
                 hypotheses[i] = hypothesis
     return [hypothesis for hypothesis in hypotheses if hypothesis is not None]

@@ -45,13 +45,7 @@ def finish_run(path: Path | str, corpus: Corpus, beam: int = 12) -> dict[str, An
     best = min(metrics, key=lambda record: record["val_loss"])
     start = known_at_start(path)
     result = {
-        "model": run.config.model,
-        "corpus": run.config.corpus,
-        "pair": run.config.pair,
-        "preset": run.config.preset,
-        "seed": run.config.seed,
-        "changes": dict(run.config.changes),
-        "init_from": run.config.init_from,
+        **asdict(run.config),
         "model_config": run.model.config.to_dict(),
         "recipe": asdict(run.config.recipe),
         "parameters": count_parameters(run.model),

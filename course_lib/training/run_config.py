@@ -79,15 +79,10 @@ class RunConfig:
 
     def to_yaml(self, model: ModelConfig, corpus: Corpus) -> str:
         """Everything that decides the result: this record, resolved, with the data's checksums."""
+        own = {name: value for name, value in asdict(self).items() if value is not None}
         return yaml.safe_dump(
             {
-                "model": self.model,
-                "corpus": self.corpus,
-                "pair": self.pair,
-                "preset": self.preset,
-                "seed": self.seed,
-                "changes": dict(self.changes),
-                **({"init_from": dict(self.init_from)} if self.init_from else {}),
+                **own,
                 "model_config": model.to_dict(),
                 "recipe": asdict(self.recipe),
                 "corpus_sha256": dict(corpus.sha256),
