@@ -16,12 +16,7 @@ import psutil
 from benchmarks.grading import JOBS, NAME, released
 from benchmarks.machine import about
 from course_lib.errors import CourseError
-from course_lib.grading.authoring.demonstration import (
-    Student,
-    hand_in,
-    read_class,
-    read_variants,
-)
+from course_lib.grading.authoring.demonstration import Student, hand_in, read_class, read_variants
 from course_lib.grading.sources.project import project_root
 
 STUDENTS = 200

@@ -23,11 +23,7 @@ from course_lib.evaluation.alignment import (
     transposed,
 )
 from course_lib.evaluation.diagnostics import diagnose, entropy, summarise
-from course_lib.evaluation.faithfulness import (
-    erased_words,
-    left_out_words,
-    rank_correlation,
-)
+from course_lib.evaluation.faithfulness import erased_words, left_out_words, rank_correlation
 from course_lib.evaluation.forced import forced_weights
 from course_lib.evaluation.links import read_links
 from course_lib.evaluation.symmetrise import COMBINATIONS, grow_diag

@@ -21,14 +21,7 @@ from course_lib.search import Hypothesis, sample, translate
 from course_lib.training import Run, load_run, read_result
 from course_lib.training.provenance import git_commit
 from course_lib.widgets.beam_tree import recorded_search
-from experiments.recording import (
-    Part,
-    Read,
-    Records,
-    check_same,
-    corpus_of,
-    large,
-)
+from experiments.recording import Part, Read, Records, check_same, corpus_of, large
 
 NAME = "multi30k-en-de-rnnsearch-cpu-seed0"
 SPLIT = "val"
