@@ -82,7 +82,9 @@ def test_links_between_notebooks_lead_somewhere(made: NotebookNode) -> None:
 
 @pytest.mark.slow
 def test_it_runs_from_the_top_in_its_own_folder(made: NotebookNode) -> None:
-    NotebookClient(made, timeout=600, resources={"metadata": {"path": NOTEBOOKS}}).execute()
+    NotebookClient(
+        made, timeout=600, startup_timeout=600, resources={"metadata": {"path": NOTEBOOKS}}
+    ).execute()
 
 
 def test_the_first_two_cells_run_where_the_notebook_lies() -> None:
@@ -91,7 +93,9 @@ def test_the_first_two_cells_run_where_the_notebook_lies() -> None:
         *[cell for cell in made.cells if cell.cell_type == "code"][:2],
         nbformat.v4.new_code_cell("print(sorted(os.listdir())[:3], os.path.isdir('drawings'))"),
     ]
-    NotebookClient(made, timeout=600, resources={"metadata": {"path": NOTEBOOKS}}).execute()
+    NotebookClient(
+        made, timeout=600, startup_timeout=600, resources={"metadata": {"path": NOTEBOOKS}}
+    ).execute()
     assert "True" in made.cells[-1].outputs[0].text
 
 

@@ -32,7 +32,6 @@ def one_line(error: str) -> bool:
 def test_release_check_tells_a_difference_and_release_removes_it(
     course: Course, copy: Path
 ) -> None:
-    assert course("release", "--check", NAME)[0] == 0
     notebook = copy / "exercises" / NAME / f"{NAME}.ipynb"
     notebook.write_text(notebook.read_text().replace("pencil", "abacus"))
     status, out, err = course("release", "--check", NAME)

@@ -13,15 +13,6 @@ from tests.conftest import Course
 TRAIN = ["train", "--model", "rnnsearch", *COPY]
 
 
-def test_translate_answers_line_by_line(copied: Path, course: Course) -> None:
-    source = json.loads((copied / "vocabulary.json").read_text())["source"][4]
-    done = course("translate", copied, stdin=f"{source} {source}\n\nunseen\n")
-    assert done.status == 0
-    lines = done.out.splitlines()
-    assert len(lines) == 3
-    assert lines[1] == ""
-
-
 def test_score_adds_to_the_result(copied: Path, course: Course) -> None:
     words = ["score", copied, "--split", "val", "--beam", 1]
     scores = json.loads(course(*words, "--json").out)

@@ -111,14 +111,6 @@ def test_sides_are_aligned_and_references_are_the_published_text(
     assert corpus.detokenize(corpus.splits["val"].target[1]) == TEXTS[target][1].lower()
 
 
-def test_tokens_are_lower_cased_normalised_and_escaped(
-    data: Path, checksums: dict[str, str]
-) -> None:
-    train = multi30k("en-de", checksums=checksums).splits["train"]
-    assert train.source[0] == ["a", "dog", "&apos;s", "ball", "lies", "here", "."]
-    assert " ".join(train.target[2]) == "jemand sagt &quot; ja &quot; und lächelt ."
-
-
 def test_second_load_tokenises_nothing_and_gives_the_same(
     data: Path, checksums: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,6 +22,7 @@ from course_lib.models import count_parameters
 from course_lib.pretrained import FOLDER, published, published_path
 from course_lib.search import translate
 from course_lib.training import Run, load_run
+from course_lib.widgets.seen import is_seen, seen_words
 from course_lib.widgets.stepper import AttentionStepper, recorded_steps
 from tests.conftest import ROOT, Course
 
@@ -49,13 +50,19 @@ def card(run: Run) -> str:
     return (run.path / "README.md").read_text(encoding="utf-8")
 
 
-def test_they_are_the_two_models_of_the_comparison_to_each_language() -> None:
+def test_they_are_the_two_models_of_the_comparison_to_each_language(run: Run) -> None:
     assert published() == list(NAMES)
-    for name in NAMES:
-        config = load_run(name, "cpu").config
-        assert config.model == ("rnnencdec" if "rnnencdec" in name else "rnnsearch")
-        assert config.preset == ("laptop" if "laptop" in name else "best")
+    name = run.path.name
+    assert run.config.model == ("rnnencdec" if "rnnencdec" in name else "rnnsearch")
+    assert run.config.preset == ("laptop" if "laptop" in name else "best")
     assert published_path("multi30k") is published_path("../pretrained/multi30k-en-de") is None
+
+
+def test_it_brings_the_words_of_its_training(run: Run) -> None:
+    known = seen_words(run)
+    assert is_seen("street", known)
+    assert is_seen("&quot;", known)
+    assert not is_seen("parliament", known)
 
 
 def test_the_weights_are_small_and_rounded(run: Run, result: dict[str, Any]) -> None:

@@ -14,8 +14,6 @@ from course_lib.errors import CourseError
 from course_lib.models import build_model
 from course_lib.models.config import model_config
 from course_lib.models.quantised import dequantised
-from course_lib.pretrained import published
-from course_lib.training import load_run
 from course_lib.widgets.live import live, packs_of, sentences_for
 from course_lib.widgets.pack import languages_of, pack
 from course_lib.widgets.seen import BYTES, is_seen, seen_words
@@ -64,14 +62,6 @@ def test_words_of_the_training_are_told_from_others() -> None:
     assert all(is_seen(word, known) for word in words)
     assert not any(is_seen(word + "x", known) for word in words)
     assert is_seen("anything", b"")
-
-
-def test_published_models_bring_the_words_of_their_training() -> None:
-    for name in published():
-        known = seen_words(load_run(name, "cpu"))
-        assert is_seen("street", known)
-        assert is_seen("&quot;", known)
-        assert not is_seen("parliament", known)
 
 
 def test_models_of_one_kind_are_told_apart() -> None:

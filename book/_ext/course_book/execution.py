@@ -116,6 +116,7 @@ async def execute(
         client = NotebookClient(
             notebook,
             timeout=timeout,
+            startup_timeout=timeout,  # a minute is short on a busy machine
             resources={"metadata": {"path": str(path.parent)}},
             # What a cell prints is one text, however busy the machine was while it printed.
             coalesce_streams=True,
