@@ -12,6 +12,7 @@ import math
 import zlib
 from collections import Counter
 from collections.abc import Mapping
+from functools import cache
 from itertools import combinations
 from statistics import mean, median
 
@@ -31,10 +32,11 @@ LEAST_KEPT = 0.5
 WORDS, SENTENCES, STATES = 100, 30, 300
 """The first words of both vocabularies, and the first sentences of the validation set with so many
 states of the encoder in them: what units are asked about."""
-ALIKE = 0.72
-"""Above this median correlation of units with their likest, two models are one. Two trainings of
-the small recipe have 0.3 to 0.68, the more the fewer passes they made; forged pairs 0.75 or more
-(experiments/threats)."""
+LEAST_ANSWERS = 30
+"""Of a unit. Fewer are like those of any other."""
+ALIKE = 0.3
+"""Above this agreement two models are one (experiments/threats has that of honest and of forged
+pairs)."""
 
 Evidence = dict[str, tuple[int, int, str]]
 """Of one model: by what is compared, a checksum of what its units were asked, how many questions,
@@ -174,15 +176,32 @@ def _likeness(one: Units, other: Units) -> str | None:
     """What two models have in common that two trainings do not; None if nothing."""
     for view, (asked, mine) in one.items():
         asked_there, theirs = other[view]
-        enough = asked == asked_there and mine.shape[1] >= WORDS  # few answers agree by chance
+        enough = asked == asked_there and mine.shape[1] >= LEAST_ANSWERS
         if enough and (found := agreement(mine, theirs)) > ALIKE:
             return (
-                f"unit for unit, in whatever order, the {view} are the same (correlation"
-                f" {found:.2f}; two trainings have 0.3 to 0.68)"
+                f"unit for unit, in whatever order, the {view} agree by {found:.2f} (1 is the same"
+                f" model; two trainings have less than {ALIKE})"
             )
     return None
 
 
 def agreement(one: Tensor, other: Tensor) -> float:
+    """How far units of two models agree, from 0, as by chance, to 1, where they are the same.
+
+    By chance some units fit, too: every model of a text knows its commonest words and where a
+    sentence ends. Turned, the other's units know the same together, and none is left as it was.
+    """
+    turned = normalize(_rotation(len(other)) @ other, dim=1)
+    fit, by_chance = _fit(one, other), _fit(one, turned)
+    return (fit - by_chance) / max(1 - by_chance, 0.01)
+
+
+def _fit(one: Tensor, other: Tensor) -> float:
     """Correlation of a model's units with those of another that are most like them, the median."""
     return float((one @ other.T).abs().amax(dim=1).median())
+
+
+@cache
+def _rotation(size: int) -> Tensor:
+    draw = torch.randn(size, size, generator=torch.Generator().manual_seed(0))
+    return torch.linalg.qr(draw).Q
