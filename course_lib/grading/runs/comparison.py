@@ -7,6 +7,7 @@ cannot be checked, and is marked so.
 """
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -42,6 +43,7 @@ from course_lib.grading.runs.translations import check_translations
 from course_lib.grading.wording import visible
 from course_lib.models import ModelConfig
 from course_lib.training.recipe import Recipe
+from course_lib.training.run_config import RunConfig
 from course_lib.training.run_directory import (
     BEST,
     CONFIG,
@@ -189,11 +191,16 @@ def _setting(runs: dict[str, Submitted]) -> str:
     changes = ", ".join(f"{key}={value}" for key, value in config.changes.items())
     others = sum(len(run.metrics) - 1 for run in runs.values() if run.metrics)
     return visible(
-        f"Compared on {config.corpus}, preset {config.preset}{' with ' * bool(changes)}{changes}."
-        f" Of each curve the best validation was computed again; the {others} others are not"
-        " verifiable.",
+        f"Compared on {_corpus_and_pair(config)}, preset {config.preset}"
+        f"{' with ' * bool(changes)}{changes}. Of each curve the best validation"
+        f" was computed again; the {others} others are not verifiable.",
         600,
     )
+
+
+def _corpus_and_pair(config: RunConfig) -> str:
+    """What a run was trained on. Of a text's path the last name: the rest may name its student."""
+    return " ".join((re.split(r"[/\\]", config.corpus)[-1], config.pair))
 
 
 def _check_same(runs: dict[str, Submitted], found: Findings) -> None:
@@ -227,7 +234,7 @@ def _corpus(record: Record, named: tuple[str, str] | None) -> Corpus:
     corpus = (named[0] if named and own else config.corpus), config.pair
     allowed = [*OFFERED, named] if named else [*OFFERED]
     if corpus not in allowed:
-        asked = visible(f"{config.corpus} {config.pair}")
+        asked = visible(_corpus_and_pair(config))
         offered = " or ".join(f"{Path(name).name} {pair}" for name, pair in allowed)
         raise Fault(f"{record.name} was trained on {asked}; the task is {offered}.")
     check_offered(record)

@@ -494,11 +494,14 @@ def test_a_text_that_the_instructor_names_may_be_compared_on(
 ) -> None:
     """Wherever it lay when the student trained."""
     [refused, *_] = problems(folder)["recipe"]
-    assert "the task is multi30k en-de or toy en-de" in refused
+    assert "was trained on ours xx-yy; the task is multi30k en-de or toy en-de" in refused
     boxed_inspection.prepare(tmp_path, NAME, [folder])
     found = boxed_inspection.inspect(tmp_path, NAME, folder, STUDENT, boxed=True)
     assert found is not None
     assert not any(found["facts"]["problems"].values()), found["remarks"]
+    [remark] = found["remarks"]
+    assert remark.startswith("Compared on ours xx-yy, preset")
+    assert "Ada" not in remark  # a path may name the student
     for model in BOTH:
         result = json.loads((folder / "comparison" / model / "result.json").read_text())
         score = found["facts"]["runs"][model]["score"]
