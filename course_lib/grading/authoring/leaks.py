@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import course_lib
 from course_lib.grading.authoring.demonstration import DEMONSTRATION, VARIANTS, entries
@@ -62,9 +61,12 @@ def leaks(root: Path, names: list[str], package: Path = LIBRARY) -> list[Leak]:
         source = source_of(root, name)
         regions, shown = _parts(_lines(source, root))
         made_up = [
-            _code_lines(code, f"{path.relative_to(root)}, {entry['name']}")
+            [Line(line, f"{path.relative_to(root)}, {entry['name']}") for line in code.splitlines()]
             for path in (source.parent / VARIANTS, source.parent / DEMONSTRATION)
-            for entry in (_entries(path) if path.is_file() else [])
+            if path.is_file()
+            for answers in entries(path).values()
+            if isinstance(answers, list)
+            for entry in answers
             for code in (*entry.get("cells", {}).values(), entry.get("files", ""))
         ]
         release = _files([root / "exercises" / name])
@@ -73,16 +75,6 @@ def leaks(root: Path, names: list[str], package: Path = LIBRARY) -> list[Leak]:
         secret |= _rows([*regions, *made_up], _ROW, but=_rows(shown, _ROW))
     leaked += _search(_files([package, root / "book" / "_build" / "html"]), root, secret, _ROW)
     return leaked
-
-
-def _entries(path: Path) -> list[dict[str, Any]]:
-    """The made-up answers of a file."""
-    written = entries(path)
-    return [*written.get("answers", []), *written.get("students", [])]
-
-
-def _code_lines(code: str, where: str) -> list[Line]:
-    return [Line(line, where) for line in code.splitlines()]
 
 
 def _parts(lines: Iterable[Line]) -> tuple[list[list[Line]], list[list[Line]]]:
@@ -105,7 +97,8 @@ def _rows(
     """So many lines in a row that say something -> where the first of them stands."""
     rows: dict[str, str] = {}
     for piece in pieces:
-        telling = [line for line in map(_squeezed, piece) if _says_something(line.text)]
+        squeezed = (Line(re.sub(r"\s+", "", line.text), line.where) for line in piece)
+        telling = [line for line in squeezed if _says_something(line.text)]
         for start in range(len(telling) - length + 1):
             row = telling[start : start + length]
             rows.setdefault("\n".join(line.text for line in row), row[0].where)
@@ -155,10 +148,6 @@ def _unquoted(text: str) -> str:
         return str(json.loads(text, strict=False))
     except ValueError:
         return text
-
-
-def _squeezed(line: Line) -> Line:
-    return Line(re.sub(r"\s+", "", line.text), line.where)
 
 
 def _says_something(text: str) -> bool:

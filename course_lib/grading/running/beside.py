@@ -9,11 +9,10 @@ import gc
 import multiprocessing
 import os
 import signal
-import threading
 import warnings
 from collections import deque
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Generator
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
@@ -68,7 +67,7 @@ def _copy() -> tuple[Connection, BaseProcess]:
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(theirs, os.getpid()))
-    with theirs, _not_for_children(signal.SIGINT), warnings.catch_warnings():
+    with theirs, warnings.catch_warnings():
         # the one thread beside is a progress bar's, which holds nothing that a copy needs
         warnings.simplefilter("ignore", DeprecationWarning)
         process.start()
@@ -77,6 +76,7 @@ def _copy() -> tuple[Connection, BaseProcess]:
 
 def _work(way: Connection, parent: int) -> None:
     """In the copy: grade what comes, until it is ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all that share a terminal
     joining.die_with_parent()
     gc.freeze()  # what is there stays: to look through it would copy it
     context = contextvars.Context()  # with an event loop of its own
@@ -87,16 +87,3 @@ def _work(way: Connection, parent: int) -> None:
         except Exception as error:
             outcome = failed(task, type(error).__name__)
         way.send(outcome)
-
-
-@contextmanager
-def _not_for_children(number: int) -> Iterator[None]:
-    """Processes that are started here ignore a signal: Ctrl-C goes to all that share a terminal."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(number, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(number, before)

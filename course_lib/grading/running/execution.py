@@ -11,7 +11,7 @@ from typing import Any
 
 import zmq
 from jupyter_client.asynchronous import AsyncKernelClient
-from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_core.utils import ensure_event_loop
 from nbclient.client import CellExecutionComplete
@@ -26,6 +26,7 @@ from course_lib.errors import CourseError
 from course_lib.grading.running.judging import Judge
 from course_lib.grading.running.outputs import MORE, plain, tidied
 from course_lib.grading.sandbox.limits import EXCEEDED
+from course_lib.grading.sandbox.walls import PROVISIONER
 from course_lib.grading.sources.marked_cells import is_grade, is_locked, is_solution
 
 ENDINGS = {
@@ -95,7 +96,7 @@ class ContainedExecute(ExecutePreprocessor):
     most_output = Integer(
         10 * 1024**2, help="Characters that one cell may put out; what follows is dropped."
     ).tag(config=True)
-    kernel_dirs = List(Unicode(), help="Where kernelspecs lie, if not in Jupyter's places.").tag(
+    command = List(Unicode(), help="What starts a boxed kernel; if empty, Jupyter does.").tag(
         config=True
     )
 
@@ -105,13 +106,17 @@ class ContainedExecute(ExecutePreprocessor):
         self._judge, self._assignment = judge, assignment
 
     def create_kernel_manager(self) -> AsyncKernelManager:
-        """Like nbclient's, with this run's own kernelspecs and bounds on what is received."""
-        extra = {}
-        if self.kernel_dirs:
-            extra["kernel_spec_manager"] = KernelSpecManager(kernel_dirs=self.kernel_dirs)
+        """Like nbclient's, with what starts a boxed kernel, and bounds on what is received."""
         self.km = AsyncKernelManager(
-            kernel_name=self.kernel_name, client_factory=Client, config=self.config, **extra
+            kernel_name=self.kernel_name, client_factory=Client, config=self.config
         )
+        if self.command:
+            self.km._kernel_spec = KernelSpec(
+                argv=self.command,
+                # the kernel lives in another process namespace: a signal would only reach bwrap
+                interrupt_mode="message",
+                metadata={"kernel_provisioner": {"provisioner_name": PROVISIONER}},
+            )
         self.km.context.setsockopt(zmq.MAXMSGSIZE, LARGEST_MESSAGE)
         self.km.context.setsockopt(zmq.RECONNECT_IVL, 10)  # ms, until the kernel listens
         self.km.context.setsockopt(zmq.RCVHWM, 100)

@@ -247,7 +247,7 @@ def _corpus(record: Record, named: tuple[str, str] | None) -> Corpus:
                 f"The runs cannot be checked here: {missing[0]} is missing. Run `course corpus"
                 " fetch multi30k` and grade again."
             )
-    return _loaded(corpus, repr(options), options)
+    return _loaded(corpus, options)
 
 
 def check_offered(record: Record) -> None:
@@ -276,14 +276,15 @@ def check_offered(record: Record) -> None:
             raise Fault(f"{record.name} has more than {most} sentences in {split}: too many here.")
 
 
-_made: dict[tuple[tuple[str, str], str], Corpus] = {}
+_made: dict[str, Corpus] = {}
 
 
-def _loaded(corpus: tuple[str, str], key: str, options: dict[str, Any]) -> Corpus:
+def _loaded(corpus: tuple[str, str], options: dict[str, Any]) -> Corpus:
     """A corpus, loaded once a process: both runs ask for the same."""
-    if (corpus, key) not in _made:
-        _made[corpus, key] = load_corpus(*corpus, **options)
-    return _made[corpus, key]
+    key = repr((corpus, options))
+    if key not in _made:
+        _made[key] = load_corpus(*corpus, **options)
+    return _made[key]
 
 
 def _inspect_run(run: Submitted, corpus: Corpus, student: str, found: Findings) -> dict[str, Any]:

@@ -31,10 +31,6 @@ from course_lib.grading.sandbox import forkserver, joining, walls
 from course_lib.grading.sandbox.limits import DEFAULT, Group, Limits, Watch
 from course_lib.grading.sandbox.scratch import held_folder
 
-KERNEL = "boxed"
-PROVISIONER = "course-box"
-"""The name under which jupyter_client finds `BoxProvisioner`."""
-
 INSIDE = "connection.json"
 """What the kernel is told of how it is reached, beside what the grader knows."""
 
@@ -229,25 +225,10 @@ def kernel_config(
         judge: the socket where the judge listens.
         library: the parts of the library that are to be there.
     """
-    spec = folder / "kernels" / KERNEL
-    spec.mkdir(parents=True)
     connection = folder / INSIDE
     connection.touch()
-    (spec / "kernel.json").write_text(
-        json.dumps(
-            {
-                "argv": walls.command(connection, data_files, judge, library),
-                "display_name": KERNEL,
-                "language": "python",
-                # the kernel lives in another process namespace: a signal would only reach bwrap
-                "interrupt_mode": "message",
-                "metadata": {"kernel_provisioner": {"provisioner_name": PROVISIONER}},
-            }
-        )
-    )
     config = Config()
-    config.ContainedExecute.kernel_dirs = [str(spec.parent)]
-    config.ExecutePreprocessor.kernel_name = KERNEL
+    config.ContainedExecute.command = walls.command(connection, data_files, judge, library)
     config.ConnectionFileMixin.transport = "ipc"
     config.ConnectionFileMixin.connection_file = str(folder / "outside.json")
     return config
@@ -288,6 +269,6 @@ class BoxProvisioner(LocalProvisioner):
         await super().cleanup(restart)
 
 
-KernelProvisionerFactory.provisioners[PROVISIONER] = EntryPoint(
-    PROVISIONER, f"{__name__}:BoxProvisioner", KernelProvisionerFactory.GROUP_NAME
+KernelProvisionerFactory.provisioners[walls.PROVISIONER] = EntryPoint(
+    walls.PROVISIONER, f"{__name__}:BoxProvisioner", KernelProvisionerFactory.GROUP_NAME
 )

@@ -190,7 +190,7 @@ def _run(request: dict[str, Any]) -> None:
     null = os.open("/dev/null", os.O_RDWR)
     for standard in range(3):
         os.dup2(null, standard)
-    joining.close_all_but({0, 1, 2})
+    os.closerange(3, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     os.setsid()
     os.umask(0o022)
     joining.forget_keys()

@@ -5,9 +5,7 @@ Python 3.11 has none of these calls, so they go to the C library. Linux only.
 
 import ctypes
 import fcntl
-import itertools
 import os
-import resource
 import signal
 from pathlib import Path
 
@@ -84,15 +82,6 @@ def forget_keys() -> None:
 def die_with_parent() -> None:
     """Be killed when the parent ends, however it ends."""
     _call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-
-
-def close_all_but(kept: set[int]) -> None:
-    """Close every file this process has open, except these."""
-    highest = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    borders = [-1, *sorted(kept), highest]
-    for low, high in itertools.pairwise(borders):
-        if low + 1 < high:  # an empty range with 0 in it would close them all
-            os.closerange(low + 1, high)
 
 
 def _call(name: str, *arguments: object) -> None:

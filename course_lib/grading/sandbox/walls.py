@@ -18,6 +18,8 @@ import course_lib
 from course_lib.assignments import opened
 from course_lib.errors import CourseError
 
+PROVISIONER = "course-box"
+"""The name under which jupyter_client finds what starts a boxed kernel (see `boxes`)."""
 LIMITER = "bash"
 """The program inside the walls that sets the limits and starts Python."""
 PYTHON = (sys.executable, "-m")

@@ -1,7 +1,5 @@
 """`course grade NAME --demo` from the zip to the report, as `make grade` runs it."""
 
-import csv
-import json
 import re
 import subprocess
 import sys
@@ -58,37 +56,3 @@ def test_every_page_works_offline_for_everybody(
         assert (seen.requests, seen.errors, seen.grave, seen.sideways) == ([], [], [], 0), page
     for page in feedback.values():
         assert "HIDDEN TESTS" not in page.read_text()
-
-
-@pytest.mark.slow
-def test_canvas_gets_everybodys_points_after_the_deduction(place: Path) -> None:
-    with (place / "canvas.csv").open(newline="") as stream:
-        rows = list(csv.reader(stream))
-    with (place / "grades.csv").open(newline="") as stream:
-        grades = {row["student"]: row for row in csv.DictReader(stream)}
-    assert {row[3]: row[-1] for row in rows[2:]} == {
-        student: row["total"] for student, row in grades.items()
-    }
-    (late,) = [row for row in grades.values() if float(row["late"]) < 0]
-    parts = list(late)[1 : list(late).index("late")]
-    reached = sum(float(late[part]) for part in parts if late[part] != "-")
-    assert float(late["total"]) == pytest.approx(0.8 * reached)
-
-
-@pytest.mark.slow
-def test_nothing_names_a_student_under_pseudonyms(place: Path, tmp_path: Path) -> None:
-    table = tmp_path / "table.csv"
-    arguments = ["--submitted", place / "submitted", "--pseudonyms", "--report", tmp_path]
-    done = course("grade", NAME, *arguments, "--export", table, "--json")
-    assert done.returncode == 0, done.stderr
-    told = json.loads(done.stdout)
-    assert len(told["students"]) == 12
-    # ids that are no ordinary words
-    ids = [folder.name for folder in (place / "submitted").iterdir() if "-" in folder.name]
-    assert len(ids) >= 7
-    written = [done.stdout, done.stderr, table.read_text(), (tmp_path / "index.html").read_text()]
-    for text in written:
-        assert [student for student in ids if student in text] == []
-    refused = course("grade", NAME, *arguments, "--export-canvas", table)
-    assert refused.returncode == 2
-    assert "do not know pseudonyms" in refused.stderr
