@@ -5,12 +5,12 @@ one word. The record comes from the search itself, which calls `Recorder` with e
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
 from course_lib.corpora.batches import make_source
-from course_lib.corpora.vocabulary import BOS, EOS, Vocabulary
+from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.models import EncoderDecoder
 from course_lib.search.beam import BeamStep, beam_search
 from course_lib.search.hypothesis import Hypothesis, evaluating
@@ -61,21 +61,6 @@ class SearchTree(NamedTuple):
             nodes.append(node)
             node = self.nodes[node.parent]
         return nodes[::-1]
-
-    def to_json(self, vocabulary: Vocabulary) -> dict[str, Any]:
-        """The tree as plain values, words spelled out, for a figure without a kernel.
-
-        `nodes` holds one object a node with the fields of `Node`, `word` as text; log-probabilities
-        and scores are in nats. `best` is the path to the winner, as numbers.
-        """
-        return {
-            "k": self.k,
-            "length_penalty": self.length_penalty,
-            "nodes": [
-                {**node._asdict(), "word": vocabulary.tokens[node.word]} for node in self.nodes
-            ],
-            "best": [node.number for node in self.path(self.best)],
-        }
 
 
 class Recorder:

@@ -1,7 +1,5 @@
 """The record of a search: complete, consistent, and of the search that really runs."""
 
-import json
-
 import pytest
 import torch
 from hypothesis import given, settings
@@ -74,19 +72,6 @@ def test_a_nodes_probability_is_the_models(kind) -> None:
         words = [step.word for step in tree.path(node.number)][:-1]
         batch = make_batch([(sentence, words)], [0])
         assert node.log_prob == pytest.approx(model.sentence_log_probs(batch).item(), abs=1e-9)
-
-
-def test_a_figure_reads_the_tree_from_json() -> None:
-    _, tree = record_beam_search(model_of("rnnsearch", 1), [4, 5], k=3)
-    record = json.loads(json.dumps(tree.to_json(VOCABULARY), allow_nan=False))
-    assert record["k"] == 3
-    assert len(record["nodes"]) == len(tree.nodes)
-    assert record["nodes"][0]["word"] == "<s>"
-    assert {node["word"] for node in record["nodes"]} <= set(VOCABULARY.tokens)
-    last = record["nodes"][record["best"][-1]]
-    assert last["word"] == "</s>"
-    assert last["fate"] == FINISHED
-    assert record["best"] == [node.number for node in tree.path(tree.best)]
 
 
 def test_a_model_in_training_is_handed_back_so() -> None:
