@@ -177,8 +177,8 @@ def quick_gradebooks() -> Iterator[None]:
         yield
 
 
-# Marks one text of each look that is not known: its colours and size, and everything that lies
-# behind it. Returns the looks that it has marked.
+# Marks one text of each look that is not known: its colours, whether it is large (as WCAG has it),
+# and what lies behind it, up to the first ground that hides the rest. Returns the looks marked.
 MARK_LOOKS = """(before) => {
   const behind = new Map();
   const ground = (element) => {
@@ -187,7 +187,11 @@ MARK_LOOKS = """(before) => {
       const css = getComputedStyle(element);
       const own = [css.backgroundColor, css.backgroundImage, css.opacity, css.filter].join();
       const clear = own === "rgba(0, 0, 0, 0),none,1,none";
-      behind.set(element, ground(element.parentElement) + (clear ? "" : "/" + own));
+      const further = ground(element.parentElement);
+      const veiled = !own.endsWith(",1,none") || further.includes("veil");
+      const hides = /^rgb\\(.*,none,1,none$/.test(own) && !veiled;
+      const mark = clear ? "" : (veiled ? "veil" : "/") + own;
+      behind.set(element, hides ? own : further + mark);
     }
     return behind.get(element);
   };
@@ -197,7 +201,8 @@ MARK_LOOKS = """(before) => {
     const words = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
     if (!words || !element.checkVisibility({ visibilityProperty: true })) continue;
     const css = getComputedStyle(element);
-    const look = [ground(element), css.color, css.fontSize, css.fontWeight, css.textShadow].join();
+    const large = parseFloat(css.fontSize) >= (css.fontWeight >= 700 ? 18.66 : 24);
+    const look = [ground(element), css.color, large, css.textShadow].join();
     if (known.has(look)) continue;
     element.dataset.look = "";
     known.add(look);
