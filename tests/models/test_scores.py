@@ -1,41 +1,24 @@
-"""The scores: their equations, what equals what, and what cannot be computed."""
+"""The scores: what equals what, and what is refused; their equations are held in test_contexts."""
 
 import pytest
 import torch
-from torch import Tensor
 from torch.nn.functional import scaled_dot_product_attention
 
 from course_lib.errors import CourseError
 from course_lib.models.config import ModelConfig
 from course_lib.models.contexts import AttentionContext
-from course_lib.models.scores import (
-    Score,
-    build_score,
-)
+from course_lib.models.scores import build_score
 from tests.models.tiny import encoder_for, random
 
 B, T, n, hidden = 3, 5, 4, 6
 NEEDS_EQUAL_SIZES = ("dot", "scaled-dot")
 
 
-def key_size(name: str) -> int:
-    return n if name in NEEDS_EQUAL_SIZES else 2 * n
-
-
-def drawn_score(name: str, seed: int = 0) -> Score:
-    torch.manual_seed(seed)
-    return build_score(name, n, key_size(name), hidden).double()
-
-
-def energies_of(score: Score, query: Tensor, annotations: Tensor) -> Tensor:
-    return score(query, score.keys(annotations))
-
-
 @pytest.mark.parametrize("padded", [False, True])
 def test_a_look_with_the_scaled_dot_is_torchs_attention(padded: bool) -> None:
     """Values and derivatives of `scaled_dot_product_attention` with one query a sentence."""
     mask = torch.arange(T) < torch.tensor([T, 2, 1] if padded else [T] * B)[:, None]
-    context = AttentionContext(drawn_score("scaled-dot"), n)
+    context = AttentionContext(build_score("scaled-dot", n, n, hidden), n)
     results = []
     for ours in (True, False):
         query, annotations = random(B, n).requires_grad_(), random(B, T, n, seed=1).requires_grad_()

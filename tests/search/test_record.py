@@ -6,12 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course_lib.corpora.batches import make_batch
-from course_lib.corpora.vocabulary import EOS, MARKS, Vocabulary
+from course_lib.corpora.vocabulary import EOS
 from course_lib.search import record_beam_search, translate
 from course_lib.search.record import FINISHED, KEPT, PRUNED
 from tests.search.kinds import NAMES, model_of
 
-VOCABULARY = Vocabulary((*MARKS, "ein", "Hund", "bellt"))
 SENTENCE = st.lists(st.integers(3, 8), max_size=5)
 
 
