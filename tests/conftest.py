@@ -40,7 +40,7 @@ LONG = (
     "tests/grading/runs/test_inspection.py",
     "tests/search/test_search.py",
     "tests/training/test_training.py",
-    "tests/models/test_learning.py",
+    "tests/widgets/test_live_changes.py",
 )
 """The files that take longest. They begin first: else one process is left with them at the end."""
 

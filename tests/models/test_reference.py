@@ -13,11 +13,6 @@ from tests.reference.translator import SCORES, Choices
 EOS = 2
 
 
-def random_parameters(choices: Choices) -> dict[str, np.ndarray]:
-    """Every weight that `choices` need, drawn from N(0, 0.7^2): shapes alone are the library's."""
-    return paper_parameters(tiny_model(choices))
-
-
 def test_scores_by_hand() -> None:
     """s = (0.5, 0.5) against (1, 0), (0, 1), (1, 1): dot 0.5, 0.5, 1; scaled by sqrt(2)."""
     s, h = np.array([0.5, 0.5]), np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
@@ -59,7 +54,7 @@ def test_windows_by_hand() -> None:
 
 def test_all_sentences_that_can_be_written_have_probability_one() -> None:
     choices = Choices()
-    p = random_parameters(choices)
+    p = paper_parameters(tiny_model(choices))
     source = [4, 5, 6, EOS]
 
     def after(prefix: tuple[int, ...]) -> np.ndarray:
