@@ -6,6 +6,7 @@ costs: two honest pairs are trained with the small recipe of the tests, from the
     are seconds of a processor; what the forger's own time costs is not counted.
 honest: a class of twenty who trained their pairs as people do: on other machines, stopped and gone
     on with, with other settings that the task offers, a year before.
+in-full: chapter 8's three pairs, trained to their end, are compared with one another.
 """
 
 import json
@@ -35,7 +36,7 @@ from course_lib.errors import CourseError
 from course_lib.evaluation.bleu import bleu_tok
 from course_lib.evaluation.score import measured
 from course_lib.grading.runs.comparison import MODELS, inspect
-from course_lib.grading.runs.evidence import ALIKE, agreement, alike, unpacked
+from course_lib.grading.runs.evidence import ALIKE, agreement, alike, evidence_of, unpacked
 from course_lib.grading.sources.project import project_root
 from course_lib.models import EncoderDecoder, build_model
 from course_lib.training import (
@@ -48,7 +49,7 @@ from course_lib.training import (
     mean_loss,
 )
 from course_lib.training.provenance import git_commit
-from experiments.recording import Part, Read, Records, corpus_of, written
+from experiments.recording import Part, Read, Records, corpus_of, large, written
 
 HANDED_IN = project_root(Path(__file__).parent) / "solutions/training_comparison/handed_in"
 HONEST = ("ada", "bela")
@@ -444,6 +445,21 @@ def honest_class() -> Records:
     yield "honest", {**made_of(), "between honest": between(units), "rows": rows}
 
 
+def in_full() -> Records:
+    """How far chapter 8's models of one kind agree, which differ in their seed."""
+    units = {}
+    for seed in range(3):
+        runs = {model: load_run(large(model, seed)) for model in MODELS}
+        units[seed] = {
+            model: evidence_of(
+                run.model, (run.source_vocabulary, run.target_vocabulary), corpus_of(run.config)
+            )
+            for model, run in runs.items()
+        }
+    sha256 = corpus_of(runs[MODELS[0]].config).sha256
+    yield "in-full", {**made_of(), "corpus_sha256": sha256, "between honest": between(units)}
+
+
 def check(read: Read) -> None:
     """What the page of threats says of these rows."""
     twenty = read("honest")
@@ -451,6 +467,8 @@ def check(read: Read) -> None:
     for values in twenty["between honest"].values():
         assert max(values) < ALIKE - 0.03
     assert not any(row["parts"] or row["remarks"] or row["named"] for row in twenty["rows"])
+    for values in read("in-full")["between honest"].values():
+        assert max(values) < ALIKE - 0.1
     found = read("forgeries")
     for row in found["rows"]:
         if row["name"] != "honest":
@@ -471,4 +489,8 @@ def check(read: Read) -> None:
     assert rows["own ends"]["bleu"]["rnnsearch"] < found["rows"][0]["bleu"]["rnnsearch"] / 2
 
 
-PARTS = {"costs": Part(costs, "2 minutes"), "honest": Part(honest_class, "10 minutes")}
+PARTS = {
+    "costs": Part(costs, "2 minutes"),
+    "honest": Part(honest_class, "10 minutes"),
+    "in-full": Part(in_full, "a minute, after chapter 8's trainings"),
+}
