@@ -135,6 +135,22 @@ def precision(result: Result) -> Table:
     return [["precision", *seeds, "spread over seeds"], *rows]
 
 
+def joeynmt(result: Result) -> Table:
+    """Both libraries' speeds in each precision, and their ratio."""
+    rows = [
+        {
+            "precision": name,
+            **{who: result["speeds"][f"{who}, {name}"] for who in ("joeynmt", "ours")},
+        }
+        for name in ("fp32", "bf16")
+    ]
+    return table(
+        "target tokens a second | JoeyNMT 2.3 | course_lib | times JoeyNMT",
+        "{precision} | {joeynmt:,.0f} | {ours:,.0f} | {gain:.2f}",
+        [{**row, "gain": row["ours"] / row["joeynmt"]} for row in rows],
+    )
+
+
 def grading(result: Result) -> Table:
     """Speeds in a grader's words, and where the time of a submission goes."""
     jobs = f"{result['jobs']} at a time"
@@ -221,6 +237,7 @@ TABLES: dict[str, Callable[[Result], Table]] = {
     "update": update,
     "products": products,
     "precision": precision,
+    "joeynmt": joeynmt,
     "pipeline": pipeline,
     "cost": cost,
     "figures": figures,
