@@ -77,6 +77,19 @@ class BeamTree(anywidget.AnyWidget):
     step = traitlets.Int(0, min=0).tag(sync=True)
 
     @classmethod
+    def of(
+        cls,
+        run: Run,
+        source: Sequence[str],
+        widths: Sequence[int] = (1, 2, 3, 5),
+        length_penalties: Sequence[float] = (0.0, 1.0),
+    ) -> "BeamTree":
+        """The figure of a model of your own, for one sentence's tokens."""
+        searches = [recorded_search(run, source, k, p) for k in widths for p in length_penalties]
+        first = {key: searches[0][key] for key in ("source", "k", "length_penalty")}
+        return cls(searches=searches, **first)
+
+    @classmethod
     def recorded(cls, path: Path | str) -> "BeamTree":
         """The figure of a file that the book's recorder wrote."""
         return cls(**json.loads(Path(path).read_text(encoding="utf-8"))["figure"])

@@ -79,3 +79,20 @@ class BottleneckExplorer(anywidget.AnyWidget):
     def recorded(cls, path: Path | str) -> "BottleneckExplorer":
         """The figure of a file that the book's recorder wrote."""
         return cls(**json.loads(Path(path).read_text(encoding="utf-8"))["figure"])
+
+    @property
+    def selected(self) -> dict[str, Any]:
+        """What is shown: `source`, `reference` and, by model, `tokens` right in per cent, averaged
+        over the trainings, and the translation `written`.
+        """
+        at, row = self.sizes.index(self.size), self.lengths.index(self.length)
+        example = self.examples[row]
+        return {
+            "source": example["source"],
+            "reference": example["reference"],
+            "tokens": {
+                name: float(np.mean([training[row] for training in by_size[at]]))
+                for name, by_size in self.accuracy.items()
+            },
+            "written": {name: by_size[at] for name, by_size in example["written"].items()},
+        }

@@ -2,7 +2,7 @@
 
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +12,11 @@ from matplotlib.figure import Figure
 from torch import Tensor
 
 from course_lib.corpora.vocabulary import EOS, MARKS
+from course_lib.errors import CourseError
 from course_lib.evaluation.steps import decoding_steps
 from course_lib.figures.heatmap import heatmap
 from course_lib.search import translate
-from course_lib.training import Run
+from course_lib.training import Run, load_run
 from course_lib.widgets.modules import module, style
 
 BEAM = 5
@@ -93,7 +94,60 @@ class AttentionStepper(anywidget.AnyWidget):
     first = traitlets.Unicode("").tag(sync=True)
     second = traitlets.Unicode("").tag(sync=True)
 
+    def __init__(
+        self,
+        runs: Run | Mapping[str, Run] | str | None = None,
+        sentence: str | Sequence[str] | None = None,
+        *,
+        k: int = BEAM,
+        **values: Any,
+    ) -> None:
+        """Make the figure from trained models of your own.
+
+        Args:
+            runs: a run as `load_run` reads it, or several by the names the figure gives them; or a
+                published model's name, or a run directory's path.
+            sentence: the source in the run's tokens, or as text with spaces between them.
+            k: the beam's width.
+
+        Raises:
+            CourseError: no sentence is given with the runs.
+        """
+        if runs is not None:
+            words = sentence.split() if isinstance(sentence, str) else list(sentence or [])
+            if not words:
+                raise CourseError(
+                    "There is nothing to translate. Give the sentence to step through."
+                )
+            if isinstance(runs, str):
+                runs = load_run(runs)
+            named = runs if isinstance(runs, Mapping) else {runs.config.model: runs}
+            models = [recorded_steps(run, words, name, k) for name, run in named.items()]
+            shown = [html.unescape(word) for word in words]
+            source = [*shown, MARKS[EOS]]
+            values["sentences"] = [{"label": " ".join(shown), "source": source, "models": models}]
+        elif sentence is not None:
+            values["sentence"] = sentence
+        super().__init__(**values)
+
     @classmethod
     def recorded(cls, path: Path | str) -> "AttentionStepper":
         """The figure of a file that the book's recorder wrote."""
         return cls(**json.loads(Path(path).read_text(encoding="utf-8"))["figure"])
+
+    @property
+    def selected(self) -> dict[str, Any]:
+        """What the first model shows: the `word` written last, its row of `alpha` and `energies`
+        over `source`, its `next`, and of the row the word that was chosen, in `looked_at`.
+        """
+        shown = self.sentences[self.sentence]
+        models = {one["name"]: one for one in shown["models"]}
+        model = models.get(self.first, shown["models"][0])
+        source = model.get("source", shown["source"])
+        chosen = source[self.looked_at] if 0 <= self.looked_at < len(source) else None
+        i = min(self.step, len(model["target"])) - 1
+        rows: dict[str, Any] = {"alpha": None, "energies": None, "next": []}
+        if i >= 0:
+            rows = {key: model[key] and model[key][i] for key in rows}
+        word = model["target"][i] if i >= 0 else None
+        return {"word": word, "source": source, **rows, "looked_at": chosen}

@@ -23,7 +23,7 @@ from course_lib.pretrained import FOLDER, published, published_path
 from course_lib.search import translate
 from course_lib.training import Run, load_run
 from course_lib.widgets.seen import is_seen, seen_words
-from course_lib.widgets.stepper import recorded_steps
+from course_lib.widgets.stepper import AttentionStepper, recorded_steps
 from tests.conftest import ROOT, Course
 
 NAMES = tuple(
@@ -149,8 +149,8 @@ def test_a_name_that_nobody_published_lists_those_that_are(course: Course) -> No
 
 
 def test_a_figure_is_made_from_its_name() -> None:
-    run = load_run("multi30k-en-de-laptop", "cpu")
-    model = recorded_steps(run, ["a", "man", "is", "riding", "a", "bicycle", "."], "")
+    figure = AttentionStepper("multi30k-en-de-laptop", "a man is riding a bicycle .")
+    [model] = figure.sentences[0]["models"]
     written = "".join(
         word if START in "".join(model["target"]) else f" {word}" for word in model["target"][:-1]
     )

@@ -14,6 +14,7 @@ from course_lib.models import ModelConfig, build_model
 from course_lib.search import translate
 from course_lib.training import Run, RunConfig
 from course_lib.training.run_directory import make_vocabularies
+from course_lib.widgets import BeamTree
 from course_lib.widgets.beam_tree import recorded_search
 
 Open = Callable[..., Page]
@@ -151,3 +152,10 @@ def test_a_search_of_an_own_model_is_what_translate_finds() -> None:
         written = [search["nodes"][number][2] for number in search["best"]][:-1]
         assert written == [target.tokens[word] for word in found.tokens]
         assert search["nodes"][search["best"][-1]][3] == pytest.approx(found.log_prob, abs=2e-3)
+    tree = BeamTree.of(run, sentence, widths=(1, 2))
+    assert [(s["k"], s["length_penalty"]) for s in tree.searches] == [
+        (1, 0.0),
+        (1, 1.0),
+        (2, 0.0),
+        (2, 1.0),
+    ]

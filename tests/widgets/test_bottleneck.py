@@ -6,6 +6,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from playwright.sync_api import Page
@@ -118,8 +119,15 @@ def test_keys_and_pointing_move_it_and_screen_readers_hear_it(
     page.locator("[aria-live=polite]", has_text=said).wait_for(state="attached")
 
 
-def test_the_widget_takes_no_length_or_size_that_was_not_tried() -> None:
+def test_the_widget_reads_out_what_is_shown(content: dict[str, Any]) -> None:
     widget = BottleneckExplorer.recorded(record_path("bottleneck-explorer"))
+    figure = content["figure"]
+    widget.length, widget.size = figure["lengths"][-1], figure["sizes"][-1]
+    selected = widget.selected
+    assert selected["source"] == figure["examples"][-1]["source"]
+    assert selected["written"]["RNNsearch"] == figure["examples"][-1]["written"]["RNNsearch"][-1]
+    last = [training[-1] for training in figure["accuracy"]["RNNencdec"][-1]]
+    assert selected["tokens"]["RNNencdec"] == pytest.approx(np.mean(last))
     with pytest.raises(Exception, match=r"length is one of \[4, 5"):
         widget.length = 3
     with pytest.raises(Exception, match="size is one of"):

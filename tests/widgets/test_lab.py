@@ -17,20 +17,24 @@ from course_lib.records import record_path
 from tests.conftest import PATIENCE, ROOT
 
 GIVEN = ROOT / "exercises" / "heatmap_analysis" / "model"
-EXPLORED, STEPPED = record_path("bottleneck-explorer"), record_path("attention-stepper")
+EXPLORED = record_path("bottleneck-explorer")
 CELLS = (
     "from course_lib.widgets import AttentionByHand\n\nfigure = AttentionByHand()\nfigure",
     "print('read:', figure.state, figure.energies.round(4))",
-    f"""from course_lib.widgets import AttentionStepper
+    f"""from course_lib.training import load_run
+from course_lib.widgets import AttentionStepper
 
-stepper = AttentionStepper.recorded({str(STEPPED)!r})
+stepper = AttentionStepper(load_run({str(GIVEN)!r}, "cpu"), "the strong dog is coming back now .")
 stepper""",
-    "print('stepped:', stepper.step, stepper.looked_at)",
+    "chosen = stepper.selected\n"
+    "print('stepped:', stepper.step, chosen['word'], 'at', chosen['looked_at'],\n"
+    "      f\"{chosen['alpha'][stepper.looked_at]:.3f}\")",
     f"""from course_lib.widgets import BottleneckExplorer
 
 explorer = BottleneckExplorer.recorded({str(EXPLORED)!r})
 explorer""",
-    "print('explored:', explorer.length, explorer.size)",
+    "print('explored:', explorer.length, explorer.size,\n"
+    "      *(f'{share:.0f}%' for share in explorer.selected['tokens'].values()))",
     f"from course_lib.widgets import live\n\ntranslator = live({str(GIVEN)!r})\ntranslator",
     "found = translator.found['RNNsearch']\n"
     "print('translated:', found['text'], *(f'{weight:.2f}' for weight in found['alpha'][0]))",
@@ -102,21 +106,20 @@ def test_figures_moved_in_jupyterlab_are_read_in_the_kernel(notebook: Page) -> N
         expect(answer).to_contain_text(text)
 
     run_cell(notebook, 2)
-    panel = notebook.locator(".stepper-panel").first
-    weights = panel.locator(".weights-map")
+    weights = notebook.locator(".weights-map")
     weights.wait_for(timeout=PATIENCE * 1000)
     weights.press("End")
     weights.press("ArrowUp")
     weights.press("ArrowRight")
-    words, _ = panel.locator(".stepper-reading").inner_text().split(": α = ")
-    assert words.split(" looks at ")[0] == panel.locator(".target .now").inner_text()
+    now = notebook.locator(".stepper .target .now").inner_text()
+    words, number = notebook.locator(".stepper-reading").inner_text().split(": α = ")
+    word, source = words.split(" looks at ")
+    assert now == word
     run_cell(notebook, 3)
-    written = panel.locator(".target .chip:not(.to-come)").count()
-    asked = panel.locator(".source .chip").evaluate_all(
-        "chips => chips.findIndex((chip) => chip.classList.contains('asked'))"
-    )
+    written = notebook.locator(".stepper .target .chip:not(.to-come)").count()
     answer = notebook.locator(".jp-OutputArea-output", has_text="stepped:")
-    expect(answer).to_contain_text(f"stepped: {written} {asked}", timeout=PATIENCE * 1000)
+    told = f"stepped: {written} {word} at {source} {number.split(',')[0]}"
+    expect(answer).to_contain_text(told, timeout=PATIENCE * 1000)
 
     run_cell(notebook, 4)
     length = notebook.get_by_role("slider", name="source length")
@@ -125,8 +128,9 @@ def test_figures_moved_in_jupyterlab_are_read_in_the_kernel(notebook: Page) -> N
     notebook.get_by_role("slider", name="state size").press("Home")
     run_cell(notebook, 5)
     answer = notebook.locator(".jp-OutputArea-output", has_text="explored:")
+    shares = notebook.locator(".explorer-card b").all_inner_texts()
     at = notebook.locator(".explorer output").all_inner_texts()
-    expect(answer).to_contain_text(f"explored: {' '.join(at)}", timeout=PATIENCE * 1000)
+    expect(answer).to_contain_text(f"explored: {' '.join([*at, *shares])}", timeout=PATIENCE * 1000)
 
     run_cell(notebook, 6)
     page = notebook.locator(".live")

@@ -12,9 +12,11 @@ import torch
 from playwright.sync_api import Page
 
 from course_lib.corpora.subwords import START, Pieces
+from course_lib.errors import CourseError
 from course_lib.evaluation.steps import decoding_steps
 from course_lib.models import ModelConfig, build_model
 from course_lib.training import Run, RunConfig, load_run
+from course_lib.widgets import AttentionStepper
 from course_lib.widgets.stepper import recorded_steps
 
 Open = Callable[..., Page]
@@ -230,12 +232,33 @@ def test_the_steps_are_those_of_the_decoder() -> None:
             assert torch.allclose(steps.alpha, steps.energies.softmax(dim=1))
 
 
+def test_an_own_model_and_the_selection_in_python() -> None:
+    run = load_run(GIVEN, "cpu")
+    quoted = AttentionStepper(run, "the dog &apos;s bowl")
+    assert quoted.sentences[0]["source"][2] == "'s"
+    figure = AttentionStepper(run, "the dog sleeps .")
+    source = ["the", "dog", "sleeps", ".", "</s>"]
+    nothing = {"alpha": None, "energies": None, "next": []}
+    assert figure.selected == {"word": None, "source": source, **nothing, "looked_at": None}
+    figure.step, figure.looked_at = 2, 1
+    kept = figure.sentences[0]["models"][0]
+    assert figure.selected["word"] == kept["target"][1]
+    assert figure.selected["looked_at"] == "dog"
+    assert sum(figure.selected["alpha"]) == pytest.approx(1, abs=0.001)
+    figure.first = "of another sentence"
+    assert figure.selected["word"] == kept["target"][1]
+    with pytest.raises(CourseError, match="nothing to translate"):
+        AttentionStepper(run)
+
+
 def test_a_model_of_pieces_shows_its_pieces() -> None:
     pieces = Pieces.learn([["the", "dogs", "sleep"], ["the", "donkey", "sleeps"]], size=40)
     sizes = {"embedding": 6, "hidden": 6, "alignment": 6, "readout": 6}
     model = build_model(ModelConfig(len(pieces), len(pieces), **sizes), seed=1)
     run = Run(Path("own"), RunConfig("rnnsearch", "toy"), model.eval(), pieces, pieces)
-    shown = recorded_steps(run, ["the", "donkeys", "sleep"], "own")
+    figure = AttentionStepper(run, "the donkeys sleep")
+    [shown] = figure.sentences[0]["models"]
     assert "".join(shown["source"][:-1]).split(START) == ["", "the", "donkeys", "sleep"]
     assert len(shown["source"]) == 5
     assert {len(row) for row in shown["alpha"]} == {len(shown["source"])}
+    assert figure.selected["source"] == shown["source"]
