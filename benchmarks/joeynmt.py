@@ -9,7 +9,7 @@ JoeyNMT wants an environment of its own, in which the library is installed as we
 which writes benchmarks/results/joeynmt.json; `python -m benchmarks.record` shows it in the README.
 Both have the same pairs, words, sizes, dropout, optimiser and clipping. What differs is how each
 works: JoeyNMT's batches are not sorted by length, and its decoder is Luong's with additive scores
-and input feeding, which makes fewer products a word than the paper's.
+and input feeding, so that the models have the same sizes and are not the same.
 """
 
 import json

@@ -21,7 +21,12 @@ DECIDING: dict[str, type | tuple[type, ...]] = {
 RESOLVED = ("model_config", "recipe")
 """The values that the preset and the changes came to."""
 KNOWN = (
-    *("corpus_sha256", "lowercased", "git_commit", "processes", "threads", "forecast_seconds"),
+    "corpus_sha256",
+    "lowercased",
+    "git_commit",
+    "processes",
+    "threads",
+    "forecast_seconds",
 )
 """What a run notes beside them, which is not looked at."""
 
