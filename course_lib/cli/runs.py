@@ -57,7 +57,9 @@ def train(
         ),
     ] = None,
     beam: Beam = 12,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a stopped run.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the stopped run in --out, as it was.")
+    ] = False,
     processes: Processes = 1,
     track: Annotated[
         str | None,
@@ -67,16 +69,19 @@ def train(
     """Train one model into a run directory and score it on the test splits.
 
     Name --model and --corpus, or give a file that does: --config RUN/config.yaml makes the same run
-    again. An option beside it, or a --set, takes the place of what the file says.
+    again. An option beside it, or a --set, takes the place of what the file says. A stopped run
+    needs nothing but --resume --out RUN, and refuses what it was not started with.
 
     With --processes 2 two processes share out every minibatch, to the same result. Several machines
     do the same where torchrun or `accelerate launch` starts `-m course_lib train ...` on each.
     """
     from course_lib.training import finish_run, time_taken, train_by
     from course_lib.training.group import is_main_process
+    from course_lib.training.run_directory import CONFIG
 
     options = {"model": model, "corpus": corpus, "pair": pair, "preset": preset, "seed": seed}
-    run = configured(config, {**options, "init_from": init_from}, settings or [])
+    started = out if resume and (out / CONFIG).exists() else None
+    run = configured(config, started, {**options, "init_from": init_from}, settings or [])
     data = loaded_corpus(run)
     try:
         train_by(processes, run, data, out, resume, track)
@@ -181,16 +186,22 @@ def export(
         typer.echo(f"{path}  {path.stat().st_size / 1e6:.1f} MB")
 
 
-def configured(file: Path | None, options: dict[str, Any], settings: list[str]) -> "RunConfig":
-    """What options and --set ask for, on top of what a file says."""
+def configured(
+    file: Path | None, started: Path | None, options: dict[str, Any], settings: list[str]
+) -> "RunConfig":
+    """What options and --set ask for, on top of what a file or a run directory says."""
     from course_lib.training import RunConfig, initial, parse_changes, with_file
+    from course_lib.training.run_directory import started_with
 
     values = {name: value for name, value in options.items() if value is not None}
     if file is not None:
         values = with_file(file, values)
+    elif started is not None:
+        values = {**started_with(started), **values}
     if not {"model", "corpus"} <= values.keys():
         raise CourseError(
-            "Say what to train on what: --model and --corpus, or --config FILE that names both."
+            "Say what to train on what: --model and --corpus, or --config FILE that names both, or "
+            "--resume with the --out of a stopped run."
         )
     values["corpus"], values["pair"] = chosen(values["corpus"], values.get("pair"))
     if isinstance(values.get("init_from"), str):

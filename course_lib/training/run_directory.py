@@ -13,7 +13,7 @@ hypotheses.SPLIT.txt   the translations that were scored
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -163,7 +163,7 @@ def check_same_run(path: Path, config: RunConfig, model: ModelConfig, corpus: Co
 
 
 def _read_config(path: Path) -> dict[str, Any]:
-    """A run's config.yaml, as far as a resumed training looks into it.
+    """A run's config.yaml, as it was written.
 
     Raises:
         CourseError: it is damaged.
@@ -183,13 +183,23 @@ def _read_config(path: Path) -> dict[str, Any]:
     return record
 
 
+def started_with(path: Path) -> dict[str, Any]:
+    """The arguments of RunConfig that a run was started with.
+
+    Raises:
+        CourseError: its config.yaml is damaged.
+    """
+    record = renamed_record(_read_config(path))
+    return {f.name: record[f.name] for f in fields(RunConfig) if f.name in record}
+
+
 def known_at_start(path: Path | str) -> dict[str, Any]:
     """What decides no result but its last digits: a run's commit, processes, threads, forecast.
 
     All as it was started, whoever goes on with it or scores it later. Each is None where it is not
     known.
     """
-    record = yaml.safe_load((Path(path) / CONFIG).read_text(encoding="utf-8"))
+    record = _read_config(Path(path))
     names = ("git_commit", "processes", "threads", "forecast_seconds")
     return {name: record.get(name) for name in names}
 
@@ -234,15 +244,9 @@ def load_run(path: Path | str, device: str | None = None) -> Run:
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     path = run_folder(path)
     try:
-        record = renamed_record(yaml.safe_load((path / CONFIG).read_text(encoding="utf-8")))
+        record = renamed_record(_read_config(path))
         model_config = ModelConfig(**record["model_config"])
-        config = RunConfig(
-            **{
-                name: record[name]
-                for name in ("model", "corpus", "pair", "preset", "seed", "changes")
-            },
-            init_from=record.get("init_from"),
-        )
+        config = RunConfig(**started_with(path))
         sides = json.loads((path / VOCABULARY).read_text(encoding="utf-8"))
         source, target = vocabularies_of(sides)
     except (ValueError, KeyError, TypeError, OSError, yaml.YAMLError) as error:
@@ -288,7 +292,7 @@ def read_result(path: Path | str) -> dict[str, Any]:
     file = path / RESULT if path.is_dir() else path
     if not file.exists():
         raise CourseError(
-            f"{file} is missing. Train the run to its end with `course train --resume`."
+            f"{file} is missing. Train the run to its end: `course train --resume --out {path}`."
         )
     return _parsed(file.read_text(encoding="utf-8"), file)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from course_lib import pretrained, training
+from course_lib.training.loop import Training
 from tests.cli.conftest import COPY
 from tests.conftest import Course
 
@@ -93,10 +94,37 @@ def test_a_mistake_is_one_line_with_the_remedy(
 
 
 def test_a_second_training_is_told_how_to_go_on(copied: Path, course: Course) -> None:
-    done = course(*TRAIN, "--out", copied)
-    assert done.status == 2
-    assert "--resume" in done.err
+    assert course(*TRAIN, "--out", copied).refused("--resume")
     assert course(*TRAIN, "--out", copied, "--resume").status == 0
+
+
+def test_a_stopped_run_goes_on_as_its_directory_says_and_refuses_anything_else(
+    copied: Path, course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    validate, run = Training._validate, tmp_path / "run"
+
+    def stopped(self: Training, watch: None) -> None:
+        if self.progress.epoch == 1:
+            raise KeyboardInterrupt
+        validate(self, watch)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Training, "_validate", stopped)
+        assert course(*TRAIN, "--out", run).status == 130
+    resume = ["train", "--resume", "--out", run]
+    for other, named in (
+        (["--model", "rnnencdec"], "another model"),
+        (["--corpus", "reverse"], "another corpus"),
+        (["--preset", "cpu"], "another preset"),
+        (["--seed", 1], "another seed"),
+        (["--set", "epochs=3"], "another changes, recipe"),
+    ):
+        assert course(*resume, *other).refused(named)
+    assert "test: BLEU" in course(*resume, "--beam", 2).out
+    assert (run / "model.safetensors").read_bytes() == (copied / "model.safetensors").read_bytes()
+    (run / "config.yaml").write_text("recipe: 3")
+    assert course(*resume).refused("Restore it from a copy, or train into a new directory")
+    assert course("train", "--resume", "--out", tmp_path / "none").refused("--config FILE")
 
 
 def test_ctrl_c_while_the_test_set_is_translated_costs_that_alone(
@@ -112,7 +140,7 @@ def test_ctrl_c_while_the_test_set_is_translated_costs_that_alone(
     assert done.status == 130
     assert f"add --resume to go on with {out}." in done.err
     weights = (out / "model.safetensors").read_bytes()
-    assert "test: BLEU" in course(*TRAIN, "--out", out, "--resume").out
+    assert "test: BLEU" in course("train", "--resume", "--out", out).out
     assert (out / "model.safetensors").read_bytes() == weights
 
 
