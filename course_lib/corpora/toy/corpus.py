@@ -6,8 +6,10 @@ from random import Random
 
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.generated import SentencePair, generated_corpus, seed_number
+from course_lib.corpora.toy.english import english_sentence
+from course_lib.corpora.toy.german import german_sentence
 from course_lib.corpora.toy.lexicon import CASED
-from course_lib.corpora.toy.links import speak
+from course_lib.corpora.toy.plan import Conjunct, Key
 from course_lib.corpora.toy.planner import Planner
 from course_lib.corpora.toy.sentence import draw_plan
 from course_lib.errors import CourseError
@@ -30,6 +32,19 @@ def detokenize(tokens: list[str], language: str = "de") -> str:
     for mark in (" ,", " .", " 's"):
         text = text.replace(mark, mark[1:])
     return text[:1].upper() + text[1:]
+
+
+def speak(conjuncts: list[Conjunct]) -> SentencePair:
+    """Both sides of a plan, English first, linked wherever two words share a key."""
+    english, german = english_sentence(conjuncts), german_sentence(conjuncts)
+    positions: dict[Key, list[int]] = {}
+    for i, (_, keys) in enumerate(english):
+        for key in keys:
+            positions.setdefault(key, []).append(i)
+    links = frozenset(
+        (i, j) for j, (_, keys) in enumerate(german) for key in keys for i in positions.get(key, ())
+    )
+    return SentencePair([word for word, _ in english], [word for word, _ in german], links)
 
 
 def sentences(

@@ -7,16 +7,7 @@ clause), and what follows the bracket.
 
 from operator import itemgetter
 
-from course_lib.corpora.toy.lexicon import (
-    AUXILIARIES,
-    BARE,
-    DATIVE,
-    FUTURE,
-    NOMINATIVE,
-    THE,
-    A,
-    Case,
-)
+from course_lib.corpora.toy import lexicon
 from course_lib.corpora.toy.plan import (
     Adverbial,
     Clause,
@@ -136,12 +127,12 @@ def _verb(clause: Clause, verb_final: bool) -> tuple[list[Token], list[Token]]:
         if verb.german_prefix:
             return [], [token(f"{verb.german_prefix}zu{verb.german}", to, lexical, prefix)]
         return [], [token("zu", to), token(verb.german, lexical)]
-    modal = FUTURE if clause.tense == "future" else clause.modal
+    modal = lexicon.FUTURE if clause.tense == "future" else clause.modal
     if modal is not None:
         finite = token(modal.german[person], auxiliary)
         bracket = [token(verb.german_prefix + verb.german, lexical, prefix)]
     elif clause.tense == "past" and verb.german_past is None:
-        finite = token(AUXILIARIES[verb.german_auxiliary][person], auxiliary)
+        finite = token(lexicon.AUXILIARIES[verb.german_auxiliary][person], auxiliary)
         bracket = [token(verb.german_participle, lexical, prefix)]
     else:
         past = verb.german_past if clause.tense == "past" else None
@@ -179,7 +170,7 @@ def _constituents(clause: Clause) -> list[tuple[int, list[Token]]]:
         constituents.append((place, _object(clause, clause.object)))
     if clause.recipient is not None:
         place = PRONOUN if isinstance(clause.recipient, Pronoun) else RECIPIENT
-        constituents.append((place, german_phrase(clause.recipient, DATIVE)))
+        constituents.append((place, german_phrase(clause.recipient, lexicon.DATIVE)))
     for place, adverbial in (
         (TIME, clause.time),
         (_place_of_frequency(clause), clause.frequency),
@@ -212,7 +203,7 @@ def _place_of_frequency(clause: Clause) -> int:
 
 
 def _subject(phrase: Phrase) -> list[Token]:
-    words = german_phrase(phrase, NOMINATIVE)
+    words = german_phrase(phrase, lexicon.NOMINATIVE)
     if isinstance(phrase, NounPhrase) and phrase.relative is not None:
         words += _relative_clause(phrase.relative)
     return words
@@ -232,7 +223,7 @@ def _takes_kein(clause: Clause) -> bool:
     phrase = clause.object
     return (
         isinstance(phrase, NounPhrase)
-        and phrase.determiner in (A, BARE)
+        and phrase.determiner in (lexicon.A, lexicon.BARE)
         and not phrase.noun.proper
         and not clause.verb.german_preposition
     )
@@ -242,14 +233,17 @@ def _predicate(predicate: Predicate) -> list[Token]:
     adjective = predicate.adjective
     if predicate.than is not None:
         comparative = token(adjective.german_comparative, (predicate, "adjective"))
-        than = german_phrase(predicate.than, NOMINATIVE)
+        than = german_phrase(predicate.than, lexicon.NOMINATIVE)
         return [comparative, token("als", (predicate, "than")), *than]
     degree = [token(DEGREES[predicate.degree], (predicate, "degree"))] if predicate.degree else []
     return [*degree, token(adjective.german, (predicate, "adjective"))]
 
 
 def german_phrase(
-    phrase: Phrase, case: Case, preposition: Token | None = None, negation: Token | None = None
+    phrase: Phrase,
+    case: lexicon.Case,
+    preposition: Token | None = None,
+    negation: Token | None = None,
 ) -> list[Token]:
     """The German words of a phrase in a case, without its relative clause.
 
@@ -271,7 +265,7 @@ def german_phrase(
 
 
 def _noun_phrase(
-    phrase: NounPhrase, case: Case, preposition: Token | None, negation: Token | None
+    phrase: NounPhrase, case: lexicon.Case, preposition: Token | None, negation: Token | None
 ) -> list[Token]:
     gender = phrase.gender
     declension = "mixed" if negation is not None else phrase.determiner.adjectives
@@ -283,12 +277,12 @@ def _noun_phrase(
         tokens.append(token(adjective.german_stem + endings[gender], (phrase, "adjective", number)))
     tokens.append(token(_noun(phrase, case), (phrase, "noun")))
     if phrase.companion is not None:
-        tokens += german_phrase(phrase.companion, DATIVE, token("mit", (phrase, "with")))
+        tokens += german_phrase(phrase.companion, lexicon.DATIVE, token("mit", (phrase, "with")))
     return tokens
 
 
 def _determiner(
-    phrase: NounPhrase, case: Case, preposition: Token | None, negation: Token | None
+    phrase: NounPhrase, case: lexicon.Case, preposition: Token | None, negation: Token | None
 ) -> list[Token]:
     """Preposition and determiner, perhaps in one word."""
     determiner, gender = phrase.determiner, phrase.gender
@@ -305,15 +299,15 @@ def _determiner(
     own = [token(word, key)] if word else []
     if preposition is None:
         return own
-    contraction = CONTRACTIONS.get((preposition[0], word)) if determiner is THE else None
+    contraction = CONTRACTIONS.get((preposition[0], word)) if determiner is lexicon.THE else None
     return [token(contraction, *preposition[1], key)] if contraction else [preposition, *own]
 
 
-def _noun(phrase: NounPhrase, case: Case) -> str:
+def _noun(phrase: NounPhrase, case: lexicon.Case) -> str:
     noun = phrase.noun
     if phrase.plural:
-        return noun.german_dative_plural if case is DATIVE else noun.german_plural
-    return noun.german if case is NOMINATIVE else noun.german_oblique
+        return noun.german_dative_plural if case is lexicon.DATIVE else noun.german_plural
+    return noun.german if case is lexicon.NOMINATIVE else noun.german_oblique
 
 
 def german_adverbial(adverbial: Adverbial) -> list[Token]:

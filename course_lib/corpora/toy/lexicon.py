@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, TypeVar, get_args, get_type_hints
+from typing import Any, TypeVar, get_type_hints
 
 Word = TypeVar("Word")
 
@@ -39,48 +39,14 @@ NOMINATIVE, ACCUSATIVE, DATIVE = Case
 MASCULINE, FEMININE, NEUTER, PLURAL = Gender
 FIRST, THIRD, ANY_PLURAL = Person
 
-Kind = Literal[
-    "person",
-    "animal",
-    "text",  # something to read
-    "thing",
-    "device",  # something that is switched on
-    "food",
-    "drink",
-    "clothing",
-    "vehicle",
-    "building",  # also a street, a park or a market
-    "locality",  # a town or a landscape: a city, a lake, a mountain
-    "room",  # also a garden
-    "furniture",
-]
-"""What a noun stands for, which decides what it can do in a sentence."""
-
-Frame = Literal[
-    "copula",
-    "intransitive",
-    "accusative",
-    "dative",
-    "prepositional",
-    "ditransitive",
-    "direction",
-    "location",
-    "that",
-    "whether",
-    "infinitive",
-    "gerund",
-]
-"""What a verb asks for. A gerund ("stops reading") is an infinitive with "zu" in German too."""
-
 Words = tuple[str, ...]
-Kinds = tuple[Kind, ...]
 Forms = tuple[str, str, str]
 """One form for each `Person`; of a modal, as many words as it takes ("want to")."""
 Links = tuple[tuple[int, int], ...]
 """Links inside an expression: English position, German position."""
 
-LIVING: Kinds = ("person", "animal")
-PLACES: Kinds = ("building", "locality", "room")
+LIVING = ("person", "animal")
+PLACES = ("building", "locality", "room")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -90,13 +56,16 @@ class Noun:
     `possessed` is "yes" for what one can have several of ("my brothers") and "singular" for what
     nobody has two of ("my mother"). Places and furniture have prepositions that say where something
     is and, in German, where somebody goes. A `proper` noun is a name.
+
+    `kind` decides what it can do in a sentence. A text is something to read, a device something
+    that is switched on; streets and parks are buildings too, lakes localities, gardens rooms.
     """
 
     english: Words
     german: str
     german_oblique: str
     gender: Gender
-    kind: Kind
+    kind: str
     english_plural: Words = ()
     german_plural: str = ""
     german_dative_plural: str = ""
@@ -119,13 +88,15 @@ class Adjective:
     german: str
     german_stem: str
     german_comparative: str
-    kinds: Kinds
+    kinds: Words
     colour: bool
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Verb:
-    """A verb in both languages, and the frame that says what goes with it.
+    """A verb in both languages, and the `frame` that says what goes with it.
+
+    A gerund ("stops reading") is an infinitive with "zu" in German too.
 
     `english_particle` stands next to the English verb ("picks up"), `english_preposition` before
     its object ("waits for"). `german_prefix` is the separable part of the German verb, which the
@@ -146,11 +117,11 @@ class Verb:
     german_past: Forms | None
     german_participle: str
     german_auxiliary: str
-    frame: Frame
+    frame: str
     german_preposition: str
     german_case: Case
-    objects: Kinds
-    subjects: Kinds
+    objects: Words
+    subjects: Words
     stative: bool
     lasting: bool
 
@@ -198,7 +169,7 @@ class Preposition:
 
     english: Words
     german: str
-    kinds: Kinds
+    kinds: Words
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -229,26 +200,17 @@ class PersonalPronoun:
     person: Person
 
 
-def _one_of(choices: Any) -> Callable[[str], str]:
-    """A reader of cells that hold one of the choices; another one is a KeyError."""
-    return {choice: choice for choice in get_args(choices)}.__getitem__
-
-
 def _links(cell: str) -> Links:
     pairs = [link.split("-") for link in cell.split()]
     return tuple((int(i), int(j)) for i, j in pairs)
 
 
-_kind = _one_of(Kind)
 _CELL_READERS: dict[Any, Callable[[str], Any]] = {
     str: str,
     bool: lambda cell: cell == "yes",
     Words: lambda cell: tuple(cell.split()),
     Forms: lambda cell: tuple(cell.split("/")),
     Forms | None: lambda cell: tuple(cell.split("/")) if cell else None,
-    Kind: _kind,
-    Kinds: lambda cell: tuple(_kind(kind) for kind in cell.split()),
-    Frame: _one_of(Frame),
     Case: lambda cell: Case[cell.upper()],
     Gender: lambda cell: Gender[cell.upper()],
     Person: lambda cell: Person[cell.upper()],
@@ -289,6 +251,7 @@ MODALS = {
 
 I_FORMS, WE_FORMS, HE_FORMS, SHE_FORMS, THEY_FORMS, *IT_FORMS = _read(PersonalPronoun, "pronouns")
 """One English "it" is three German pronouns: the gender of what it stands for decides."""
+SPEAKERS = (I_FORMS, WE_FORMS)
 
 DETERMINERS = {" ".join(one.english): one for one in _read(Determiner, "determiners")}
 THE, A, THIS, EVERY, ALL = (DETERMINERS[word] for word in ("the", "a", "this", "every", "all"))
@@ -311,64 +274,18 @@ def expressions(role: str) -> tuple[Expression, ...]:
 
 
 @cache
-def conjunctions(past: bool, first: bool) -> tuple[Conjunction, ...]:
-    """The conjunctions of a clause in the past or the present, before its main clause or after."""
-    return tuple(
-        one
-        for one in CONJUNCTIONS
-        if (one.german_past or not past) and (one.may_come_first or not first)
-    )
+def nouns(kind: str, countable: bool = False) -> tuple[Noun, ...]:
+    """The nouns of a kind, or those of them that have a plural."""
+    return tuple(one for one in NOUNS if one.kind == kind and (one.german_plural or not countable))
 
 
 @cache
-def prepositions(kind: Kind) -> tuple[Preposition, ...]:
-    """Where something can be that is not in or on a noun of this kind."""
-    return tuple(one for one in PREPOSITIONS if kind in one.kinds)
-
-
-@cache
-def nouns(kind: Kind) -> tuple[Noun, ...]:
-    """The nouns of a kind."""
-    return tuple(noun for noun in NOUNS if noun.kind == kind)
-
-
-@cache
-def countable_nouns(kind: Kind) -> tuple[Noun, ...]:
-    """The nouns of a kind that have a plural."""
-    return tuple(noun for noun in nouns(kind) if noun.german_plural)
-
-
-@cache
-def adjectives(kind: Kind) -> tuple[Adjective, ...]:
+def adjectives(kind: str) -> tuple[Adjective, ...]:
     """The adjectives for nouns of a kind."""
-    return tuple(adjective for adjective in ADJECTIVES if kind in adjective.kinds)
+    return tuple(one for one in ADJECTIVES if kind in one.kinds)
 
 
 @cache
-def comparable_adjectives(kind: Kind) -> tuple[Adjective, ...]:
-    """The adjectives for nouns of a kind that have a comparative."""
-    return tuple(adjective for adjective in adjectives(kind) if adjective.german_comparative)
-
-
-@cache
-def distinctive_adjectives(kind: Kind) -> tuple[Adjective, ...]:
-    """The adjectives that tell the living from things: nobody doubts which they describe."""
-    if kind in LIVING:
-        return tuple(one for one in adjectives(kind) if set(one.kinds) <= set(LIVING))
-    return tuple(one for one in adjectives(kind) if "person" not in one.kinds)
-
-
-@cache
-def verbs(subject: Kind, frames: tuple[Frame, ...]) -> tuple[Verb, ...]:
+def verbs(subject: str, frames: Words) -> tuple[Verb, ...]:
     """The verbs with one of these frames for a subject of this kind."""
-    return tuple(verb for verb in VERBS if verb.frame in frames and subject in verb.subjects)
-
-
-@cache
-def verbs_for_things(kind: Kind) -> tuple[Verb, ...]:
-    """What a person can do to a thing of this kind, and to nobody living."""
-    return tuple(
-        verb
-        for verb in VERBS
-        if verb.frame == "accusative" and kind in verb.objects and not {*LIVING} & {*verb.objects}
-    )
+    return tuple(one for one in VERBS if one.frame in frames and subject in one.subjects)

@@ -11,31 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from course_lib.corpora.toy.lexicon import (
-    ANY_PLURAL,
-    DATIVE,
-    EVERY,
-    FEMININE,
-    HE_FORMS,
-    IT_FORMS,
-    MASCULINE,
-    PLURAL,
-    SHE_FORMS,
-    THEY_FORMS,
-    THIRD,
-    Adjective,
-    Case,
-    Determiner,
-    Expression,
-    Gender,
-    Kind,
-    Modal,
-    Noun,
-    Person,
-    PersonalPronoun,
-    Verb,
-    Words,
-)
+from course_lib.corpora.toy import lexicon
 
 Tense = Literal["present", "progressive", "past", "future", "infinitive", "gerund"]
 """The last two are of clauses without a subject."""
@@ -57,24 +33,24 @@ class NounPhrase:
     `relative` is the clause that describes it.
     """
 
-    determiner: Determiner
-    noun: Noun
+    determiner: lexicon.Determiner
+    noun: lexicon.Noun
     plural: bool = False
-    adjectives: tuple[tuple[Adjective, bool], ...] = ()
+    adjectives: tuple[tuple[lexicon.Adjective, bool], ...] = ()
     companion: NounPhrase | None = None
     relative: Clause | None = None
 
     @property
-    def gender(self) -> Gender:
+    def gender(self) -> lexicon.Gender:
         """The column of every German declension table."""
-        return PLURAL if self.plural else self.noun.gender
+        return lexicon.PLURAL if self.plural else self.noun.gender
 
 
 @dataclass(slots=True, eq=False)
 class Pronoun:
     """A personal pronoun at one place of a sentence."""
 
-    forms: PersonalPronoun
+    forms: lexicon.PersonalPronoun
 
 
 @dataclass(slots=True, eq=False)
@@ -95,14 +71,14 @@ class RelativePronoun:
 Phrase = NounPhrase | Pronoun | Pair | RelativePronoun
 
 
-def person_of(phrase: Phrase) -> Person:
+def person_of(phrase: Phrase) -> lexicon.Person:
     """The person of a verb that has this phrase as its subject."""
     if isinstance(phrase, Pronoun):
         return phrase.forms.person
     if isinstance(phrase, Pair):
-        return ANY_PLURAL
+        return lexicon.ANY_PLURAL
     noun_phrase = phrase.head if isinstance(phrase, RelativePronoun) else phrase
-    return ANY_PLURAL if noun_phrase.plural else THIRD
+    return lexicon.ANY_PLURAL if noun_phrase.plural else lexicon.THIRD
 
 
 def pronoun_for(phrase: Phrase) -> Pronoun | None:
@@ -110,15 +86,15 @@ def pronoun_for(phrase: Phrase) -> Pronoun | None:
     if isinstance(phrase, Pronoun):
         return Pronoun(phrase.forms)
     if isinstance(phrase, Pair):
-        return Pronoun(THEY_FORMS)
-    if isinstance(phrase, RelativePronoun) or phrase.determiner is EVERY:
+        return Pronoun(lexicon.THEY_FORMS)
+    if isinstance(phrase, RelativePronoun) or phrase.determiner is lexicon.EVERY:
         return None
     if phrase.plural:
-        return Pronoun(THEY_FORMS)
+        return Pronoun(lexicon.THEY_FORMS)
     gender = phrase.noun.gender
     if phrase.noun.kind != "person":
-        return Pronoun(IT_FORMS[gender])
-    forms = {MASCULINE: HE_FORMS, FEMININE: SHE_FORMS}.get(gender)
+        return Pronoun(lexicon.IT_FORMS[gender])
+    forms = {lexicon.MASCULINE: lexicon.HE_FORMS, lexicon.FEMININE: lexicon.SHE_FORMS}.get(gender)
     return Pronoun(forms) if forms else None
 
 
@@ -126,7 +102,7 @@ class Subject(NamedTuple):
     """A subject and its kind; an `anaphoric` one is the pronoun of an earlier phrase."""
 
     phrase: Phrase
-    kind: Kind
+    kind: str
     anaphoric: bool = False
 
     def again(self) -> Subject | None:
@@ -139,17 +115,17 @@ class Subject(NamedTuple):
 class FixedAdverbial:
     """An expression at one place of a sentence."""
 
-    expression: Expression
+    expression: lexicon.Expression
 
 
 @dataclass(slots=True, eq=False)
 class PrepositionalPhrase:
     """A preposition with a noun phrase; `case` is that of the German one."""
 
-    english: Words
+    english: tuple[str, ...]
     german: str
     phrase: NounPhrase
-    case: Case = DATIVE
+    case: lexicon.Case = lexicon.DATIVE
 
 
 Adverbial = FixedAdverbial | PrepositionalPhrase
@@ -159,7 +135,7 @@ Adverbial = FixedAdverbial | PrepositionalPhrase
 class Predicate:
     """What follows "is": an adjective, with "very" or "too", or its comparative with "than"."""
 
-    adjective: Adjective
+    adjective: lexicon.Adjective
     degree: Literal["very", "too", ""] = ""
     than: NounPhrase | None = None
 
@@ -171,8 +147,8 @@ class EmbeddedClause:
     German sets it off by `commas`, but for an infinitive that has nothing with it.
     """
 
-    english: Words
-    german: Words
+    english: tuple[str, ...]
+    german: tuple[str, ...]
     clause: Clause
     commas: bool = True
 
@@ -187,9 +163,9 @@ class Clause:
     """
 
     subject: Phrase | None
-    verb: Verb
+    verb: lexicon.Verb
     tense: Tense = "present"
-    modal: Modal | None = None
+    modal: lexicon.Modal | None = None
     negated: bool = False
     object: Phrase | None = None
     recipient: Phrase | None = None
@@ -205,9 +181,9 @@ class Clause:
     elided: bool = False
 
     @property
-    def person(self) -> Person:
+    def person(self) -> lexicon.Person:
         """The person of its verb."""
-        return THIRD if self.subject is None else person_of(self.subject)
+        return lexicon.THIRD if self.subject is None else person_of(self.subject)
 
 
 @dataclass(slots=True, eq=False)

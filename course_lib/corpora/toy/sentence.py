@@ -5,19 +5,9 @@ can misread: "because it is expensive" and "and sells it" after a person has bou
 that could belong to the main clause follows a relative clause or a reported one.
 """
 
-from course_lib.corpora.toy.lexicon import (
-    CONJUNCTIONS,
-    EVERY,
-    I_FORMS,
-    LIVING,
-    VERBS,
-    WE_FORMS,
-    Conjunction,
-    Frame,
-    conjunctions,
-    expressions,
-    verbs_for_things,
-)
+from collections.abc import Sequence
+
+from course_lib.corpora.toy import lexicon
 from course_lib.corpora.toy.plan import (
     Clause,
     Conjunct,
@@ -35,8 +25,12 @@ from course_lib.corpora.toy.planner import Planner, hides_tense
 
 TENSE_SHARES: dict[Tense, int] = {"present": 8, "past": 9, "future": 3}
 TENSES = [tense for tense, share in TENSE_SHARES.items() for _ in range(share)]
+WITH_OBJECT = ("accusative", "dative")
 CONJUNCT_SIZES = (1, 1, 1, 2, 2, 3)
-BECAUSE, ALTHOUGH, *_ = CONJUNCTIONS
+REASONS = lexicon.CONJUNCTIONS[:2]
+"""Because and although."""
+FIRST = [conjunction for conjunction in lexicon.CONJUNCTIONS if conjunction.may_come_first]
+"""Those whose clause may stand before its main clause."""
 
 
 def draw_plan(planner: Planner, clauses: int) -> list[Conjunct]:
@@ -97,12 +91,12 @@ def _with_elided_subject(planner: Planner, last: Conjunct, tense: Tense) -> Conj
         isinstance(bought, NounPhrase)
         and not last.main.negated
         and not bought.plural
-        and bought.determiner is not EVERY
+        and bought.determiner is not lexicon.EVERY
         and planner.chance(0.7)
     ):
         verbs = [
             verb
-            for verb in verbs_for_things(bought.noun.kind)
+            for verb in _verbs_for_things(bought.noun.kind)
             if verb is not last.main.verb and not hides_tense(verb, subject.phrase)
         ]
         it = pronoun_for(bought)
@@ -123,17 +117,20 @@ def _choose_front(planner: Planner, main: Clause, first: bool) -> None:
     elif main.place is not None and planner.chance(0.75):
         main.front = main.place
     elif not first and planner.chance(0.5):
-        main.front = FixedAdverbial(planner.pick(expressions("connective")))
+        main.front = FixedAdverbial(planner.pick(lexicon.expressions("connective")))
     elif planner.chance(0.4):
-        main.front = FixedAdverbial(planner.pick(expressions("opinion")))
+        main.front = FixedAdverbial(planner.pick(lexicon.expressions("opinion")))
 
 
 def _embedded_tense(tense: Tense) -> Tense:
     return "past" if tense == "past" else "present"
 
 
-def _subordinated(conjunction: Conjunction, clause: Clause, tense: Tense) -> EmbeddedClause:
-    """A clause behind its conjunction, without what does not go with that."""
+def _subordinated(
+    planner: Planner, conjunctions: Sequence[lexicon.Conjunction], clause: Clause, tense: Tense
+) -> EmbeddedClause:
+    """A clause behind one of these conjunctions, without what does not go with that."""
+    conjunction = planner.pick([one for one in conjunctions if one.german_past or tense != "past"])
     if conjunction.event and clause.tense == "progressive":
         clause.tense, clause.time = "present", None
     if conjunction.english in (("before",), ("as", "soon", "as")):
@@ -151,8 +148,7 @@ def _with_clause_before(planner: Planner, subject: Subject, tense: Tense, size: 
     if again is None or planner.chance(0.3):
         again = planner.subject(opening=False)
     main = _clause(planner, again, tense, size - size_before)
-    conjunction = planner.pick(conjunctions(past=inner == "past", first=True))
-    main.before = _subordinated(conjunction, before, inner)
+    main.before = _subordinated(planner, FIRST, before, inner)
     return Conjunct(main, again, size)
 
 
@@ -194,20 +190,25 @@ def _clause_after(
         size == 1
         and subject.kind == "person"
         and isinstance(thing, NounPhrase)
-        and thing.noun.kind not in LIVING
+        and thing.noun.kind not in lexicon.LIVING
         and not main.negated
         and planner.chance(0.5)
     ):
         it = Subject(thing, thing.noun.kind).again()
         if it is not None:
             reason = planner.clause(it, inner, frames=("copula",), adverbials=False)
-            return _subordinated(planner.pick((BECAUSE, ALTHOUGH)), reason, inner)
+            return _subordinated(planner, REASONS, reason, inner)
     again = subject.again()
     if again is None or not planner.chance(0.5):
         again = planner.subject(opening=False, living=True)
     clause = _clause(planner, again, inner, size)
-    conjunction = planner.pick(conjunctions(past=inner == "past", first=False))
-    return _subordinated(conjunction, clause, inner)
+    return _subordinated(planner, lexicon.CONJUNCTIONS, clause, inner)
+
+
+def _verbs_for_things(kind: str) -> list[lexicon.Verb]:
+    """What a person can do to a thing of this kind, and to nobody living."""
+    verbs = [one for one in lexicon.VERBS if one.frame == "accusative" and kind in one.objects]
+    return [one for one in verbs if {*lexicon.LIVING}.isdisjoint(one.objects)]
 
 
 def _relative_clause(planner: Planner, head: NounPhrase, tense: Tense) -> Clause:
@@ -220,11 +221,11 @@ def _relative_clause(planner: Planner, head: NounPhrase, tense: Tense) -> Clause
     pronoun = RelativePronoun(head)
     if planner.chance(0.55):
         return planner.clause(Subject(pronoun, kind), tense)
-    speaker: Phrase = Pronoun(planner.pick((I_FORMS, WE_FORMS)))
-    if kind in LIVING:
-        verbs = [v for v in VERBS if v.frame in ("accusative", "dative") and kind in v.objects]
+    speaker: Phrase = Pronoun(planner.pick(lexicon.SPEAKERS))
+    if kind in lexicon.LIVING:
+        verbs = [v for v in lexicon.VERBS if v.frame in WITH_OBJECT and kind in v.objects]
     else:
-        verbs = list(verbs_for_things(kind))
+        verbs = _verbs_for_things(kind)
         if planner.chance(0.7):
             speaker = planner.noun_phrase("person", plain=True)
     verbs = [v for v in verbs if "person" in v.subjects and not hides_tense(v, speaker)]
@@ -237,7 +238,7 @@ def _relative_clause(planner: Planner, head: NounPhrase, tense: Tense) -> Clause
 
 def _with_described_object(planner: Planner, subject: Subject, tense: Tense, size: int) -> Clause:
     """ "the man buys the book which the woman reads" """
-    frames: tuple[Frame, ...] = ("accusative", "dative", "prepositional", "ditransitive")
+    frames = (*WITH_OBJECT, "prepositional", "ditransitive")
     while True:
         main = planner.clause(subject, tense, frames=frames, adverbials=False)
         thing = main.object

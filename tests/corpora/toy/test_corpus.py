@@ -9,23 +9,18 @@ from hypothesis import strategies as st
 
 from course_lib.corpora import load_corpus
 from course_lib.corpora.generated import SentencePair, split_of
-from course_lib.corpora.toy import detokenize, sentences, toy_corpus
-from course_lib.corpora.toy.lexicon import (
-    AUXILIARIES,
-    BE,
-    CASED,
-    FUTURE,
-    HAVE,
-    MODALS,
-    VERBS,
-)
+from course_lib.corpora.toy import detokenize, lexicon, sentences, toy_corpus
 from course_lib.errors import CourseError
 
 FINITE = {
-    *(verb.german_prefix + form for verb in VERBS for form in verb.german_present),
-    *(form for verb in (BE, HAVE, *VERBS) for form in verb.german_past or ()),
-    *(form for forms in AUXILIARIES.values() for form in forms),
-    *(form for modal in chain([FUTURE], *MODALS.values()) for form in modal.german),
+    *(verb.german_prefix + form for verb in lexicon.VERBS for form in verb.german_present),
+    *(
+        form
+        for verb in (lexicon.BE, lexicon.HAVE, *lexicon.VERBS)
+        for form in verb.german_past or ()
+    ),
+    *(form for forms in lexicon.AUXILIARIES.values() for form in forms),
+    *(form for modal in chain([lexicon.FUTURE], *lexicon.MODALS.values()) for form in modal.german),
 }
 
 
@@ -128,10 +123,10 @@ def test_no_german_word_is_a_noun_in_one_place_and_something_else_in_another() -
     # Otherwise the text for people would capitalise it in both.
     others = {
         *FINITE,
-        *(verb.german_prefix + verb.german for verb in VERBS),
-        *(verb.german_participle for verb in VERBS),
+        *(verb.german_prefix + verb.german for verb in lexicon.VERBS),
+        *(verb.german_participle for verb in lexicon.VERBS),
     }
-    assert not set(CASED["de"]) & others
+    assert not set(lexicon.CASED["de"]) & others
 
 
 @pytest.mark.parametrize(

@@ -4,36 +4,9 @@ from itertools import chain
 
 import pytest
 
+from course_lib.corpora.toy import lexicon
+from course_lib.corpora.toy.corpus import speak
 from course_lib.corpora.toy.german import DEFINITE, german_phrase
-from course_lib.corpora.toy.lexicon import (
-    ACCUSATIVE,
-    ADJECTIVES,
-    BARE,
-    BE,
-    DATIVE,
-    DETERMINERS,
-    EXPRESSIONS,
-    FEMININE,
-    HE_FORMS,
-    I_FORMS,
-    MODALS,
-    NAMES,
-    NEUTER,
-    NOMINATIVE,
-    NOUNS,
-    SHE_FORMS,
-    THE,
-    THIS,
-    VERBS,
-    WE_FORMS,
-    A,
-    Adjective,
-    Determiner,
-    Modal,
-    Noun,
-    Verb,
-)
-from course_lib.corpora.toy.links import speak
 from course_lib.corpora.toy.plan import (
     Clause,
     Conjunct,
@@ -48,50 +21,58 @@ from course_lib.corpora.toy.plan import (
     Subject,
     pronoun_for,
 )
+from course_lib.corpora.toy.planner import COMPANIONS, LIFELESS_SUBJECTS, MOVABLE, SIMPLE_FRAMES
 
-MY, HER, OUR = (DETERMINERS[word] for word in ("my", "her", "our"))
-
-
-def noun(english: str) -> Noun:
-    return next(one for one in (*NOUNS, *NAMES) if " ".join(one.english) == english)
+MY, HER, OUR = (lexicon.DETERMINERS[word] for word in ("my", "her", "our"))
 
 
-def adjective(english: str) -> Adjective:
-    return next(one for one in ADJECTIVES if one.english == english)
+def noun(english: str) -> lexicon.Noun:
+    return next(one for one in (*lexicon.NOUNS, *lexicon.NAMES) if " ".join(one.english) == english)
 
 
-def verb(english: str, frame: str = "") -> Verb:
-    def name(one: Verb) -> str:
+def adjective(english: str) -> lexicon.Adjective:
+    return next(one for one in lexicon.ADJECTIVES if one.english == english)
+
+
+def verb(english: str, frame: str = "") -> lexicon.Verb:
+    def name(one: lexicon.Verb) -> str:
         words = (one.english, one.english_particle, one.english_preposition)
         return " ".join(word for word in words if word)
 
-    return next(one for one in VERBS if name(one) == english and frame in ("", one.frame))
+    return next(one for one in lexicon.VERBS if name(one) == english and frame in ("", one.frame))
 
 
-def modal(third_person: str) -> Modal:
-    return next(one for one in chain(*MODALS.values()) if one.english[1] == third_person)
+def modal(third_person: str) -> lexicon.Modal:
+    return next(one for one in chain(*lexicon.MODALS.values()) if one.english[1] == third_person)
 
 
 def phrase(
-    english: str, determiner: Determiner = THE, *adjectives: str, plural: bool = False
+    english: str,
+    determiner: lexicon.Determiner = lexicon.THE,
+    *adjectives: str,
+    plural: bool = False,
 ) -> NounPhrase:
     described_by = tuple((adjective(one), False) for one in adjectives)
     return NounPhrase(determiner, noun(english), plural, described_by)
 
 
 def fixed(english: str) -> FixedAdverbial:
-    return FixedAdverbial(next(one for one in EXPRESSIONS if " ".join(one.english) == english))
+    return FixedAdverbial(
+        next(one for one in lexicon.EXPRESSIONS if " ".join(one.english) == english)
+    )
 
 
 def to(english: str) -> PrepositionalPhrase:
     german = noun(english).german_to
-    case = DATIVE if german == "zu" else ACCUSATIVE
+    case = lexicon.DATIVE if german == "zu" else lexicon.ACCUSATIVE
     return PrepositionalPhrase(("to",), german, phrase(english), case)
 
 
 def at(english: str, *adjectives: str) -> PrepositionalPhrase:
     place = noun(english)
-    return PrepositionalPhrase(place.english_at, place.german_at, phrase(english, THE, *adjectives))
+    return PrepositionalPhrase(
+        place.english_at, place.german_at, phrase(english, lexicon.THE, *adjectives)
+    )
 
 
 def fronted(clause: Clause) -> Clause:
@@ -110,7 +91,7 @@ def described(head: NounPhrase, clause: Clause) -> NounPhrase:
 
 def spoken(*clauses: Clause) -> tuple[str, str, str]:
     """English, German and the links of main clauses joined by "and", links as sorted `i-j`."""
-    speaker = Subject(Pronoun(I_FORMS), "person")
+    speaker = Subject(Pronoun(lexicon.I_FORMS), "person")
     english, german, links = speak([Conjunct(clause, speaker) for clause in clauses])
     return " ".join(english), " ".join(german), " ".join(f"{i}-{j}" for i, j in sorted(links))
 
@@ -118,13 +99,13 @@ def spoken(*clauses: Clause) -> tuple[str, str, str]:
 def relative_sentence() -> Clause:
     man = phrase("man")
     pronoun = RelativePronoun(man)
-    inner = Clause(Pronoun(WE_FORMS), verb("help"), "past", object=pronoun)
+    inner = Clause(Pronoun(lexicon.WE_FORMS), verb("help"), "past", object=pronoun)
     return Clause(described(man, inner), verb("sing"))
 
 
 def extraposed_sentence() -> Clause:
     lamp = phrase("lamp")
-    inner = Clause(RelativePronoun(lamp), BE, predicate=Predicate(adjective("old")))
+    inner = Clause(RelativePronoun(lamp), lexicon.BE, predicate=Predicate(adjective("old")))
     return Clause(phrase("teacher"), verb("turn off"), object=described(lamp, inner))
 
 
@@ -132,7 +113,7 @@ SENTENCES = {
     "V2 after a fronted adverb, perfect with the participle last": (
         fronted(
             Clause(
-                phrase("teacher", THE, "old"),
+                phrase("teacher", lexicon.THE, "old"),
                 verb("visit"),
                 "past",
                 object=phrase("museum"),
@@ -147,7 +128,7 @@ SENTENCES = {
         Clause(
             phrase("woman"),
             verb("laugh", "intransitive"),
-            after=because(Clause(phrase("boy"), verb("call"), object=Pronoun(SHE_FORMS))),
+            after=because(Clause(phrase("boy"), verb("call"), object=Pronoun(lexicon.SHE_FORMS))),
         ),
         "the woman laughs because the boy calls her .",
         "die frau lacht , weil der junge sie anruft .",
@@ -155,28 +136,30 @@ SENTENCES = {
     ),
     "fronted clause, then the verb": (
         Clause(
-            Pronoun(HE_FORMS),
+            Pronoun(lexicon.HE_FORMS),
             verb("sleep"),
-            before=because(Clause(phrase("man"), BE, predicate=Predicate(adjective("tired")))),
+            before=because(
+                Clause(phrase("man"), lexicon.BE, predicate=Predicate(adjective("tired")))
+            ),
         ),
         "because the man is tired , he sleeps .",
         "weil der mann müde ist , schläft er .",
         "0-0 1-1 2-2 3-4 4-3 5-5 6-7 7-6 8-8",
     ),
     "separable verb": (
-        Clause(phrase("peter", BARE), verb("pick up"), object=phrase("child")),
+        Clause(phrase("peter", lexicon.BARE), verb("pick up"), object=phrase("child")),
         "peter picks up the child .",
         "peter holt das kind ab .",
         "0-0 1-1 2-4 3-2 4-3 5-5",
     ),
     "um ... zu": (
         Clause(
-            Pronoun(WE_FORMS),
+            Pronoun(lexicon.WE_FORMS),
             verb("work"),
             after=EmbeddedClause(
                 ("in", "order"),
                 ("um",),
-                Clause(None, verb("buy"), "infinitive", object=phrase("car", A)),
+                Clause(None, verb("buy"), "infinitive", object=phrase("car", lexicon.A)),
             ),
         ),
         "we work in order to buy a car .",
@@ -185,7 +168,7 @@ SENTENCES = {
     ),
     "ohne ... zu": (
         Clause(
-            phrase("anna", BARE),
+            phrase("anna", lexicon.BARE),
             verb("drive"),
             complement=fixed("home"),
             after=EmbeddedClause(
@@ -199,14 +182,17 @@ SENTENCES = {
         "0-0 1-1 2-2 2-3 3-5 4-9 4-10 5-6 6-7 7-8 8-11",
     ),
     "contraction zum and compound noun": (
-        Clause(Pronoun(WE_FORMS), verb("go"), complement=to("train station")),
+        Clause(Pronoun(lexicon.WE_FORMS), verb("go"), complement=to("train station")),
         "we go to the train station .",
         "wir gehen zum bahnhof .",
         "0-0 1-1 2-2 3-2 4-3 5-3 6-4",
     ),
     "contraction ins, transport by two words for one": (
         Clause(
-            Pronoun(SHE_FORMS), verb("drive"), complement=to("village"), manner=fixed("by train")
+            Pronoun(lexicon.SHE_FORMS),
+            verb("drive"),
+            complement=to("village"),
+            manner=fixed("by train"),
         ),
         "she drives to the village by train .",
         "sie fährt mit dem zug ins dorf .",
@@ -215,7 +201,7 @@ SENTENCES = {
     "contractions im and am, V2 after a place": (
         fronted(
             Clause(
-                phrase("child", THE, plural=True),
+                phrase("child", lexicon.THE, plural=True),
                 verb("play", "intransitive"),
                 place=at("park", "quiet"),
             )
@@ -237,7 +223,9 @@ SENTENCES = {
         "0-0 1-1 2-2 3-2 4-4 5-5 6-3 7-3 8-6",
     ),
     "kein": (
-        Clause(phrase("girl"), verb("drink"), negated=True, object=phrase("milk", BARE, "cold")),
+        Clause(
+            phrase("girl"), verb("drink"), negated=True, object=phrase("milk", lexicon.BARE, "cold")
+        ),
         "the girl does not drink cold milk .",
         "das mädchen trinkt keine kalte milch .",
         "0-0 1-1 2-2 3-3 4-2 5-4 6-5 7-6",
@@ -261,11 +249,11 @@ SENTENCES = {
     ),
     "two objects": (
         Clause(
-            phrase("anna", BARE),
+            phrase("anna", lexicon.BARE),
             verb("give"),
             "past",
             recipient=phrase("child", MY, plural=True),
-            object=phrase("novel", A),
+            object=phrase("novel", lexicon.A),
         ),
         "anna gave my children a novel .",
         "anna hat meinen kindern einen roman gegeben .",
@@ -285,9 +273,9 @@ SENTENCES = {
     ),
     "possessive name, comparison": (
         Clause(
-            phrase("dog", DETERMINERS["anna 's"]),
-            BE,
-            predicate=Predicate(adjective("beautiful"), than=phrase("horse", THIS)),
+            phrase("dog", lexicon.DETERMINERS["anna 's"]),
+            lexicon.BE,
+            predicate=Predicate(adjective("beautiful"), than=phrase("horse", lexicon.THIS)),
         ),
         "anna 's dog is more beautiful than this horse .",
         "annas hund ist schöner als dieses pferd .",
@@ -325,8 +313,8 @@ def test_sentence_and_links_worked_out_by_hand(name: str) -> None:
 def test_it_takes_the_gender_of_what_it_stands_for(thing: str, german: str) -> None:
     subject = phrase(thing)
     it = pronoun_for(subject)
-    inner = Clause(it, BE, predicate=Predicate(adjective("cheap")))
-    main = Clause(subject, BE, predicate=Predicate(adjective("new")))
+    inner = Clause(it, lexicon.BE, predicate=Predicate(adjective("cheap")))
+    main = Clause(subject, lexicon.BE, predicate=Predicate(adjective("new")))
     main.after = EmbeddedClause(("although",), ("obwohl",), inner)
     english, translated, _ = spoken(main)
     assert english == f"the {thing} is new although it is cheap ."
@@ -335,7 +323,7 @@ def test_it_takes_the_gender_of_what_it_stands_for(thing: str, german: str) -> N
 
 def test_unsaid_subject_and_and() -> None:
     subject = phrase("man")
-    book = phrase("letter", A)
+    book = phrase("letter", lexicon.A)
     first = Clause(subject, verb("write"), "past", object=book)
     second = Clause(subject, verb("read"), "past", object=pronoun_for(book), elided=True)
     assert spoken(first, second) == (
@@ -375,7 +363,7 @@ def german(described_phrase: NounPhrase, case: int) -> str:
 @pytest.mark.parametrize("english", DECLINED)
 def test_nouns_and_articles_agree_in_gender_number_and_case(english: str) -> None:
     nominative, accusative, dative, plural, dative_plural = DECLINED[english]
-    cases = (NOMINATIVE, ACCUSATIVE, DATIVE)
+    cases = (lexicon.NOMINATIVE, lexicon.ACCUSATIVE, lexicon.DATIVE)
     singular_forms = tuple(german(phrase(english), case) for case in cases)
     plural_forms = tuple(german(phrase(english, plural=True), case) for case in cases)
     assert singular_forms == (nominative, accusative, dative)
@@ -404,8 +392,15 @@ def test_nouns_and_articles_agree_in_gender_number_and_case(english: str) -> Non
 )
 def test_adjectives_are_weak_mixed_or_strong(determiner: str, english: str, forms: str) -> None:
     plural = english == "dogs"
-    one = phrase("dog" if plural else english, DETERMINERS[determiner], "old", plural=plural)
-    assert ", ".join(german(one, case) for case in (NOMINATIVE, ACCUSATIVE, DATIVE)) == forms
+    one = phrase(
+        "dog" if plural else english, lexicon.DETERMINERS[determiner], "old", plural=plural
+    )
+    assert (
+        ", ".join(
+            german(one, case) for case in (lexicon.NOMINATIVE, lexicon.ACCUSATIVE, lexicon.DATIVE)
+        )
+        == forms
+    )
 
 
 @pytest.mark.parametrize(
@@ -413,20 +408,31 @@ def test_adjectives_are_weak_mixed_or_strong(determiner: str, english: str, form
     [("expensive", "ein teurer hund"), ("dark", "ein dunkler hund"), ("tired", "ein müder hund")],
 )
 def test_adjectives_that_change_before_an_ending(english: str, expected: str) -> None:
-    assert german(phrase("dog", A, english), NOMINATIVE) == expected
+    assert german(phrase("dog", lexicon.A, english), lexicon.NOMINATIVE) == expected
 
 
 def test_every_noun_has_an_article_of_its_gender_and_a_dative_plural_in_n_or_s() -> None:
-    for one in NOUNS:
-        singular = NounPhrase(THE, one)
-        assert german(singular, NOMINATIVE) == f"{DEFINITE[NOMINATIVE][one.gender]} {one.german}"
+    for one in lexicon.NOUNS:
+        singular = NounPhrase(lexicon.THE, one)
+        article = DEFINITE[lexicon.NOMINATIVE][one.gender]
+        assert german(singular, lexicon.NOMINATIVE) == f"{article} {one.german}"
         if one.german_plural:
-            assert german(NounPhrase(THE, one, True), DATIVE)[-1] in "ns"
+            assert german(NounPhrase(lexicon.THE, one, True), lexicon.DATIVE)[-1] in "ns"
 
 
 def test_gender_follows_the_endings_that_decide_it() -> None:
-    for one in NOUNS:
+    for one in lexicon.NOUNS:
         if one.german.endswith(("ung", "in", "thek", "ine")):
-            assert one.gender == FEMININE, one.german
+            assert one.gender == lexicon.FEMININE, one.german
         if one.german.endswith(("um", "mädchen", "märchen", "zimmer")):
-            assert one.gender == NEUTER, one.german
+            assert one.gender == lexicon.NEUTER, one.german
+
+
+def test_the_tables_speak_of_kinds_that_nouns_have_and_of_frames_that_the_planner_knows() -> None:
+    kinds = {one.kind for one in lexicon.NOUNS}
+    assert {*LIFELESS_SUBJECTS, *MOVABLE, *COMPANIONS, *lexicon.PLACES} <= kinds
+    for one in (*lexicon.ADJECTIVES, *lexicon.PREPOSITIONS):
+        assert {*one.kinds} <= kinds, one
+    for verb in lexicon.VERBS:
+        assert {*verb.objects, *verb.subjects} <= kinds, verb
+        assert verb.frame in (*SIMPLE_FRAMES, "that", "whether", "infinitive", "gerund"), verb
