@@ -52,3 +52,11 @@ def test_every_row_names_what_proves_it(row: list[str]) -> None:
 def test_every_attack_has_a_row() -> None:
     proofs = " ".join(row[2] for row in rows())
     assert attacks() == {name for name in re.findall(r"`([\w-]+)`", proofs)}
+
+
+def test_nothing_is_not_promised_but_whose_idea_an_answer_was() -> None:
+    section = (
+        PAGE.read_text(encoding="utf-8").split("## What is not promised\n")[1].split("\n## ")[0]
+    )
+    assert re.findall(r"\*\*(.+?)\*\*", section) == ["whose idea an answer was"]
+    assert "\n- " not in section

@@ -24,7 +24,12 @@ from course_lib.corpora.multi30k import OPTIONAL_SPLITS, REQUIRED_SPLITS, locate
 from course_lib.corpora.registry import CORPORA, load_corpus
 from course_lib.evaluation.score import measured
 from course_lib.grading.runs.curves import check_best, check_curve, curve_of
-from course_lib.grading.runs.evidence import check_learned, check_start, evidence_of
+from course_lib.grading.runs.evidence import (
+    check_learned,
+    check_start,
+    evidence_of,
+    published_like,
+)
 from course_lib.grading.runs.scores import check_scores
 from course_lib.grading.runs.submitted_run import (
     Fault,
@@ -140,6 +145,11 @@ def inspect(folder: Path, student: str, named: tuple[str, str] | None = None) ->
     if len(runs) == len(MODELS):
         found.attempt("recipe", _check_same, runs, found)
     for model, run in runs.items():
+        if run.model is not None and run.words is not None:
+            known = found.attempt("files", published_like, run.model, run.words)
+            if known is not None:
+                said = f"{model} is like the published {known[0]}: {known[1]}."
+                found.remarks.append(f"{said} Ask who trained it.")
         corpus = found.attempt("recipe", _corpus, run.record, named)
         if corpus is not None:
             facts["runs"][model] = _inspect_run(run, corpus, student, found)

@@ -8,6 +8,7 @@ answers to the words as one unit there does, wherever its place is now.
 """
 
 import base64
+import json
 import math
 import zlib
 from collections import Counter
@@ -25,7 +26,9 @@ from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.vocabulary import EOS, MARKS, Vocabulary
 from course_lib.grading.runs.submitted_run import Fault, Submitted
 from course_lib.models import EncoderDecoder, build_model
-from course_lib.training import encode_pairs
+from course_lib.pretrained import FOLDER, published
+from course_lib.training import encode_pairs, load_run
+from course_lib.training.run_directory import VOCABULARY
 
 LEAST_KEPT = 0.5
 """Of its own draw, in the median matrix."""
@@ -104,15 +107,36 @@ def evidence_of(
     model: EncoderDecoder, words: tuple[Vocabulary, Vocabulary], corpus: Corpus
 ) -> Evidence:
     """What is compared with the models of others."""
-    first = slice(len(MARKS), len(MARKS) + WORDS)
     pairs = encode_pairs(corpus.splits["val"], words)[:SENTENCES]
     batch = make_batch(pairs, list(range(len(pairs))))
     states, _ = model.encoder(batch.source, batch.source_lengths, batch.source_mask)
+    return _of_words(model, words) | {"states": packed(pairs, states[batch.source_mask][:STATES])}
+
+
+def _of_words(model: EncoderDecoder, words: tuple[Vocabulary, Vocabulary]) -> Evidence:
+    first = slice(len(MARKS), len(MARKS) + WORDS)
     return {
         "embeddings": packed(words[0].tokens[first], model.encoder.E.weight[first]),
-        "states": packed(pairs, states[batch.source_mask][:STATES]),
         "outputs": packed(words[1].tokens[first], model.decoder.W_o.weight[first]),
     }
+
+
+@torch.no_grad()
+def published_like(
+    model: EncoderDecoder, words: tuple[Vocabulary, Vocabulary]
+) -> tuple[str, str] | None:
+    """The published model that a submitted one is made of, and the figure that shows it.
+
+    Each has words of its own, and a setting that the task does not offer.
+    """
+    for name in published():
+        sides = json.loads((FOLDER / name / VOCABULARY).read_text(encoding="utf-8"))
+        if [sides["source"], sides["target"]] == [list(side.tokens) for side in words]:
+            there = load_run(FOLDER / name, "cpu").model
+            figure = _likeness(*(unpacked(_of_words(one, words)) for one in (model, there)))
+            if figure is not None:
+                return name, figure
+    return None
 
 
 def packed(asked: object, answers: Tensor) -> tuple[int, int, str]:

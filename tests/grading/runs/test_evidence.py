@@ -12,8 +12,21 @@ from safetensors.torch import save_file
 from course_lib.assignments import owner
 from course_lib.grading.runs import boxed_inspection
 from course_lib.grading.runs.comparison import inspect
-from course_lib.grading.runs.evidence import LEAST_ANSWERS, alike, packed, unpacked
+from course_lib.grading.runs.evidence import (
+    LEAST_ANSWERS,
+    alike,
+    packed,
+    published_like,
+    unpacked,
+)
+from course_lib.grading.runs.submitted_run import (
+    expected_model,
+    read_model,
+    read_record,
+    read_words,
+)
 from course_lib.models import build_model
+from course_lib.pretrained import FOLDER
 from course_lib.training import encode_pairs, load_run, mean_loss
 from experiments.threats.record import FORGERIES, embeddings_turned, forge, in_another_order
 from tests.grading.runs.handed_in import BOTH, DATA, NAME, STUDENT, corpus, problems
@@ -67,6 +80,27 @@ def test_nobody_is_named_where_two_seeds_drew(folder: Path, tmp_path: Path) -> N
             drawn_only(folder / "comparison" / model, student)
         found[student] = inspect(folder, student)
     assert in_class(tmp_path / "class", **found) == {}
+
+
+def test_a_published_model_is_named_however_it_was_changed() -> None:
+    """As it is (in 8 bits, read as handed in), its numbers in another order, with noise; and no
+    other model of the same words is."""
+    for name in ("multi30k-en-de-laptop-rnnencdec", "multi30k-en-fr"):
+        record = read_record(FOLDER / name, name)
+        words = read_words(record)
+        model = read_model(record, expected_model(record, words))
+        own = {name: value.clone() for name, value in model.state_dict().items()}
+        for change in (
+            lambda value: value,
+            lambda value: value.flip(-1),
+            lambda value: value + 0.05 * value.std() * torch.randn_like(value),
+        ):
+            model.load_state_dict({name: change(value) for name, value in own.items()})
+            found = published_like(model, words)
+            assert found is not None
+            assert found[0] == name
+            assert re.search(r"agree by (0\.9\d|1\.00) ", found[1])
+        assert published_like(build_model(model.config, 1), words) is None
 
 
 def drawn_only(run: Path, student: str) -> None:
