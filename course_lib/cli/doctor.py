@@ -119,15 +119,12 @@ def corpora() -> dict[str, Any]:
 
 
 def grading() -> dict[str, Any]:
-    """How `course grade` would start and limit notebooks here."""
+    """How `course grade` would start notebooks here."""
     if platform.system() != "Linux":
-        return {"copied_kernels": False, "control_groups": False}
-    from course_lib.grading.sandbox import joining, limits
+        return {"copied_kernels": False}
+    from course_lib.grading.sandbox import joining
 
-    group = limits.Group.create(limits.DEFAULT)
-    if group is not None:
-        group.remove()
-    return {"copied_kernels": joining.supported(), "control_groups": group is not None}
+    return {"copied_kernels": joining.supported()}
 
 
 def missing_python() -> list[Missing]:
@@ -246,8 +243,7 @@ def as_text(report: dict[str, Any]) -> str:
         lines.append("    (COURSE_DATA, a folder of corpora that goes first, is not set)")
     here = report["grading"]
     start = "copied from one that has imported torch" if here["copied_kernels"] else "started anew"
-    counted = "control groups" if here["control_groups"] else "looking ten times a second"
-    lines += ["", "Grading", f"  kernels        {start}", f"  limits         by {counted}"]
+    lines += ["", "Grading", f"  kernels        {start}"]
     lines.append("")
     for item in report["missing"]:
         kind = "MISSING" if item["needed"] else "Missing"

@@ -28,7 +28,7 @@ from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvision
 from traitlets.config import Config
 
 from course_lib.grading.sandbox import forkserver, joining, walls
-from course_lib.grading.sandbox.limits import DEFAULT, Group, Limits, Watch
+from course_lib.grading.sandbox.limits import DEFAULT, Limits, Watch
 from course_lib.grading.sandbox.scratch import held_folder
 
 INSIDE = "connection.json"
@@ -57,50 +57,27 @@ class Box:
             OSError: it could not be started; nothing is left of it.
         """
         python = command.index(sys.executable)
-        info, tell = os.pipe()
-        wait, go = os.pipe()
-        self._group = Group.create(allowed)
         self._watch: Watch | None = None
         self._first: int | None = None
-        try:
-            self.process = _bubblewrap(command, tell, wait, empty=server is not None)
-        except BaseException:
-            os.close(info)
-            os.close(go)
-            if self._group is not None:
-                self._group.remove()
-            raise
-        finally:
-            os.close(tell)
-            os.close(wait)
-        try:
-            with open(info, encoding="utf-8") as stream:
+        info, tell = os.pipe()
+        with open(info, encoding="utf-8") as stream:
+            try:
+                self.process = _bubblewrap(command, tell, empty=server is not None)
+            finally:
+                os.close(tell)
+            try:
                 facts = stream.read()
-            if not facts:
-                raise OSError("bubblewrap has not started")
-            self.first = int(json.loads(facts)["child-pid"])
-            self._first = os.pidfd_open(self.first) if hasattr(os, "pidfd_open") else None
-            if self._group is not None:
-                self._join()
-            os.write(go, b"x")
-            roots = [self.first]
-            if server is not None:
-                roots.append(self._start_inside(server, command[python + 1 :]))
-            self._watch = Watch(roots, allowed, self._group, self.kill)
-        except BaseException:
-            self.end()
-            raise
-        finally:
-            os.close(go)
-
-    def _join(self) -> None:
-        """Enter the control groups, or do without them where the system does not let us."""
-        assert self._group is not None
-        try:
-            self._group.take(self.first)
-        except OSError:
-            self._group.remove()
-            self._group = None
+                if not facts:
+                    raise OSError("bubblewrap has not started")
+                self.first = int(json.loads(facts)["child-pid"])
+                self._first = os.pidfd_open(self.first) if hasattr(os, "pidfd_open") else None
+                roots = [self.first]
+                if server is not None:
+                    roots.append(self._start_inside(server, command[python + 1 :]))
+                self._watch = Watch(roots, allowed, self.kill)
+            except BaseException:
+                self.end()
+                raise
 
     def _start_inside(self, server: Path, arguments: list[str]) -> int:
         # cat answers once the walls stand, and ends, walls and all, when nobody holds its input
@@ -114,14 +91,13 @@ class Box:
             "arguments": arguments,
             "limits": walls.limits(),
             "folder": walls.WORK,
-            "groups": self._group.doors if self._group is not None else [],
         }
         return forkserver.start_inside(server, self.first, request)
 
     @property
     def exceeded(self) -> str | None:
         """The limit at which it was stopped, a key of `limits.EXCEEDED`."""
-        return None if self._watch is None else self._watch.exceeded()
+        return None if self._watch is None else self._watch.exceeded
 
     def kill(self) -> None:
         """Kill everything inside; bubblewrap sees it and ends."""
@@ -147,34 +123,28 @@ class Box:
             select.select([self._first], [], [], END_SECONDS)
             os.close(self._first)
             self._first = None
-        if self._group is not None:
-            self._group.remove()
-            self._group = None
         for stream in (self.process.stdin, self.process.stdout):
             if stream is not None:
                 with contextlib.suppress(BrokenPipeError):
                     stream.close()
 
 
-def _bubblewrap(
-    command: list[str], tell: int, wait: int, *, empty: bool
-) -> "subprocess.Popen[bytes]":
-    """Start bubblewrap, which tells of its first process and lets that one wait.
+def _bubblewrap(command: list[str], tell: int, *, empty: bool) -> "subprocess.Popen[bytes]":
+    """Start bubblewrap, which tells of its first process.
 
     Args:
         command: as `walls.command` gives it.
         tell: the pipe that it writes to.
-        wait: the pipe that its first process reads from before it goes on.
         empty: whether nothing is to run inside yet but `cat`, until a fork server joins it.
     """
     inner = command.index(walls.LIMITER)
     outer, program = command[:inner], ["cat"] if empty else command[inner:]
     return subprocess.Popen(
-        [outer[0], "--info-fd", str(tell), "--block-fd", str(wait), *outer[1:], *program],
+        [outer[0], "--info-fd", str(tell), *outer[1:], *program],
         stdin=subprocess.PIPE if empty else subprocess.DEVNULL,
         stdout=subprocess.PIPE if empty else subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        pass_fds=(tell, wait),
+        pass_fds=(tell,),
         start_new_session=True,
         # bubblewrap stays inside as the first process, where its environment can be read
         executable=shutil.which(outer[0]),

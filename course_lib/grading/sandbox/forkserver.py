@@ -55,7 +55,7 @@ def start_inside(place: Path, process: int, request: dict[str, Any]) -> int:
         place: the server's.
         process: the first process inside the walls.
         request: `arguments` of Python, `limits` (name of a resource -> number), `folder` to begin
-            in, `groups`: files that take a process into its control groups.
+            in.
 
     Raises:
         OSError: it could not; nothing was started.
@@ -162,8 +162,6 @@ def _become(channel: socket.socket, request: dict[str, Any], pidfd: int) -> None
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
         joining.die_with_parent()
-        for group in request["groups"]:
-            Path(group).write_text("0")
         joining.enter(request["process"], pidfd)
         inside = os.fork()  # only a child is in the new process namespace
     except BaseException as error:

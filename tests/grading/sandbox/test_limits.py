@@ -1,8 +1,4 @@
-"""What one submission may use, all its processes together: tried by exceeding it, even as root.
-
-Both ways to count are tried: the system's, where it lets us make control groups (where it does not,
-the first way is the second), and looking.
-"""
+"""What one submission may use, all its processes together: tried by exceeding it, even as root."""
 
 import json
 import os
@@ -18,7 +14,7 @@ import pytest
 
 from course_lib.grading.sandbox import limits, walls
 from course_lib.grading.sandbox.boxes import Box
-from course_lib.grading.sandbox.limits import Group, Limits, too_heavy, too_many
+from course_lib.grading.sandbox.limits import Limits, too_heavy, too_many
 from tests.conftest import PATIENCE
 from tests.grading.sandbox.conftest import python
 
@@ -66,13 +62,6 @@ time.sleep(600)
 SLEEP = "import time; time.sleep(600)"
 
 
-@pytest.fixture(params=["groups", "looking"])
-def counted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    if request.param == "looking":
-        monkeypatch.setattr(Group, "create", lambda _: None)
-    return str(request.param)
-
-
 def run(code: str, folder: Path, server: Path | None, allowed: Limits) -> tuple[str | None, int]:
     """Run code in a box to its end: the limit it exceeded, and how many processes are left."""
     box = Box(python(code, folder), server, allowed)
@@ -116,14 +105,12 @@ BOMBS = {
 }
 
 
-@pytest.mark.usefixtures("counted")
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_what_takes_too_much_is_stopped_and_named(bomb: str, server: Path, tmp_path: Path) -> None:
     code, most, exceeded = BOMBS[bomb]
     assert run(code, tmp_path, server, most) == (exceeded, 0)
 
 
-@pytest.mark.usefixtures("counted")
 @pytest.mark.parametrize("bomb", ["spread memory", "left loops"])
 def test_so_is_what_was_started_plainly(bomb: str, tmp_path: Path) -> None:
     code, most, exceeded = BOMBS[bomb]
@@ -131,12 +118,11 @@ def test_so_is_what_was_started_plainly(bomb: str, tmp_path: Path) -> None:
 
 
 def test_what_runs_for_too_long_is_stopped_though_it_does_nothing(
-    counted: str, server: Path, tmp_path: Path
+    server: Path, tmp_path: Path
 ) -> None:
     assert run(SLEEP, tmp_path, server, Limits(wall=1)) == ("TimeExceeded", 0)
 
 
-@pytest.mark.usefixtures("counted")
 def test_what_stays_within_its_limits_is_left_alone(chosen: Path | None, tmp_path: Path) -> None:
     code = (
         "import os\n"
@@ -209,54 +195,6 @@ def test_looking_counts_shared_pages_once_and_files_in_memory() -> None:
         process.communicate()
     assert many == ["ProcessesExceeded", None]
     assert heavy == ["MemoryExceeded", None]
-
-
-def test_groups_of_version_2_are_made_where_they_are_handed_down(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With files in place of the system's: which folder is taken, and what is written and read."""
-    top, proc = tmp_path / "top", tmp_path / "proc"
-    session = top / "user" / "session"
-    session.mkdir(parents=True)
-    (session / "cgroup.subtree_control").write_text("\n")  # it has processes itself
-    (top / "user" / "cgroup.subtree_control").write_text("cpu memory pids\n")
-    (top / "cgroup.subtree_control").write_text("memory\n")
-    (proc / "self").mkdir(parents=True)
-    (proc / "self" / "cgroup").write_text("0::/user/session\n")
-    (proc / "self" / "mountinfo").write_text(
-        f"30 24 0:26 / {top} rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n"
-    )
-    monkeypatch.setattr(limits, "PROC", proc)
-    left = top / "user" / f"course-{2**22 + 1}-0"
-    left.mkdir()
-    group = Group.create(Limits(memory=1000, processes=7))
-    assert group is not None
-    assert not left.exists()
-    [folder] = set(group.folders.values())
-    assert folder.parent == top / "user"
-    assert (folder / "memory.max").read_text() == "1000"
-    assert (folder / "pids.max").read_text() == "7"
-    group.take(123)
-    assert (folder / "cgroup.procs").read_text() == "123"
-    for name, text in {
-        "memory.events": "low 0\noom 0\noom_kill 0\n",
-        "cpu.stat": "usage_usec 1500000\nuser_usec 1\n",
-        "pids.events": "max 0\n",
-    }.items():
-        (folder / name).write_text(text)
-    assert group.exceeded(Limits(processor=2)) is None
-    assert group.exceeded(Limits(processor=1)) == "ProcessorTimeExceeded"
-    (folder / "pids.events").write_text("max 2\n")
-    assert group.exceeded(Limits()) == "ProcessesExceeded"
-    (folder / "memory.events").write_text("low 0\noom 1\noom_kill 1\n")
-    assert group.exceeded(Limits()) == "MemoryExceeded"
-
-
-def test_groups_are_gone_afterwards(server: Path, tmp_path: Path) -> None:
-    places = {parent for parents, _ in limits._places() for parent in parents.values()}
-    assert run("pass", tmp_path, server, FEW) == (None, 0)
-    mine = f"{limits.GROUP}-{os.getpid()}-*"
-    assert [list(place.glob(mine)) for place in places] == [[] for _ in places]
 
 
 def test_a_box_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
