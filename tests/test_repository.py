@@ -223,13 +223,17 @@ def test_missing_programs_are_named_before_anything_runs(tmp_path: Path) -> None
 
 def test_the_way_through_the_code_is_an_afternoons() -> None:
     contributing = (ROOT / "CONTRIBUTING.md").read_text()
-    line = r"^\d+\. \[`(\w+/\w+\.py)`\]\(course_lib/\1\): .+\.$"
-    way = re.findall(line, contributing, re.MULTILINE)
+    line = r"^\d+\. \[`(\w+/\w+\.py)`\]\(course_lib/\1\): (.+)\.$"
+    way = dict(re.findall(line, contributing, re.MULTILINE))
     assert 8 <= len(way) <= 12
     lines = {name: (ROOT / "course_lib" / name).read_text().count("\n") for name in way}
     assert sum(lines.values()) <= 1500, lines
     drawing = (ROOT / "book" / "drawings" / "way.svg").read_text()
-    assert re.findall(r"</tspan> (\w+/\w+\.py)<", drawing) == way
+    names = re.findall(r"</tspan> (\w+/\w+\.py)<", drawing)
+    does = re.findall(r'class="says"[^>]*>(.*?)</text>', drawing)
+    assert dict(zip(names, (re.sub("<[^>]+>", "", line) for line in does), strict=True)) == way
+    page = (ROOT / "book" / "reading-the-code.md").read_text()
+    assert re.findall(r"{download}`\d+ <../course_lib/(.+?)>`", page) == list(way)
 
 
 def test_the_shapes_that_readers_print_are_those_of_the_answer(
