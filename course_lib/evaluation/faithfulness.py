@@ -60,11 +60,10 @@ def edited_weights(model: EncoderDecoder, edit: Edit) -> Iterator[None]:
     CourseError
         When the model has no attention.
     """
-    context: Context = model.decoder.context
+    context: Context | None = getattr(model.decoder, "context", None)
     if not isinstance(context, AttentionContext):
         raise CourseError(
-            f"A model with the context {model.config.context} has no weights to change. "
-            "Take one with attention, as RNNsearch."
+            "A model without attention has no weights to change. Take one with it, as RNNsearch."
         )
     model.decoder.add_module("context", EditedContext(context, edit))
     try:

@@ -36,8 +36,8 @@ def forced_weights(
         alpha = model.alpha(make_batch(pairs, index).to(device))
         if alpha is None:
             raise CourseError(
-                f"A model with the context {model.config.context} has no weights, so there is "
-                "nothing to align with. Take one with attention, as RNNsearch."
+                "A model without attention has no weights, so there is nothing to align with. Take "
+                "one with it, as RNNsearch."
             )
         for i, weights in zip(index, alpha.float().cpu().numpy(), strict=True):
             source, target = pairs[i]

@@ -35,7 +35,7 @@ def decoding_steps(
 ) -> Steps:
     """Follow a model while it writes `target` for `source`, both without their end marks."""
     scored: list[Tensor] = []
-    score = getattr(model.decoder.context, "score", None)
+    score = getattr(getattr(model.decoder, "context", None), "score", None)
     # the decoder hands on weights alone; its energies are read where they are made
     hook = score and score.register_forward_hook(lambda _module, _given, e: scored.append(e[0]))
     alphas, best = [], []

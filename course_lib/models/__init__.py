@@ -4,7 +4,6 @@ from course_lib.models.config import MODELS, SIZES, ModelConfig, model_config
 from course_lib.models.contexts import (
     AttentionContext,
     FixedContext,
-    InitialContext,
     Memory,
     masked_softmax,
 )
@@ -27,7 +26,6 @@ __all__ = [
     "EncoderDecoder",
     "FixedContext",
     "GeneralScore",
-    "InitialContext",
     "Memory",
     "ModelConfig",
     "ReadoutInputs",

@@ -1,6 +1,7 @@
 """What decides a model: one flat record, and the sizes the course uses."""
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, get_args
 
@@ -13,7 +14,8 @@ class ModelConfig:
 
     The defaults are RNNsearch, and each choice is one value away from it, but that a dot product
     needs an encoder as wide as the state (`encoder="forward"`). RNNencdec differs in `context`
-    alone, which is "fixed"; the paper's own RNNencdec also has `encoder="forward"`.
+    alone, which is "fixed"; the paper's own RNNencdec also has `encoder="forward"`. What describes
+    a part that a model does not have is not looked at.
     """
 
     source_vocabulary: int  # K_x, marks included
@@ -21,14 +23,15 @@ class ModelConfig:
     embedding: int = 256  # m
     hidden: int = 256  # n, of each encoder direction and of the decoder
     alignment: int = 256  # n', hidden units of the scores additive and concat
-    readout: int = 256  # l, units of t_i, before the vocabulary
+    readout: int = 256  # l, units of t_i, before the vocabulary; with tying it is m
     # Where c_i comes from: a score (additive | concat | general | dot | scaled-dot), over all
     # source words or over a window of them, as in local-m-general and local-p-general (Luong et
-    # al., 2015); fixed: the last forward state; initial: nowhere but s_0.
+    # al., 2015); fixed: the last forward state, or a self-attentive encoder's last annotation.
     context: str = "additive"
     window: int = 10  # D: a local context reaches D words to either side
     # paper: attend with s_{i-1}, read out, update | luong: update, attend, input feeding |
-    # conditional: attend between two units | others, for comparison; see models/relatives.py
+    # conditional: attend between two units | sutskever: know the sentence by s_0 alone, without a
+    # context | others, for comparison; see models/relatives.py
     decoder: str = "paper"
     # bidirectional | forward | self-attention | self-attention-without-positions
     encoder: str = "bidirectional"
@@ -43,56 +46,21 @@ class ModelConfig:
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
-        check_types(self)
-        for name, allowed in CHOICES.items():
-            if getattr(self, name) not in allowed:
-                raise CourseError(
-                    f"{name}={getattr(self, name)!r} is not known. Choose {' or '.join(allowed)}."
-                )
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.type is int and value < 1:
-                raise CourseError(f"{field.name}={value} must be at least 1.")
-        if not 0 <= self.dropout < 1:
-            raise CourseError(f"dropout={self.dropout} must be at least 0 and below 1.")
-        self._check_combination()
-
-    def _check_combination(self) -> None:
-        """Refuse choices that contradict each other; sizes of absent parts are not looked at."""
-        if self.context == "initial" and self.decoder.startswith("conditional"):
-            raise CourseError(
-                f"decoder={self.decoder} looks back between two updates, and context=initial does "
-                "not look. Choose another context, or decoder=paper."
-            )
-        if self.context == "initial" and self.decoder == "paper-starts-at-zero":
-            raise CourseError(
-                "context=initial has nothing but s_0 to know the source by, and "
-                f"decoder={self.decoder} empties it. Choose another context, or decoder=paper."
-            )
-        if self.context == "fixed" and self.self_attentive:
-            raise CourseError(
-                f"context=fixed is the last forward state, which encoder={self.encoder} does not "
-                "have. Choose another encoder, or context=initial."
-            )
-        if self.tying != "none" and self.readout != self.embedding:
-            raise CourseError(
-                f"tying={self.tying} makes the embeddings and W_o one table, and embedding="
-                f"{self.embedding} and readout={self.readout} differ. Set both to one size."
-            )
+        check_record(self, CHOICES, shares=("dropout",))
         if self.tying == "all" and self.source_vocabulary != self.target_vocabulary:
             raise CourseError(
-                "tying=all needs one vocabulary for both sides, and these have "
-                f"{self.source_vocabulary} and {self.target_vocabulary} words. Set subwords=... "
+                "tying=all needs pieces of words, one vocabulary for both sides. Set subwords=... "
                 "with it, or tying=output."
             )
-        if self.score in ("dot", "scaled-dot") and self.annotation_size != self.hidden:
+        if (self.score or "").endswith("dot") and self.annotation_size != self.hidden:
             raise CourseError(unequal_sizes(self.hidden, self.annotation_size))
 
     @property
     def score(self) -> str | None:
-        """The score that weights come from; None for a context without attention."""
-        name = self.context.removeprefix("local-m-").removeprefix("local-p-")
-        return name if name in SCORES else None
+        """The score that weights come from; None for a model without attention."""
+        if self.context == "fixed" or self.decoder == "sutskever":
+            return None
+        return self.context.removeprefix("local-m-").removeprefix("local-p-")
 
     @property
     def scope(self) -> str:
@@ -113,6 +81,11 @@ class ModelConfig:
     def summary_size(self) -> int:
         """Numbers in the summary of a sentence that s_0 is made from."""
         return self.hidden * (2 if self.self_attentive else 1)
+
+    @property
+    def readout_size(self) -> int:
+        """Numbers in t_i, which W_o multiplies: l, or m where W_o is the table of embeddings."""
+        return self.readout if self.tying == "none" else self.embedding
 
     def to_dict(self) -> dict[str, Any]:
         """The record as plain values, for a run's config.yaml."""
@@ -137,25 +110,43 @@ KINDS = {
 }
 
 
-def check_types(record: Any) -> None:
-    """Refuse a value of another kind than its field's; NaN and infinity are no numbers."""
+def check_record(
+    record: Any,
+    choices: Mapping[str, Sequence[str]],
+    shares: Sequence[str],
+    counts: Sequence[str] = (),
+) -> None:
+    """Refuse a field's value that is not of its kind, or not among its `choices`.
+
+    Whole numbers are 1 or more, those of `counts` 0 or more; `shares` lie from 0 to below 1. NaN
+    and infinity are no numbers.
+    """
     for field in fields(record):
-        value = getattr(record, field.name)
+        name, value = field.name, getattr(record, field.name)
         kinds = get_args(field.type) or (field.type,)
         fits = type(value) in kinds or (float in kinds and type(value) is int)
         if not fits or (isinstance(value, float) and not math.isfinite(value)):
             wanted = " or ".join(KINDS[kind] for kind in kinds)
-            raise CourseError(f"{field.name}={value!r} does not fit. Give {wanted}.")
+            raise CourseError(f"{name}={value!r} does not fit. Give {wanted}.")
+        if value not in choices.get(name, (value,)):
+            raise CourseError(
+                f"{name}={value!r} is not known. Choose {' or '.join(choices[name])}."
+            )
+        if name in shares and not 0 <= value < 1:
+            raise CourseError(f"{name}={value} must be at least 0 and below 1.")
+        least = 0 if name in counts else 1
+        if int in kinds and value is not None and value < least:
+            raise CourseError(f"{name}={value} must be at least {least}.")
 
 
 SCORES = ("additive", "concat", "general", "dot", "scaled-dot")
 """The scores of attention; `course_lib.models.scores` has each."""
 
-ATTENDING = (*SCORES, *(f"{scope}-{score}" for scope in ("local-m", "local-p") for score in SCORES))
-"""The contexts that attend."""
-
 CHOICES = {
-    "context": (*ATTENDING, "fixed", "initial"),
+    "context": (
+        *(f"{scope}{score}" for scope in ("", "local-m-", "local-p-") for score in SCORES),
+        "fixed",
+    ),
     "decoder": (
         *("paper", "luong", "conditional", "sutskever", "luong-unfed", "paper-reads-new-state"),
         *("paper-tanh-readout", "paper-linear-readout", "paper-asks-after"),
@@ -173,7 +164,6 @@ MODELS: dict[str, dict[str, Any]] = {
     "rnnsearch": {"context": "additive"},
     "rnnencdec": {"context": "fixed"},
     "sutskever": {
-        "context": "initial",
         "encoder": "forward",
         "unit": "lstm",
         "reverse_source": True,
@@ -234,21 +224,7 @@ def model_config(
         raise CourseError(f"There is no model {model!r}. Choose {' or '.join(MODELS)}.")
     if preset not in SIZES:
         raise CourseError(f"There is no preset {preset!r}. Choose {', '.join(SIZES)}.")
-    if not attends(model) and "context" in changes:
-        raise CourseError(
-            f"{model} has its context by definition. Set the context of rnnsearch or luong."
-        )
-    if attends(model) and changes.get("context") in ("fixed", "initial"):
-        raise CourseError(
-            f"{model} attends, and context={changes['context']} does not. Choose one of "
-            f"{', '.join(ATTENDING)}, or --model rnnencdec or sutskever."
-        )
     settings = {**SIZES[preset], **MODELS[model]}
     if preset == "paper" and model == "rnnencdec":
         settings["encoder"] = "forward"
     return ModelConfig(source_vocabulary, target_vocabulary, **{**settings, **changes})
-
-
-def attends(model: str) -> bool:
-    """Whether a named model has attention, and so an alignment to look at."""
-    return MODELS[model]["context"] in ATTENDING

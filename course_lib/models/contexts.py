@@ -25,7 +25,8 @@ class Memory(NamedTuple):
     keys: (B, T_x, n'), what a query is scored against; None where
         nothing is scored.
     values: (B, T_x, 2n), what is averaged: h_j, or its products
-        side by side; for the fixed context its one vector, (B, n).
+        side by side; for the fixed context its one vector, (B, n);
+        for a decoder that does not look back none, (B, 0).
     mask: (B, T_x), True at real words.
     """
 
@@ -43,7 +44,8 @@ class FixedContext(nn.Module):
     """RNNencdec: "fix c_i to the last forward state" (Section 3.2.2).
 
     The same vector at every step, whatever the query; there are no
-    weights, so alpha is None.
+    weights, so alpha is None. A self-attentive encoder has no
+    direction, and its last annotation has seen the whole sentence.
     """
 
     def __init__(self, size: int) -> None:
@@ -51,7 +53,7 @@ class FixedContext(nn.Module):
         self.size = size
 
     def prepare(self, annotations: Tensor, mask: Tensor, *matrices: Tensor) -> Memory:
-        """Keep the forward half of the last real annotation, or its products.
+        """Keep the last real annotation, or its products; of two directions the forward half.
 
         (B, T_x, 2n) annotations to (B, n) values.
         """
@@ -65,25 +67,6 @@ class FixedContext(nn.Module):
         step: int = 0,
     ) -> tuple[Tensor, None]:
         """The sentence's one vector, (B, n), and no weights."""
-        return memory.values, None
-
-
-class InitialContext(nn.Module):
-    """No context: the sentence reaches the decoder through s_0 alone (Sutskever et al., 2014)."""
-
-    size = 0
-
-    def prepare(self, annotations: Tensor, mask: Tensor, *matrices: Tensor) -> Memory:
-        """Keep nothing: (B, 0) values, whose products are zeros."""
-        return Memory(None, multiplied(annotations[:, 0, :0], matrices), mask)
-
-    def forward(
-        self,
-        query: Tensor,
-        memory: Memory,
-        step: int = 0,
-    ) -> tuple[Tensor, None]:
-        """A context of no numbers, (B, 0), and no weights."""
         return memory.values, None
 
 
@@ -186,14 +169,14 @@ def multiplied(vectors: Tensor, matrices: tuple[Tensor, ...]) -> Tensor:
     return torch.cat([functional.linear(vectors, V) for V in matrices], dim=-1)
 
 
-Context = FixedContext | InitialContext | AttentionContext
+Context = FixedContext | AttentionContext
 
 
 def build_context(config: ModelConfig) -> Context:
     """The context that `config.context` names."""
     n = config.hidden
     if config.score is None:
-        return FixedContext(n) if config.context == "fixed" else InitialContext()
+        return FixedContext(config.summary_size)
     score = build_score(config.score, n, config.annotation_size, config.alignment)
     window: nn.Module | None = None
     if config.scope == "local-m":

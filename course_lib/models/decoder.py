@@ -9,7 +9,7 @@ from course_lib.corpora.vocabulary import PAD
 from course_lib.models.cells import UNITS, Unit
 from course_lib.models.config import ModelConfig
 from course_lib.models.contexts import Memory, build_context
-from course_lib.models.layers import WideLinear, matrix
+from course_lib.models.layers import WideLinear
 
 
 class DecoderState(NamedTuple):
@@ -60,7 +60,7 @@ class Decoder(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
-        n, m, wide = config.hidden, config.embedding, self.pieces * config.readout
+        n, m, wide = config.hidden, config.embedding, self.pieces * config.readout_size
         unit = UNITS[config.unit]
         self.E = nn.Embedding(config.target_vocabulary, m, padding_idx=PAD)
         self.context = build_context(config)
@@ -68,19 +68,19 @@ class Decoder(nn.Module):
         self.upper = nn.ModuleList(unit(n, n) for _ in range(config.layers - 1))
         self.W_s = nn.Linear(config.summary_size, config.layers * self.unit.state_size)
         self.add_inputs()
-        self.U_o = matrix(n, wide)
-        self.add_word_to_readout(m, wide)
-        self.C_o = matrix(self.context.size, wide)
-        self.W_o = WideLinear(config.readout, config.target_vocabulary)
+        self.add_readout(n, m, wide)
+        self.W_o = WideLinear(config.readout_size, config.target_vocabulary)
         self.dropout = nn.Dropout(config.dropout)
 
     def add_inputs(self) -> None:
         """What the unit reads beside the word: C c_i."""
-        self.C = matrix(self.context.size, self.unit.W.out_features)
+        self.C = nn.Linear(self.context.size, self.unit.W.out_features, bias=False)
 
-    def add_word_to_readout(self, m: int, wide: int) -> None:
-        """What the readout reads beside state and context: V_o E y_{i-1}."""
+    def add_readout(self, n: int, m: int, wide: int) -> None:
+        """What t~_i is the sum of: U_o s_{i-1}, V_o E y_{i-1} and C_o c_i."""
+        self.U_o = nn.Linear(n, wide, bias=False)
         self.V_o = nn.Linear(m, wide)
+        self.C_o = nn.Linear(self.context.size, wide, bias=False)
 
     def start(self, annotations: Tensor, summary: Tensor, mask: Tensor) -> DecoderState:
         """s_0 and the memory of a batch, both once a sentence."""

@@ -1,4 +1,4 @@
-"""Matrices of a decoder: as wide as a vocabulary, or for a context that has no numbers."""
+"""A matrix as wide as a vocabulary."""
 
 import torch
 from torch import Tensor, nn
@@ -37,18 +37,3 @@ class WideLinear(nn.Linear):
         """How many columns are to be laid out beside the product."""
         few = t.is_cuda or t.numel() < 64 * self.in_features
         return 0 if few else -self.out_features % 16
-
-
-class Nothing(nn.Module):
-    """The matrix of a context of no numbers: it has no columns."""
-
-    weight: Tensor
-
-    def __init__(self, outputs: int) -> None:
-        super().__init__()
-        self.register_buffer("weight", torch.empty(outputs, 0), persistent=False)
-
-
-def matrix(inputs: int, outputs: int) -> nn.Linear | Nothing:
-    """A product without bias."""
-    return nn.Linear(inputs, outputs, bias=False) if inputs else Nothing(outputs)

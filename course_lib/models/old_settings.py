@@ -67,6 +67,11 @@ def renamed(settings: Mapping[str, Any], model: str = "", preset: str = "") -> d
             raise CourseError(f"The library no longer has the decoder of {said}. Train another.")
         if DECODERS[five] != base.get("decoder"):
             new["decoder"] = DECODERS[five]
+    if new.get("context") == "initial":
+        # No context was a context; now it is a decoder.
+        if new.get("decoder", base.get("decoder")) != "sutskever":
+            raise CourseError("The library no longer has context=initial. Take decoder=sutskever.")
+        del new["context"]
     if settings.get("scope", "global") != "global":
         context = settings.get("context", base.get("context", "additive"))
         new["context"] = f"{settings['scope']}-{context}"

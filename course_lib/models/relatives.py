@@ -9,8 +9,8 @@ from torch import Tensor, nn
 
 from course_lib.models.cells import UNITS
 from course_lib.models.config import ModelConfig
+from course_lib.models.contexts import Memory
 from course_lib.models.decoder import Decoder, DecoderState, ReadoutInputs
-from course_lib.models.layers import matrix
 
 
 class UnfedLuong(Decoder):
@@ -24,8 +24,10 @@ class UnfedLuong(Decoder):
     def add_inputs(self) -> None:
         """The unit reads the word alone."""
 
-    def add_word_to_readout(self, m: int, wide: int) -> None:
+    def add_readout(self, n: int, m: int, wide: int) -> None:
         """The readout does not read the word."""
+        self.U_o = nn.Linear(n, wide, bias=False)
+        self.C_o = nn.Linear(self.context.size, wide, bias=False)
 
     def read_from_context(self) -> list[Tensor]:
         """c_i is read by the readout alone."""
@@ -53,19 +55,19 @@ class Luong(UnfedLuong):
 
     def add_inputs(self) -> None:
         """The unit reads the word and F t_{i-1}."""
-        self.F = matrix(self.config.readout, self.unit.W.out_features)
+        self.F = nn.Linear(self.config.readout_size, self.unit.W.out_features, bias=False)
 
     def start(self, annotations: Tensor, summary: Tensor, mask: Tensor) -> DecoderState:
         """s_0 and zeros for t_0."""
         state = super().start(annotations, summary, mask)
-        t = state.s.new_zeros(len(summary), self.config.readout)
+        t = state.s.new_zeros(len(summary), self.config.readout_size)
         return state._replace(s=torch.cat([state.s, t], dim=-1))
 
     def advance(
         self, word: Tensor, product: Tensor, state: DecoderState
     ) -> tuple[ReadoutInputs, Tensor | None, DecoderState]:
         """Update with the attentional vector of the step before, then look back."""
-        s_prev, t_prev = state.s.tensor_split([-self.config.readout], dim=-1)
+        s_prev, t_prev = state.s.tensor_split([-self.config.readout_size], dim=-1)
         fed = product + self.F(t_prev)
         inputs, alpha, after = super().advance(word, fed, state._replace(s=s_prev))
         t = self.deep_output(inputs)
@@ -111,17 +113,42 @@ class ReadsNewState(Decoder):
         return inputs._replace(s=self.top(after.s)), alpha, after
 
 
-class Sutskever(ReadsNewState):
-    """Sutskever et al. (2014), with the context "initial": the softmax reads s_i linearly.
+class Sutskever(Decoder):
+    """Sutskever et al. (2014): no look back, s_0 is all that is known of the sentence.
 
-    The readout also sees the previous word, which s_i has read.
+    The softmax reads s_i linearly, and the previous word, which s_i has read.
     """
 
     pieces = 1
 
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        del self.context
+
+    def add_inputs(self) -> None:
+        """The unit reads the word alone."""
+
+    def add_readout(self, n: int, m: int, wide: int) -> None:
+        """The readout reads state and word."""
+        self.U_o = nn.Linear(n, wide, bias=False)
+        self.V_o = nn.Linear(m, wide)
+
+    def start(self, annotations: Tensor, summary: Tensor, mask: Tensor) -> DecoderState:
+        """s_0, and a memory of no numbers."""
+        s = torch.tanh(self.W_s(summary))
+        return DecoderState(s, Memory(None, s.new_empty(len(s), 0), mask))
+
+    def advance(
+        self, word: Tensor, product: Tensor, state: DecoderState
+    ) -> tuple[ReadoutInputs, None, DecoderState]:
+        """Update with the word."""
+        s_prev, memory, i = state
+        s = self.update(product, s_prev)
+        return ReadoutInputs(self.top(s), word, memory.values), None, DecoderState(s, memory, i + 1)
+
     def deep_output(self, inputs: ReadoutInputs) -> Tensor:
-        """t_i = t~_i, the sum itself."""
-        return self.U_o(inputs.s) + inputs.C_o_c + self.V_o(inputs.word)
+        """t_i = U_o s_i + V_o E y_{i-1}."""
+        return self.U_o(inputs.s) + self.V_o(inputs.word)
 
 
 class ReadsOldState(Conditional):
@@ -149,7 +176,10 @@ class LinearReadout(Decoder):
     """One detail: nothing in place of maxout."""
 
     pieces = 1
-    deep_output = Sutskever.deep_output
+
+    def deep_output(self, inputs: ReadoutInputs) -> Tensor:
+        """t_i = t~_i."""
+        return self.U_o(inputs.s) + inputs.C_o_c + self.V_o(inputs.word)
 
 
 class AsksAfter(UnfedLuong):
@@ -157,13 +187,8 @@ class AsksAfter(UnfedLuong):
 
     pieces = 2
 
-    def add_word_to_readout(self, m: int, wide: int) -> None:
-        """As in the paper's decoder."""
-        self.V_o = nn.Linear(m, wide)
-
-    def deep_output(self, inputs: ReadoutInputs) -> Tensor:
-        """As in the paper's decoder."""
-        return Decoder.deep_output(self, inputs)
+    add_readout = Decoder.add_readout
+    deep_output = Decoder.deep_output
 
 
 class StartsAtZero(Decoder):

@@ -1,5 +1,6 @@
 """The course's central experiment: RNNencdec against RNNsearch under the same budget and size."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +36,13 @@ def _finished(run: Path, corpus: Corpus) -> bool:
     return (run / RESULT).exists() and tests <= read_result(run)["scores"].keys()
 
 
-def compared_configs(**shared: Any) -> dict[str, RunConfig]:
-    """One configuration a model, equal in everything but the model."""
-    return {model: RunConfig(model=model, **shared) for model in ("rnnencdec", "rnnsearch")}
+def compared_configs(changes: Mapping[str, Any], **shared: Any) -> dict[str, RunConfig]:
+    """One configuration a model, equal in everything but the model; a context is RNNsearch's."""
+    fixed = {name: value for name, value in changes.items() if name != "context"}
+    return {
+        "rnnencdec": RunConfig("rnnencdec", changes=fixed, **shared),
+        "rnnsearch": RunConfig("rnnsearch", changes=changes, **shared),
+    }
 
 
 def recorded_name(result: dict[str, Any], tag: str = "") -> str:

@@ -8,16 +8,15 @@ import torch
 from torch import nn
 
 from course_lib.errors import CourseError
-from course_lib.models.config import check_types
+from course_lib.models.config import check_record
 from course_lib.training.schedules import TEACHER_FORCING, given_share
 
-OPTIMISERS = ("adam", "adadelta")
-SCHEDULES = ("linear", "constant")
-POSITIVE = (
-    *("epochs", "batch_size", "min_frequency", "max_words", "max_length", "subwords"),
-    *("patience", "checkpoint_steps", "accumulation"),
-)
-PRECISIONS = ("auto", "fp32", "bf16")
+CHOICES = {
+    "optimiser": ("adam", "adadelta"),
+    "schedule": ("linear", "constant"),
+    "precision": ("auto", "fp32", "bf16"),
+    "teacher_forcing": TEACHER_FORCING,
+}
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class Recipe:
     batch_size: int = 64
     accumulation: int = 1  # parts that a minibatch is computed in: less memory, the same result
     min_frequency: int = 2  # rarer words become the unknown word
-    max_words: int | None = None  # a side's vocabulary is cut to this many words
+    max_words: int | None = None  # a side's vocabulary of words is cut to this many
     subwords: int | None = None  # pieces of words, so many for both sides together; null: words
     max_length: int = 100  # longer training pairs are left out
     optimiser: str = "adam"
@@ -48,31 +47,9 @@ class Recipe:
     length_penalty: float = 1.0  # of the beam search that scores what was trained
 
     def __post_init__(self) -> None:
-        check_types(self)
-        for name, allowed in (
-            ("optimiser", OPTIMISERS),
-            ("schedule", SCHEDULES),
-            ("precision", PRECISIONS),
-            ("teacher_forcing", TEACHER_FORCING),
-        ):
-            if getattr(self, name) not in allowed:
-                raise CourseError(
-                    f"{name}={getattr(self, name)!r} is not known. Choose {' or '.join(allowed)}."
-                )
-        for name in POSITIVE:
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise CourseError(f"{name}={value} must be at least 1.")
-        if self.learning_rate <= 0 or self.clip <= 0 or self.warmup < 0:
-            raise CourseError("learning_rate and clip must be above 0, warmup 0 or more.")
-        if not 0 <= self.label_smoothing < 1:
-            raise CourseError("label_smoothing must be at least 0 and below 1.")
-        if not 0 <= self.averaging < 1:
-            raise CourseError("averaging must be at least 0 and below 1.")
-        if self.subwords is not None and self.max_words is not None:
-            raise CourseError(
-                "subwords and max_words both say how large the vocabulary is. Set one."
-            )
+        check_record(self, CHOICES, shares=("label_smoothing", "averaging"), counts=("warmup",))
+        if self.learning_rate <= 0 or self.clip <= 0:
+            raise CourseError("learning_rate and clip must be above 0.")
         if self.length_penalty < 0:
             raise CourseError("length_penalty must be 0 or more.")
         if not 0 < self.teacher_forcing_end < 1:

@@ -41,13 +41,8 @@ class RunConfig:
                     f"There is nothing called {name!r} to set. Choose one of "
                     f"{', '.join(sorted(known))}, or corpus.OPTION."
                 )
-        model = model_config(self.model, self.preset, 4, 4, **self._changes_of(ModelConfig))
-        recipe = self.recipe
-        if model.tying == "all" and recipe.subwords is None:
-            raise CourseError(
-                "tying=all needs pieces of words that both sides share. Set subwords=... with it, "
-                "or tying=output."
-            )
+        # Without pieces of words each side has a vocabulary of its own.
+        self.model_config(4, 4 if self.recipe.subwords else 5)
 
     def _changes_of(self, record: type) -> dict[str, Any]:
         names = {f.name for f in fields(record)}

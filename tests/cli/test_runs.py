@@ -67,7 +67,7 @@ def test_compare_trains_both_says_how_long_it_takes_and_prints_them_side_by_side
                 ("dropout=abc", "a number"),
                 ("label_smoothing=3", "below 1"),
                 ("patience=-1", "at least 1"),
-                ("context=fixed", "rnnencdec"),
+                ("tying=all", "subwords"),
                 ("context=cosine", "additive"),
                 ("context=dot", "general"),
                 ("decoder=sideways", "conditional"),

@@ -203,10 +203,10 @@ def test_the_model_is_left_as_it_was() -> None:
     assert list(model.state_dict()) == names
 
 
-@pytest.mark.parametrize("context", ["fixed", "initial"])
-def test_a_model_without_weights_is_refused(context: str) -> None:
-    model = build_model(ModelConfig(12, 12, **SIZES, context=context))
-    with pytest.raises(CourseError, match=f"context {context} has no weights"):
+@pytest.mark.parametrize("changes", [{"context": "fixed"}, {"decoder": "sutskever"}])
+def test_a_model_without_weights_is_refused(changes: dict[str, str]) -> None:
+    model = build_model(ModelConfig(12, 12, **SIZES, **changes))
+    with pytest.raises(CourseError, match="has no weights"):
         erased_words(model, batch_of())
 
 

@@ -27,7 +27,6 @@ from tests.reference.translator import SCORES, Choices, alpha_matrix, decode
 RNNENCDEC = Choices(context="fixed", encoder="forward")
 SUTSKEVER = decoder_of(
     "sutskever",
-    context="initial",
     encoder="forward",
     unit="lstm",
     layers=4,
@@ -85,7 +84,7 @@ def test_probabilities_and_gradients_equal_the_equations(choices: Choices) -> No
 any_choices = st.builds(
     decoder_of,
     st.sampled_from(list(DECODERS)),
-    context=st.sampled_from([*SCORES, "fixed", "initial"]),
+    context=st.sampled_from([*SCORES, "fixed"]),
     scope=st.sampled_from(["global", "local-m", "local-p"]),
     window=st.integers(1, 3),
     unit=st.sampled_from(["tanh", "lstm", "torch", "paper"]),

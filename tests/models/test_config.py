@@ -5,11 +5,13 @@ from itertools import product
 from typing import Any
 
 import pytest
+import torch
 
 from course_lib.errors import CourseError
 from course_lib.models import MODELS, ModelConfig, build_model, model_config
-from course_lib.models.config import CHOICES, SCORES, attends
+from course_lib.models.config import CHOICES
 from course_lib.models.relatives import DECODERS
+from tests.models.tiny import PAIRS, batch_of
 
 SIZES = {"embedding": 2, "hidden": 4, "alignment": 2, "readout": 2, "heads": 2}
 # What decides whether a combination exists.
@@ -29,16 +31,9 @@ def refusal(changes: dict[str, Any]) -> str:
 
 def impossible(settings: dict[str, Any]) -> set[str]:
     """The fields that do not go together: a second opinion, from the definitions."""
-    found: set[str] = set()
-    if settings["context"] == "initial" and settings["decoder"].startswith("conditional"):
-        found |= {"context", "decoder"}  # nothing between the two units
-    if settings["context"] == "initial" and settings["decoder"] == "paper-starts-at-zero":
-        found |= {"context", "decoder"}  # nothing of the source at all
-    if settings["context"] == "fixed" and settings["encoder"].startswith("self-attention"):
-        found |= {"context", "encoder"}  # no last forward state
-    if settings["context"].endswith("dot") and settings["encoder"] != "forward":
-        found |= {"context", "encoder"}  # n against 2n
-    return found
+    unequal = settings["context"].endswith("dot") and settings["encoder"] != "forward"
+    looks_back = settings["decoder"] != "sutskever"
+    return {"context", "encoder"} if unequal and looks_back else set()  # n against 2n
 
 
 def test_every_combination_is_a_model_or_is_refused_in_one_line() -> None:
@@ -88,15 +83,28 @@ def test_heads_have_to_share_the_annotation() -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_named_model_attends_if_its_context_is_a_score(name: str) -> None:
-    assert attends(name) == (model_config(name, "smoke", 20, 20).context in SCORES)
+def test_only_a_model_with_a_score_has_weights(name: str) -> None:
+    model = build_model(model_config(name, "smoke", 9, 9))
+    assert (model.config.score is None) == (model.alpha(batch_of(PAIRS)) is None)
 
 
-def test_a_named_models_context_stays_of_its_kind() -> None:
-    assert model_config("rnnsearch", "smoke", 9, 9, context="general").context == "general"
-    for name, context in [("rnnsearch", "fixed"), ("luong", "initial"), ("rnnencdec", "additive")]:
-        with pytest.raises(CourseError, match="context"):
-            model_config(name, "smoke", 9, 9, context=context)
+@pytest.mark.parametrize(
+    ("name", "absent"),
+    [
+        ("sutskever", {"context": "dot"}),
+        ("sutskever", {"context": "fixed", "alignment": 7, "window": 1}),
+        ("rnnencdec", {"alignment": 7, "window": 1}),
+        ("rnnsearch", {"heads": 3}),
+    ],
+)
+def test_what_describes_an_absent_part_changes_nothing(name: str, absent: dict[str, Any]) -> None:
+    with_it, without = (
+        build_model(model_config(name, "smoke", 9, 9, **changes)) for changes in (absent, {})
+    )
+    weights = without.state_dict()
+    assert with_it.state_dict().keys() == weights.keys()
+    for weight, value in with_it.state_dict().items():
+        assert torch.equal(value, weights[weight])
 
 
 def test_unknown_models_and_presets_list_the_known() -> None:

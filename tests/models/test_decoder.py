@@ -25,7 +25,12 @@ from tests.reference.translator import SCORES, Choices
 
 SELF_ATTENTION = [
     replace(choices, encoder="self-attention")
-    for choices in (Choices(), decoder_of("luong", unit="lstm"), Choices(context="initial"))
+    for choices in (
+        Choices(),
+        Choices(context="fixed"),
+        decoder_of("luong", unit="lstm"),
+        SUTSKEVER,
+    )
 ]
 
 

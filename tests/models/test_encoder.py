@@ -14,7 +14,7 @@ from tests.reference.translator import Choices
 ENCODERS = [
     *every_cell(),
     *(
-        Choices(encoder="self-attention", context="initial", layers=layers, reverse_source=turned)
+        Choices(encoder="self-attention", layers=layers, reverse_source=turned)
         for layers, turned in itertools.product((1, 2), (False, True))
     ),
 ]

@@ -21,7 +21,8 @@ def test_every_decoder_has_its_old_settings() -> None:
     for five, name in DECODERS.items():
         old = dict(zip(OF_THE_DECODER, five, strict=True))
         assert renamed(old)["decoder"] == name
-        assert old == {**OF_THE_DECODER, **tiny.DECODERS[name]}
+        equations = tiny.decoder_of(name)
+        assert old == {choice: getattr(equations, choice) for choice in OF_THE_DECODER}
 
 
 def test_todays_settings_stay_as_they_are() -> None:
@@ -52,9 +53,19 @@ def test_scope_and_positions_are_part_of_context_and_encoder() -> None:
     assert renamed({"scope": "global", "positions": True, "dropout_readout": None}) == {}
 
 
-def test_a_decoder_that_is_gone_is_said() -> None:
+def test_no_context_was_a_context() -> None:
+    assert renamed({"decoder": "sutskever", "context": "initial"}) == {"decoder": "sutskever"}
+    old = {"order": "before", "output": "linear", "reads": "current", "context": "initial"}
+    assert renamed(old) == {"decoder": "sutskever"}
+    assert renamed({"context": "initial"}, "sutskever", "cpu") == {}
+
+
+@pytest.mark.parametrize(
+    "settings", [{"order": "after", "output": "tanh"}, {"context": "initial", "hidden": 9}]
+)
+def test_a_decoder_that_is_gone_is_said(settings: dict[str, object]) -> None:
     with pytest.raises(CourseError, match="no longer"):
-        renamed({"order": "after", "output": "tanh"})
+        renamed(settings)
 
 
 @pytest.mark.parametrize("table", ["model_config", "recipe", "changes"])

@@ -22,7 +22,7 @@ sentence_pairs = st.lists(
 SELF_ATTENTIVE = [
     replace(choices, encoder="self-attention")
     for choices in every_context()
-    if choices.context in ("additive", "initial")
+    if choices.context in ("additive", "fixed", "initial")
 ]
 
 

@@ -10,6 +10,7 @@ from torch import Tensor
 from course_lib.corpora.batches import Batch, make_batch
 from course_lib.corpora.vocabulary import EOS
 from course_lib.models import EncoderDecoder, ModelConfig, build_model
+from course_lib.models.old_settings import OF_THE_DECODER
 from tests.reference.translator import SCORES, Choices
 
 Pairs = list[tuple[list[int], list[int]]]
@@ -43,7 +44,7 @@ DECODERS: dict[str, dict[str, Any]] = {
         **{"order": "after", "input_feeding": True, "output": "attentional", "reads": "current"}
     },
     "conditional": {"order": "between", "reads": "current"},
-    "sutskever": {"output": "linear", "reads": "current"},
+    "sutskever": {"context": "initial", "output": "linear", "reads": "current"},
     "luong-unfed": {"order": "after", "output": "attentional", "reads": "current"},
     "paper-reads-new-state": {"reads": "current"},
     "paper-tanh-readout": {"output": "tanh"},
@@ -57,23 +58,23 @@ DECODERS: dict[str, dict[str, Any]] = {
 
 def decoder_of(name: str, **others: Any) -> Choices:
     """The equations of a decoder."""
-    return Choices(**DECODERS[name], **others)
+    return Choices(**{**others, **DECODERS[name]})
 
 
 def settings_of(choices: Choices) -> dict[str, Any]:
     """The library's settings for the model of these equations."""
     settings = asdict(choices)
     plain = asdict(Choices())
-    of_decoder = {
-        name: settings.pop(name) for name in ("order", "input_feeding", "output", "reads", "start")
-    }
+    of_decoder = {name: settings.pop(name) for name in OF_THE_DECODER}
     (settings["decoder"],) = (
         name
         for name, chosen in DECODERS.items()
         if of_decoder == {key: chosen.get(key, plain[key]) for key in of_decoder}
     )
     scope = settings.pop("scope")
-    if scope != "global":
+    if choices.context == "initial":
+        del settings["context"]
+    elif scope != "global":
         settings["context"] = f"{scope}-{settings['context']}"
     return settings
 
@@ -102,7 +103,7 @@ def every_context() -> list[Choices]:
             unit="torch",
         )
         for (context, scope), decoder in zip(looks, turns, strict=False)
-    ] + [Choices(context="initial", unit="torch")]  # fmt: skip
+    ] + [decoder_of("sutskever", unit="torch")]  # fmt: skip
 
 
 def every_cell() -> list[Choices]:

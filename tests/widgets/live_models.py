@@ -19,8 +19,7 @@ from course_lib.widgets.modules import worker_script
 from course_lib.widgets.pack import pack
 
 SIZES: dict[str, Any] = {"embedding": 6, "hidden": 5, "alignment": 7, "readout": 4}
-SAME: dict[str, Any] = {"readout": 6}
-TIED: dict[str, Any] = {**SAME, "tying": "all"}
+TIED: dict[str, Any] = {"tying": "all"}
 STUDIED: dict[str, dict[str, Any]] = {
     "the paper's order": {},
     "the paper's units": {"unit": "paper"},
@@ -47,8 +46,9 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "a predicted window": {"context": "local-p-general", "window": 3, "unit": "lstm"},
     "starts at zero": {"decoder": "paper-starts-at-zero", "unit": "paper", "layers": 2},
     "deeper": {"decoder": "conditional", "layers": 2, "unit": "lstm", **TIED},
-    "reads the old state": {"decoder": "conditional-reads-old-state", "tying": "output", **SAME},
+    "reads the old state": {"decoder": "conditional-reads-old-state", "tying": "output"},
     "self-attention": {"encoder": "self-attention", "heads": 2, "layers": 2},
+    "self-attention, fixed": {"encoder": "self-attention", "heads": 2, "context": "fixed"},
     "no positions": {"encoder": "self-attention-without-positions", "heads": 5, "unit": "tanh"},
     "reversed": {"reverse_source": True, "unit": "tanh", "layers": 2},
 }
@@ -72,7 +72,7 @@ def small_run(path: Path = Path("small"), pieces: bool = True, **changes: Any) -
     for parameter in model.parameters():
         parameter.data *= 2
     model.load_state_dict(dequantised(quantised(model.state_dict())))
-    name = {"fixed": "rnnencdec", "initial": "sutskever"}.get(config.context, "rnnsearch")
+    name = "rnnencdec" if config.context == "fixed" else "rnnsearch"
     changes = {f"corpus.{key}": value for key, value in options.items()}
     return Run(path, RunConfig(name, "toy", preset="smoke", changes=changes), model, words, words)
 

@@ -69,7 +69,7 @@ const DECODERS = {
   "paper-tanh-readout": { looks: "before", reads: "old", t: tanh },
   "paper-linear-readout": { looks: "before", reads: "old", t: (deep) => deep },
   "paper-asks-after": { looks: "after", reads: "new", t: maxout },
-  sutskever: { looks: "before", reads: "new", t: (deep) => deep },
+  sutskever: { looks: "before", reads: "new", t: (deep) => deep }, // and sees nothing: it has no context
   luong: { looks: "after", reads: "new", t: tanh },
   "luong-unfed": { looks: "after", reads: "new", t: tanh },
   conditional: { looks: "between", reads: "new", t: maxout },
@@ -82,11 +82,11 @@ class Relative extends EncoderDecoder {
     this.F = this.linear("decoder.F");
     this.upper = Array.from({ length: config.layers - 1 }, (_, k) => this.unitOf(`decoder.upper.${k}`));
     const { W_a, config: { hidden } } = this;
-    const score = config.context.split("-").at(-1);
+    const score = config.decoder === "sutskever" ? null : config.context.split("-").at(-1);
     // concat: W_a [s; h_j] = W_a,left s + W_a,right h_j
     if (score === "concat") [this.W_a, this.U_a] = [columnsOf(W_a, 0, hidden), columnsOf(W_a, hidden, W_a.columns)];
-    this.score = config.context.endsWith("scaled-dot") ? "scaled-dot" : score;
-    const window = config.context.match(/^local-[mp]/)?.[0];
+    this.score = score && config.context.endsWith("scaled-dot") ? "scaled-dot" : score;
+    const window = score && config.context.match(/^local-[mp]/)?.[0];
     if (window) this.window = { kind: window, W: this.linear("decoder.context.window.W_p"), v: this.linear("decoder.context.window.v_p") };
   }
 
@@ -122,8 +122,8 @@ class Relative extends EncoderDecoder {
     const start = this.W_s ? tanh(product(this.W_s, [first]))[0] : new Float32Array(this.config.layers * this.size);
     return {
       annotations, keys: this.keysOf(annotations),
-      start: this.F ? Float32Array.of(...start, ...new Float32Array(this.config.readout)) : start,
-      summary: this.config.context === "initial" ? new Float32Array(0) : annotations.at(-1).subarray(0, hidden),
+      start: this.F ? Float32Array.of(...start, ...new Float32Array(this.F.columns)) : start,
+      summary: annotations.at(-1).subarray(0, encoder.startsWith("self-attention") ? 2 * hidden : hidden),
     };
   }
 
