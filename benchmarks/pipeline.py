@@ -21,7 +21,8 @@ from benchmarks.rounds import peak_memory
 from course_lib.corpora.batches import make_batch
 from course_lib.corpora.counting import counted_blocks, stream_vocabulary
 from course_lib.corpora.streaming import StreamedBatches
-from course_lib.corpora.token_files import Row, TokenFiles, prepare, tokenized
+from course_lib.corpora.token_files import Row, TokenFiles, prepare
+from course_lib.corpora.wmt14 import HOW
 from course_lib.training.recipe import RECIPES
 
 LANGUAGES = ("en", "fr")
@@ -108,7 +109,7 @@ def write_public(folder: Path, pairs: int) -> None:
 
 def tokenise(folder: Path, pairs: int) -> Stage:
     """Stream the public files, tokenise them in one process and write the token files."""
-    return _prepared(folder, "tokenised", pairs, tokenized)
+    return _prepared(folder, "tokenised", pairs, HOW.lines)
 
 
 def write_tokens(folder: Path, pairs: int) -> Stage:
@@ -117,7 +118,7 @@ def write_tokens(folder: Path, pairs: int) -> Stage:
 
 
 def cut(texts: list[str], language: str) -> list[str]:
-    """What `tokenized` makes of text that `write_public` made."""
+    """What `tokenise` makes of text that `write_public` made."""
     return [f"{text.removesuffix('.')} ." for text in texts]
 
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from course_lib.corpora.own import Line, OwnText, links_beside, seen
+from course_lib.corpora.own import FAULTS, Line, OwnText, links_beside
 from course_lib.corpora.tokenization import tokenize
 from course_lib.errors import CourseError
 
@@ -22,10 +22,7 @@ SHOWN = 8
 """Line numbers that a message names."""
 
 MESSAGES = {
-    "unequal": "one side has lines that the other has not: one is lost there or above",
-    "no tab": "no tab, so no second column",
-    "encoding": "not UTF-8",
-    "empty": "a side is empty",
+    **FAULTS,
     "shared": "the same pair is in another split too",
     "language": "a side seems to be in the other side's language",
     "proportion": f"one side is over {PROPORTION} times as long as is usual beside the other",
@@ -70,7 +67,7 @@ class Judge:
         for split in text.splits():
             seen = self.held_out[split] = set[int]()
             for line in text.lines(split):
-                pair = decoded(line)
+                pair = text.read(line)
                 if isinstance(pair, str):
                     continue
                 if split == "train":
@@ -82,11 +79,8 @@ class Judge:
     def faults(self, split: str) -> Iterator[tuple[Line, str | None]]:
         """Every line of a split, with its fault or None."""
         for line in self.text.lines(split):
-            pair = decoded(line)
-            if isinstance(pair, str):
-                yield line, "no tab" if pair == "unequal" and not self.text.path.is_dir() else pair
-            else:
-                yield line, self._fault(split, pair)
+            pair = self.text.read(line)
+            yield line, pair if isinstance(pair, str) else self._fault(split, pair)
 
     def _fault(self, split: str, pair: tuple[str, str]) -> str | None:
         mark = self.text.fingerprint(pair)
@@ -126,18 +120,6 @@ class Judge:
         source, target = self.sides
         common = source.words.keys() & target.words.keys()
         return sum(min(source.share(word), target.share(word)) for word in common) > 0.5
-
-
-def decoded(line: Line) -> tuple[str, str] | str:
-    """The pair on a line, or the kind of its fault."""
-    _, source, target = line
-    if source is None or target is None:
-        return "unequal"
-    try:
-        pair = seen(source), seen(target)
-    except UnicodeDecodeError:
-        return "encoding"
-    return pair if all(pair) else "empty"
 
 
 def check(judge: Judge) -> list[str]:

@@ -19,21 +19,18 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import version
 from itertools import islice, permutations, zip_longest
 from pathlib import Path
 
 import numpy as np
 import platformdirs
 import regex
-from filelock import FileLock
 from numpy.typing import NDArray
 
-from course_lib.corpora import token_files
-from course_lib.corpora.corpus import Corpus, Split
-from course_lib.corpora.token_cache import cached_tokens
-from course_lib.corpora.token_files import Row, TokenFiles
-from course_lib.corpora.tokenization import PROTOCOL, detokenize, tokenize
+from course_lib.corpora.corpus import Corpus
+from course_lib.corpora.token_cache import Splitting
+from course_lib.corpora.token_files import Row, TokenFiles, prepare
+from course_lib.corpora.tokenization import detokenize
 from course_lib.errors import CourseError
 
 IN_MEMORY = 250_000
@@ -42,6 +39,14 @@ HELD_OUT = 1_000
 """Pairs that are split off for val, and as many for test; of a small text a tenth of it each."""
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}([_@][A-Za-z]+)*")
 _SEEN = regex.compile(r"[^\p{Cc}\p{Cf}\p{Z}]")
+
+FAULTS = {
+    "unequal": "one side has lines that the other has not: one is lost there or above",
+    "no tab": "no tab, so no second column",
+    "encoding": "not UTF-8",
+    "empty": "a side is empty",
+}
+"""Why a line is no pair of sentences."""
 
 Line = tuple[int, bytes | None, bytes | None]
 """A line's number, from 1, and its source and target; None for a side that has no such line."""
@@ -117,32 +122,35 @@ class OwnText:
         both = "\t".join(reversed(pair) if self.pair[0] > self.pair[1] else pair).encode()
         return int.from_bytes(hashlib.blake2b(both, digest_size=8).digest(), "big")
 
+    def read(self, line: Line) -> tuple[str, str] | str:
+        """The pair on a line, as text without space around it, or which of `FAULTS` it has."""
+        _, source, target = line
+        if source is None or target is None:
+            return "unequal" if self.path.is_dir() else "no tab"
+        try:
+            pair = seen(source), seen(target)
+        except UnicodeDecodeError:
+            return "encoding"
+        return pair if all(pair) else "empty"
+
     def pairs(self, split: str) -> Iterator[tuple[str, str]]:
-        """The sentence pairs of a split, as text without space around it.
+        """The sentence pairs of a split, as `read` has them.
 
         Raises:
             CourseError: at the first line that is not a pair of sentences in UTF-8.
         """
-        for number, *sides in self.lines(split):
-            try:
-                source, target = (seen(side) for side in sides if side is not None)
-                if source and target:
-                    yield source, target
-                    continue
-                wrong = "a side is empty"
-            except UnicodeDecodeError:
-                wrong = "this is not UTF-8"
-            except ValueError as error:
-                if self.path.is_dir():
-                    raise CourseError(
-                        f"{self.path}: {split}, line {number}: one side has no such line. Look "
-                        "there and above for the line that is lost, and put it back."
-                    ) from error
-                wrong = "there is no tab"
-            raise CourseError(
-                f"{self.path}: {split}, line {number}: {wrong}. `course corpus check {self.path}` "
-                "lists all such lines, and with --fix writes a cleaned copy."
+        for line in self.lines(split):
+            pair = self.read(line)
+            if not isinstance(pair, str):
+                yield pair
+                continue
+            remedy = (
+                "Look there and above for the line that is lost, and put it back."
+                if pair == "unequal"
+                else f"`course corpus check {self.path}` lists all such lines, and with --fix "
+                "writes a cleaned copy."
             )
+            raise CourseError(f"{self.path}: {split}, line {line[0]}: {FAULTS[pair]}. {remedy}")
 
 
 def seen(line: bytes) -> str:
@@ -180,63 +188,20 @@ def is_own(name: str) -> bool:
     return bool(name) and (Path(name).exists() or len({"/", os.sep} & set(name)) > 0)
 
 
-@dataclass(frozen=True)
-class Splitting:
-    """How lines of text become tokens."""
+def _stream(
+    text: OwnText, how: Splitting, kept: NDArray[np.bool_], sha256: dict[str, str]
+) -> TokenFiles:
+    """The kept training pairs, tokenised into the cache; made where they are not yet."""
+    languages = sorted(text.pair)
+    known = [f"{name} {checksum}" for name, checksum in sorted(sha256.items())]
+    folder = cache_folder() / how.key(str(np.count_nonzero(kept)), *languages, *known)
 
-    lowercase: bool
-    tokenized: bool
+    def rows(start: int) -> Iterator[Row]:
+        pairs = (pair for pair, keep in zip(text.pairs("train"), kept, strict=True) if keep)
+        for pair in islice(pairs, start, None):
+            yield dict(zip(text.pair, pair, strict=True))
 
-    def tokens(self, line: str, language: str) -> list[str]:
-        """One line's tokens."""
-        if not self.tokenized:
-            return tokenize(line, language, self.lowercase)
-        return (line.lower() if self.lowercase else line).split()
-
-    def lines(self, texts: list[str], language: str) -> list[str]:
-        """Many lines' tokens, each line's between single spaces."""
-        return [" ".join(self.tokens(text, language)) for text in texts]
-
-    def split(self, pairs: list[tuple[str, str]], languages: tuple[str, str]) -> Split:
-        """Sentence pairs as a split, its tokens kept in the cache."""
-        texts = [[pair[side] for pair in pairs] for side in (0, 1)]
-        source, target = (
-            cached_tokens(
-                cache_folder() / f"{self._key(language, *lines)}.tokens",
-                lines,
-                partial(self.tokens, language=language),
-            )
-            if lines
-            else []
-            for language, lines in zip(languages, texts, strict=True)
-        )
-        return Split(source, target, None, texts[1])
-
-    def _key(self, *parts: str) -> str:
-        text = "\n".join((repr(self), PROTOCOL, version("regex"), *parts))
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-    def stream(self, text: OwnText, kept: NDArray[np.bool_], sha256: dict[str, str]) -> TokenFiles:
-        """The kept training pairs, tokenised into the cache; made where they are not yet."""
-        languages = sorted(text.pair)
-        known = [f"{name} {checksum}" for name, checksum in sorted(sha256.items())]
-        folder = cache_folder() / self._key(str(np.count_nonzero(kept)), *languages, *known)
-
-        def rows(start: int) -> Iterator[Row]:
-            pairs = (pair for pair, keep in zip(text.pairs("train"), kept, strict=True) if keep)
-            for pair in islice(pairs, start, None):
-                yield dict(zip(text.pair, pair, strict=True))
-
-        folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / "preparing"):
-            return token_files.prepare(
-                rows,
-                folder,
-                languages,
-                int(np.count_nonzero(kept)),
-                file_rows=token_files.FILE_ROWS,
-                tokenise=self.lines,
-            )
+    return prepare(rows, folder, languages, int(np.count_nonzero(kept)), how.lines)
 
 
 def own_corpus(path: str, pair: str, *, lowercase: bool = True, tokenized: bool = False) -> Corpus:
@@ -272,16 +237,22 @@ def own_corpus(path: str, pair: str, *, lowercase: bool = True, tokenized: bool 
         parts[split] = list(text.pairs(split))
     if streamed:
         del parts["train"]
-    _check_enough(path, parts, len(place))
+    if empty := [split for split, pairs in parts.items() if not pairs]:
+        raise CourseError(
+            f"{path} has {len(place):,} pairs, of which none is left for {empty[0]}. Give more, or "
+            f"files of their own for {empty[0]}."
+        )
     how = Splitting(lowercase, tokenized)
     return Corpus(
         name=text.path.resolve().name,
         pair=pair,
-        splits={split: how.split(pairs, text.pair) for split, pairs in parts.items()},
+        splits={
+            split: how.split(cache_folder(), pairs, text.pair) for split, pairs in parts.items()
+        },
         sha256=sha256,
         lowercased=lowercase,
         detokenize=" ".join if tokenized else partial(detokenize, language=text.pair[1]),
-        stream=how.stream(text, place == 0, sha256) if streamed else None,
+        stream=_stream(text, how, place == 0, sha256) if streamed else None,
         notes=_notes(hashes, place, missing),
     )
 
@@ -311,15 +282,6 @@ def _places(hashes: Hashes, missing: list[str]) -> NDArray[np.int8]:
     for number in range(len(missing), 0, -1):
         place[hashes < np.uint64(number * share * 2**64)] = number
     return place
-
-
-def _check_enough(path: str, parts: dict[str, list[tuple[str, str]]], pairs: int) -> None:
-    for split, lines in parts.items():
-        if not lines:
-            raise CourseError(
-                f"{path} has {pairs:,} pairs, of which none is left for {split}. Give more, or "
-                f"files of their own for {split}."
-            )
 
 
 def _notes(hashes: dict[str, Hashes], place: NDArray[np.int8], missing: list[str]) -> list[str]:

@@ -143,7 +143,7 @@ def load_corpus(name: str, pair: str = "en-de", **options: Any) -> Corpus:
     if unknown:
         raise CourseError(
             f"The corpus {name} has no option {unknown[0]!r}. "
-            f"Choose among {', '.join(description.options)}."
+            f"It has {', '.join(description.options) or 'none'}."
         )
     _check_options(description, options)
     if description.pairs == TOKENS and pair in ("en-de", *TOKENS):

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from filelock import FileLock
 from tqdm import tqdm
 
-from course_lib.corpora.tokenization import tokenize
 from course_lib.errors import CourseError
 from course_lib.files import sha256_of, write_atomically
 
@@ -116,59 +116,58 @@ def prepare(
     folder: Path,
     languages: Sequence[str],
     total: int,
+    tokenise: Callable[[list[str], str], list[str]],
     workers: int | None = None,
-    file_rows: int = FILE_ROWS,
-    tokenise: Callable[[list[str], str], list[str]] | None = None,
 ) -> TokenFiles:
     """Tokenise up to `total` pairs of a corpus into `folder`, and hand back what lies there.
 
     Pairs of which a side is empty are left out. Memory is that of one file, however long the corpus
-    is. Stopped at any moment, the next call goes on with the first file that is missing.
+    is. Stopped at any moment, the next call goes on with the first file that is missing. Of several
+    processes that call at once one does it, and the others wait.
 
     Args:
         rows_from: the corpus from the row with this number (from 0) on.
         folder: where to write; belongs to this corpus alone.
         languages: the columns, which are also the languages whose rules split the text.
         total: rows to read at most.
+        tokenise: makes lines of tokens from lines of text in a language.
         workers: processes that tokenise; as many as there are cores by default. A corpus of less
             than a file needs none.
-        tokenise: makes lines of tokens from lines of text in a language; `tokenized` by default.
     """
-    tokenise = tokenise or tokenized
-    manifest = read_manifest(folder)
-    if manifest["finished"]:
-        return TokenFiles(folder)
-    done = len(manifest["files"])
-    rows = iter(rows_from(done * file_rows))
-    with (
-        ExitStack() as stack,
-        tqdm(
-            total=total,
-            initial=done * file_rows,
-            desc="tokenising",
-            unit=" pairs",
-            unit_scale=True,
-            disable=None,
-        ) as bar,
-    ):
+    folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder / "preparing"), ExitStack() as stack:
+        manifest = read_manifest(folder)
+        if manifest["finished"]:
+            return TokenFiles(folder)
+        done = len(manifest["files"])
+        rows = iter(rows_from(done * FILE_ROWS))
+        workers = workers or os.cpu_count() or 1
         pool: Executor | None = None
-        while wanted := min(file_rows, total - done * file_rows):
-            chunk = list(islice(rows, wanted))
-            if len(chunk) == file_rows and pool is None and (workers or os.cpu_count() or 1) > 1:
+        bar = stack.enter_context(
+            tqdm(
+                desc="tokenising",
+                total=total,
+                initial=done * FILE_ROWS,
+                unit=" pairs",
+                unit_scale=True,
+                disable=None,
+            )
+        )
+        while not manifest["finished"]:
+            chunk = list(islice(rows, min(FILE_ROWS, total - done * FILE_ROWS)))
+            if len(chunk) == FILE_ROWS and pool is None and workers > 1:
                 # A fresh process, not a copy of this one: a copy would hold torch's locks.
                 pool = stack.enter_context(
-                    ProcessPoolExecutor(workers or os.cpu_count(), mp_context=get_context("spawn"))
+                    ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
                 )
-            columns = {x: _column(chunk, x, pool, tokenise) for x in languages}
             if chunk:
+                columns = {x: _column(chunk, x, pool, tokenise) for x in languages}
                 manifest["files"].append(_write(file_path(folder, done), columns))
                 done += 1
                 bar.update(len(chunk))
-            manifest["finished"] = len(chunk) < file_rows or done * file_rows >= total
+            manifest["finished"] = len(chunk) < FILE_ROWS or done * FILE_ROWS >= total
             write_atomically(folder / MANIFEST, json.dumps(manifest) + "\n")
-            if manifest["finished"]:
-                break
-    return TokenFiles(folder)
+        return TokenFiles(folder)
 
 
 def _column(
@@ -181,11 +180,6 @@ def _column(
     parts = [texts[i : i + CHUNK] for i in range(0, len(texts), CHUNK)]
     run = map if pool is None else pool.map
     return [line for part in run(tokenise, parts, [language] * len(parts)) for line in part]
-
-
-def tokenized(texts: list[str], language: str) -> list[str]:
-    """Lines of text as their Moses tokens between single spaces, with the case they have."""
-    return [" ".join(tokenize(text, language, lowercase=False)) for text in texts]
 
 
 def _write(path: Path, columns: dict[str, list[str]]) -> dict[str, Any]:

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import platformdirs
-from filelock import FileLock
 
-from course_lib.corpora.corpus import Corpus, Split
+from course_lib.corpora.corpus import Corpus
+from course_lib.corpora.token_cache import Splitting
 from course_lib.corpora.token_files import Row, TokenFiles, prepare, read_manifest
-from course_lib.corpora.tokenization import PROTOCOL, detokenize, tokenize
+from course_lib.corpora.tokenization import PROTOCOL, detokenize
 from course_lib.errors import CourseError
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ HUB = f"hf://datasets/wmt/wmt14@{REVISION}/fr-en"
 SPLITS = {"train": "train", "val": "validation", "test": "test"}
 """The names of the splits here and there."""
 BLOCK = 1_000
+HOW = Splitting(lowercase=False, tokenized=False)
 
 
 def wmt14(pair: str = "en-fr", *, train: int = ROWS) -> Corpus:
@@ -44,23 +45,17 @@ def wmt14(pair: str = "en-fr", *, train: int = ROWS) -> Corpus:
 
     The first call reads and tokenises the first `train` training pairs into the cache; stopped, the
     next one goes on.
-    Raises CourseError for an unknown pair, where neither the files nor the network are at hand, and
-    for rows of another format.
+    Raises CourseError where neither the files nor the network are at hand, and for rows of another
+    format.
     """
-    if pair not in PAIRS:
-        raise CourseError(f"wmt14 has no pair {pair!r}. Choose one of {', '.join(PAIRS)}.")
     source, target = pair.split("-")
     splits = {}
     used = {}
     for split in ("val", "test"):
-        rows = list(stream(split))
-        sides = [[row[language] for row in rows] for language in (source, target)]
-        used[split] = hashlib.sha256("\n".join(sides[0] + sides[1]).encode()).hexdigest()
-        tokens = [
-            [tokenize(text, language, lowercase=False) for text in texts]
-            for language, texts in zip((source, target), sides, strict=True)
-        ]
-        splits[split] = Split(tokens[0], tokens[1], None, sides[1])
+        pairs = [(row[source], row[target]) for row in stream(split)]
+        sides = [text for side in zip(*pairs, strict=True) for text in side]
+        used[split] = hashlib.sha256("\n".join(sides).encode()).hexdigest()
+        splits[split] = HOW.split(cache_folder(), pairs, (source, target))
     files = training_files(train)
     return Corpus(
         name="wmt14",
@@ -74,14 +69,8 @@ def wmt14(pair: str = "en-fr", *, train: int = ROWS) -> Corpus:
 
 
 def training_files(train: int = ROWS) -> TokenFiles:
-    """The first `train` training pairs, tokenised; made where they are not yet.
-
-    Of several processes that want them one makes them, and the others wait.
-    """
-    folder = prepared_folder(train)
-    folder.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder / "preparing"):
-        return prepare(partial(stream, "train"), folder, LANGUAGES, train)
+    """The first `train` training pairs, tokenised; made where they are not yet."""
+    return prepare(partial(stream, "train"), prepared_folder(train), LANGUAGES, train, HOW.lines)
 
 
 def verify() -> TokenFiles:

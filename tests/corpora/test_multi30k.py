@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from course_lib.corpora import multi30k as module
+from course_lib.corpora import token_cache
 from course_lib.corpora.multi30k import CHECKSUMS, fetch, locate, multi30k, verify
 from course_lib.errors import CourseError
 
@@ -21,12 +22,11 @@ TEXTS = {
     "fr": ["La balle d'un chien est là.", "Deux filles chantent.", "Quelqu'un dit « Oui »."],
 }
 SPLITS = ("train", "val", "test_2016_flickr", "test_2017_flickr")
-UNREACHABLE = "http://127.0.0.1:1/raw"
 
 
 @pytest.fixture
 def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder like the data set's, with no copy of it on this machine and an empty cache."""
+    """A folder like the data set's; no copy of it at hand, an empty cache and no network."""
     monkeypatch.delenv("COURSE_DATA", raising=False)
     monkeypatch.setattr(module, "cache_folder", lambda: tmp_path / "cache")
     monkeypatch.setattr("course_lib.corpora.download.time.sleep", lambda seconds: None)
@@ -36,12 +36,9 @@ def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for split in SPLITS:
         for language, lines in TEXTS.items():
             write(folder / f"{split}.{language}.gz", lines)
+    monkeypatch.setattr(module, "CHECKSUMS", sums(folder))
+    monkeypatch.setattr(module, "URL", "http://127.0.0.1:1/raw")
     return folder
-
-
-@pytest.fixture
-def checksums(published: Path) -> dict[str, str]:
-    return sums(published)
 
 
 @pytest.fixture
@@ -52,12 +49,15 @@ def data(published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 
 @pytest.fixture
-def url(published: Path) -> Iterator[str]:
+def online(published: Path) -> Iterator[pytest.MonkeyPatch]:
+    """The network is there; `undo` takes it away again."""
     handler = partial(QuietHandler, directory=str(published))
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(module, "URL", f"http://127.0.0.1:{server.server_address[1]}")
+            yield patch
         server.shutdown()
         thread.join()
 
@@ -75,9 +75,9 @@ def sums(folder: Path) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir()}
 
 
-def refusal(**arguments: object) -> str:
+def refusal() -> str:
     with pytest.raises(CourseError) as caught:
-        multi30k(**{"url": UNREACHABLE} | arguments)  # the network is never an answer here
+        multi30k()
     text = str(caught.value)
     assert "\n" not in text
     return text
@@ -92,10 +92,8 @@ def test_table_names_three_languages_of_every_split() -> None:
 
 
 @pytest.mark.parametrize("pair", module.PAIRS)
-def test_sides_are_aligned_and_references_are_the_published_text(
-    pair: str, data: Path, checksums: dict[str, str]
-) -> None:
-    corpus = multi30k(pair, checksums=checksums, url=UNREACHABLE)
+def test_sides_are_aligned_and_references_are_the_published_text(pair: str, data: Path) -> None:
+    corpus = multi30k(pair)
     source, target = pair.split("-")
     assert (corpus.name, corpus.pair, corpus.lowercased) == ("multi30k", pair, True)
     assert list(corpus.splits) == list(SPLITS)
@@ -105,84 +103,81 @@ def test_sides_are_aligned_and_references_are_the_published_text(
         assert split.links is None
     assert corpus.sha256 == {
         name: checksum
-        for name, checksum in checksums.items()
+        for name, checksum in module.CHECKSUMS.items()
         if name.split(".")[1] in (source, target)
     }
     assert corpus.detokenize(corpus.splits["val"].target[1]) == TEXTS[target][1].lower()
 
 
 def test_second_load_tokenises_nothing_and_gives_the_same(
-    data: Path, checksums: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = multi30k(checksums=checksums)
-    monkeypatch.setattr(module, "tokenize", None)
-    assert multi30k(checksums=checksums).splits == first.splits
+    first = multi30k()
+    monkeypatch.setattr(token_cache, "tokenize", None)
+    assert multi30k().splits == first.splits
 
 
 @pytest.mark.parametrize("damage", [b"", b"half a line", None])
-def test_damaged_cache_is_made_anew(
-    data: Path, checksums: dict[str, str], tmp_path: Path, damage: bytes | None
-) -> None:
-    first = multi30k(checksums=checksums)
+def test_damaged_cache_is_made_anew(data: Path, tmp_path: Path, damage: bytes | None) -> None:
+    first = multi30k()
     for entry in (tmp_path / "cache").glob("*.tokens"):
         entry.write_bytes(entry.read_bytes()[:-3] if damage is None else damage)
-    assert multi30k(checksums=checksums).splits == first.splits
+    assert multi30k().splits == first.splits
 
 
 def test_other_text_under_the_same_name_never_meets_old_tokens(
-    data: Path, checksums: dict[str, str]
+    data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    multi30k(checksums=checksums)
+    multi30k()
     write(data / "val.en.gz", ["New text.", "Two girls sing.", "And more."])
-    corpus = multi30k(checksums=sums(data))
-    assert corpus.splits["val"].source[0] == ["new", "text", "."]
+    monkeypatch.setattr(module, "CHECKSUMS", sums(data))
+    assert multi30k().splits["val"].source[0] == ["new", "text", "."]
 
 
-def test_unwritable_cache_costs_time_only(
-    data: Path, checksums: dict[str, str], tmp_path: Path
-) -> None:
+def test_unwritable_cache_costs_time_only(data: Path, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file where the folder should be")
-    assert len(multi30k(checksums=checksums).splits["train"]) == 3
+    assert len(multi30k().splits["train"]) == 3
 
 
 def test_missing_files_are_downloaded_and_then_found_offline(
-    url: str, checksums: dict[str, str], tmp_path: Path
+    online: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    corpus = multi30k("en-fr", checksums=checksums, url=url)
+    corpus = multi30k("en-fr")
     assert list(corpus.splits) == list(SPLITS[:3])  # only what is required is downloaded unasked
-    assert multi30k("en-fr", checksums=checksums, url=UNREACHABLE).splits == corpus.splits
+    online.undo()
+    assert multi30k("en-fr").splits == corpus.splits
     assert locate("train.fr.gz") == tmp_path / "cache" / "train.fr.gz"
 
 
-def test_course_data_comes_before_the_cache(
-    url: str, data: Path, checksums: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_course_data_comes_before_the_cache(online: pytest.MonkeyPatch, data: Path) -> None:
     assert locate("val.de.gz") == data / "val.de.gz"
     (data / "val.de.gz").unlink()
-    assert fetch(checksums=checksums, url=url)
+    assert fetch()
     assert locate("val.de.gz") == module.cache_folder() / "val.de.gz"
     assert locate("val.en.gz") == data / "val.en.gz"
 
 
 def test_fetch_gets_everything_once_and_replaces_what_is_damaged(
-    url: str, published: Path, checksums: dict[str, str]
+    online: pytest.MonkeyPatch, published: Path
 ) -> None:
-    paths = fetch(checksums=checksums, url=url)
+    paths = fetch()
     assert {path.name: path.read_bytes() for path in paths} == {
         path.name: path.read_bytes() for path in published.iterdir()
     }
     damaged = module.cache_folder() / "val.en.gz"
     damaged.write_bytes(damaged.read_bytes()[:-5])
-    assert "Run `course corpus fetch multi30k`" in refusal(checksums=checksums)
+    assert "Run `course corpus fetch multi30k`" in refusal()
+    fetch()
+    online.undo()
+    assert fetch() == paths
+    damaged.write_bytes(b"")
     with pytest.raises(CourseError, match="refused"):
-        fetch(checksums=checksums, url=UNREACHABLE)
-    fetch(checksums=checksums, url=url)
-    assert fetch(checksums=checksums, url=UNREACHABLE) == paths
+        fetch()
 
 
-def test_offline_the_error_says_which_files_go_where(checksums: dict[str, str]) -> None:
-    text = refusal(checksums=checksums)
-    for part in ("train.en.gz", "test_2016_flickr.de.gz", str(module.cache_folder()), UNREACHABLE):
+def test_offline_the_error_says_which_files_go_where(published: Path) -> None:
+    text = refusal()
+    for part in ("train.en.gz", "test_2016_flickr.de.gz", str(module.cache_folder()), module.URL):
         assert part in text
     assert "val.fr.gz" not in text  # not of this pair
     assert not list(module.cache_folder().glob("*.gz"))
@@ -190,45 +185,25 @@ def test_offline_the_error_says_which_files_go_where(checksums: dict[str, str]) 
 
 @pytest.mark.parametrize("keep", [slice(0, -4), slice(0, 0), slice(1, None)])
 def test_truncated_or_altered_file_is_refused_and_the_users_copy_is_left_alone(
-    keep: slice, url: str, data: Path, checksums: dict[str, str]
+    keep: slice, online: pytest.MonkeyPatch, data: Path
 ) -> None:
     bad = data / "train.de.gz"
     bad.write_bytes(bad.read_bytes()[keep])
     left = bad.read_bytes()
-    text = refusal(checksums=checksums, url=url)
+    text = refusal()
     assert str(bad) in text
     assert "Delete or replace it" in text
     with pytest.raises(CourseError, match="Delete or replace it"):
-        fetch(checksums=checksums, url=url)
+        fetch()
     assert bad.read_bytes() == left
     assert not module.cache_folder().exists()
 
 
-@pytest.mark.parametrize(
-    "content",
-    [b"not gzip at all", gzip.compress(b"\xff\xfe", mtime=0), b"\x1f\x8b\x08"],
-    ids=["text", "not UTF-8", "cut off"],  # a time in a name is another for every process
-)
-def test_file_that_is_no_compressed_text_is_refused(data: Path, content: bytes) -> None:
-    (data / "val.en.gz").write_bytes(content)
-    assert "val.en.gz is not gzip-compressed UTF-8 text" in refusal(checksums=sums(data))
-
-
-def test_languages_of_different_length_are_refused(data: Path) -> None:
-    write(data / "val.de.gz", TEXTS["de"][:2])
-    text = refusal(checksums=sums(data))
-    assert "3 lines" in text
-    assert "val.de.gz" in text
-    states = {entry.name: entry.state for entry in verify(checksums=sums(data))}
-    assert states["val.de.gz"] == "mismatched"
-    assert states["train.de.gz"] == "ok"
-
-
-def test_verify_tells_ok_from_missing_and_damaged(data: Path, checksums: dict[str, str]) -> None:
+def test_verify_tells_ok_from_missing_and_damaged(data: Path) -> None:
     (data / "val.en.gz").write_bytes(b"")
     (data / "test_2017_flickr.fr.gz").unlink()
-    found = {entry.name: entry for entry in verify(checksums=checksums)}
-    assert list(found) == list(checksums)
+    found = {entry.name: entry for entry in verify()}
+    assert list(found) == list(module.CHECKSUMS)
     assert (found["val.en.gz"].state, found["val.en.gz"].required) == ("damaged", True)
     missing = found["test_2017_flickr.fr.gz"]
     assert (missing.state, missing.path, missing.required) == ("missing", None, False)

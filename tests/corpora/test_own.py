@@ -151,8 +151,8 @@ def test_a_large_text_is_streamed_and_has_the_same_pairs(
 @pytest.mark.parametrize(
     ("line", "wrong"),
     [
-        (b"no second column", "line 3: there is no tab"),
-        (b"caf\xe9\tcaf\xc3\xa9", "line 3: this is not UTF-8"),
+        (b"no second column", "line 3: no tab"),
+        (b"caf\xe9\tcaf\xc3\xa9", "line 3: not UTF-8"),
         (b"something\t ", "line 3: a side is empty"),
         (b"something\t\xe2\x80\x8b", "line 3: a side is empty"),
     ],
@@ -168,7 +168,7 @@ def test_a_bad_line_of_a_table_is_named(tmp_path: Path, line: bytes, wrong: str)
 def test_sides_of_different_length_are_refused(folder: Path) -> None:
     with (folder / "train.es").open("a") as side:
         side.write("Uno más.\n")
-    with pytest.raises(CourseError, match="train, line 301: one side has no such line") as caught:
+    with pytest.raises(CourseError, match="train, line 301: one side has lines") as caught:
         own_corpus(str(folder), "en-es")
     assert "--fix" not in str(caught.value)  # which cannot mend this
 

@@ -5,12 +5,13 @@ from itertools import islice
 
 import pytest
 
-from course_lib.corpora import streaming
+from course_lib.corpora import streaming, token_files
 from course_lib.corpora.batches import EncodedPair
 from course_lib.corpora.counting import counted_blocks, stream_vocabulary
 from course_lib.corpora.streaming import StreamedBatches
 from course_lib.corpora.token_files import TokenFiles, prepare
 from course_lib.corpora.vocabulary import UNK, Vocabulary
+from course_lib.corpora.wmt14 import HOW
 
 LANGUAGES = ("en", "fr")
 LONGEST = 9
@@ -31,7 +32,9 @@ def rows() -> list[dict[str, str]]:
 @pytest.fixture(scope="module")
 def files(rows: list[dict[str, str]], tmp_path_factory: pytest.TempPathFactory) -> TokenFiles:
     folder = tmp_path_factory.mktemp("tokens")
-    return prepare(lambda start: rows[start:], folder, LANGUAGES, 1000, workers=1, file_rows=90)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(token_files, "FILE_ROWS", 90)
+        return prepare(lambda start: rows[start:], folder, LANGUAGES, 1000, HOW.lines, workers=1)
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,10 @@ import pytest
 from course_lib.corpora import token_files, wmt14
 from course_lib.corpora.corpus import first_pairs
 from course_lib.corpora.registry import load_corpus
+from course_lib.corpora.token_cache import Splitting
 from course_lib.corpora.token_files import Row, TokenFiles, prepare
 from course_lib.corpora.tokenization import tokenize
+from course_lib.corpora.wmt14 import HOW
 from course_lib.errors import CourseError
 from course_lib.training import (
     RunConfig,
@@ -55,7 +57,7 @@ def test_both_directions_share_what_is_prepared(
     published: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = load_corpus("wmt14", "en-fr")
-    monkeypatch.setattr(token_files, "tokenized", None)  # would raise if it were called
+    monkeypatch.setattr(Splitting, "lines", None)  # would raise if it were called
     other = load_corpus("wmt14", "fr-en")
     assert one.stream == other.stream
     assert one.splits["val"].source == other.splits["val"].target
@@ -84,7 +86,11 @@ def test_a_part_of_the_corpus_is_its_beginning(published: Path) -> None:
     assert lines(few) == lines(all_of_them)[:70]
 
 
-def test_a_stopped_preparation_goes_on_to_the_same_files(published: Path, tmp_path: Path) -> None:
+def test_a_stopped_preparation_goes_on_to_the_same_files(
+    published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(token_files, "FILE_ROWS", 30)
+
     class Killed(Exception):
         pass
 
@@ -93,7 +99,7 @@ def test_a_stopped_preparation_goes_on_to_the_same_files(published: Path, tmp_pa
         raise Killed
 
     def run(name: str, rows: Callable[[int], Iterator[Row]]) -> TokenFiles:
-        return prepare(rows, tmp_path / name, ("en", "fr"), 1000, workers=1, file_rows=30)
+        return prepare(rows, tmp_path / name, ("en", "fr"), 1000, HOW.lines, workers=1)
 
     def rest(start: int) -> Iterator[Row]:
         read.append(start)
@@ -109,15 +115,18 @@ def test_a_stopped_preparation_goes_on_to_the_same_files(published: Path, tmp_pa
     assert len(whole.paths()) == 5
 
 
-def test_worker_processes_give_the_same_files(published: Path, tmp_path: Path) -> None:
+def test_worker_processes_give_the_same_files(
+    published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(token_files, "FILE_ROWS", TRAIN)
     alone, together = (
         prepare(
             lambda start: wmt14.stream("train", start),
             tmp_path / f"{workers}",
             ("en", "fr"),
             TRAIN,
-            workers=workers,
-            file_rows=TRAIN,
+            HOW.lines,
+            workers,
         )
         for workers in (1, 2)
     )
@@ -134,7 +143,7 @@ def test_what_the_manifest_says_is_counted(published: Path) -> None:
 
 def test_a_pair_with_an_empty_side_is_left_out(tmp_path: Path) -> None:
     rows = [{"en": "One .", "fr": "Un ."}, {"en": " ", "fr": "Rien ."}, {"en": "Two", "fr": "Deux"}]
-    files = prepare(lambda start: rows[start:], tmp_path, ("en", "fr"), 10)
+    files = prepare(lambda start: rows[start:], tmp_path, ("en", "fr"), 10, HOW.lines)
     assert lines(files) == [("One .", "Un ."), ("Two", "Deux")]
 
 
