@@ -19,8 +19,7 @@ import numpy as np
 from benchmarks.machine import about
 from benchmarks.rounds import peak_memory
 from course_lib.corpora.batches import make_batch
-from course_lib.corpora.counting import counted_blocks, stream_vocabulary
-from course_lib.corpora.streaming import StreamedBatches
+from course_lib.corpora.streaming import StreamedBatches, counted_blocks, stream_vocabulary
 from course_lib.corpora.token_files import Row, TokenFiles, prepare
 from course_lib.corpora.wmt14 import HOW
 from course_lib.training.recipe import RECIPES

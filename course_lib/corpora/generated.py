@@ -1,7 +1,8 @@
 """What the generated corpora share: whose split a sentence is, and how splits are filled."""
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator
+from random import Random
 from typing import NamedTuple
 
 from course_lib.corpora.corpus import Corpus, Link, Split
@@ -23,73 +24,57 @@ class SentencePair(NamedTuple):
         return SentencePair(self.target, self.source, frozenset((j, i) for i, j in self.links))
 
 
-def split_of(source: list[str]) -> str:
+def split_of(sentence: str) -> str:
     """The split of a source sentence, whatever the seed: 80% train, 10% val, 10% test."""
-    digest = hashlib.sha256(" ".join(source).encode()).digest()
-    remainder = int.from_bytes(digest[:8], "big") % 100
+    remainder = _number(sentence) % 100
     return "train" if remainder < 80 else "val" if remainder < 90 else "test"
 
 
-def seed_number(name: str, seed: int) -> int:
-    """A seed for `random.Random`, far from the neighbouring seeds' and the other corpora's."""
-    return int.from_bytes(hashlib.sha256(f"{name}:{seed}".encode()).digest()[:8], "big")
+def random_stream(name: str, seed: int) -> Random:
+    """Random numbers far from those of the neighbouring seeds and of the other corpora."""
+    return Random(_number(f"{name}:{seed}"))
 
 
-def fill_splits(
-    stream: Iterable[SentencePair], sizes: dict[str, int]
-) -> dict[str, list[SentencePair]]:
-    """Distinct sentence pairs for each split, in the order in which the stream brings them.
-
-    Every split is a prefix of what its seed has: asking for more never changes the first ones.
-
-    Raises
-    ------
-    CourseError
-        When the stream brings no new sentence any more for a split that is not full.
-    """
-    filled: dict[str, list[SentencePair]] = {name: [] for name in sizes}
-    seen: set[str] = set()
-    missing = sum(sizes.values())
-    waited = 0
-    if not missing:
-        return filled
-    for pair in stream:
-        name = split_of(pair.source)
-        text = " ".join(pair.source)
-        if len(filled[name]) < sizes[name] and text not in seen:
-            seen.add(text)
-            filled[name].append(pair)
-            missing -= 1
-            waited = 0
-            if not missing:
-                return filled
-        waited += 1
-        if waited == PATIENCE:
-            break
-    counts = ", ".join(f"{len(filled[name])} of {size} {name}" for name, size in sizes.items())
-    raise CourseError(
-        f"There are too few different sentences of these lengths ({counts}). "
-        "Ask for fewer sentences or a wider range of lengths."
-    )
+def _number(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
 def generated_corpus(
     name: str,
     pair: str,
-    stream: Iterable[SentencePair],
+    stream: Iterator[SentencePair],
     sizes: dict[str, int],
     parameters: dict[str, object],
     detokenize: Callable[[list[str]], str],
     swap: bool = False,
 ) -> Corpus:
-    """A corpus filled from a stream; `swap` exchanges the sides after the splits are decided."""
-    if min(sizes.values()) < 0:
-        raise CourseError("A split cannot have a negative number of sentences. Ask for 0 or more.")
+    """A corpus of distinct sentence pairs, in the order in which an endless stream brings them.
+
+    Every split is a prefix of what its seed has: asking for more never changes the first ones.
+    `swap` exchanges the sides after the splits are decided. Raises CourseError when the stream
+    brings no new sentence any more for a split that is not full.
+    """
+    filled: dict[str, list[SentencePair]] = {split: [] for split in sizes}
+    seen: set[str] = set()
+    waited = 0
+    while any(len(filled[split]) < size for split, size in sizes.items()):
+        drawn = next(stream)
+        text = " ".join(drawn.source)
+        split = split_of(text)
+        waited += 1
+        if len(filled[split]) < sizes[split] and text not in seen:
+            seen.add(text)
+            filled[split].append(drawn.swapped() if swap else drawn)
+            waited = 0
+        if waited == PATIENCE:
+            counts = ", ".join(f"{len(filled[one])} of {size} {one}" for one, size in sizes.items())
+            raise CourseError(
+                f"There are too few different sentences of these lengths ({counts}). "
+                "Ask for fewer sentences or a wider range of lengths."
+            )
     digest = hashlib.sha256(repr([name, pair, parameters, sizes]).encode())
     splits = {}
-    for split, pairs in fill_splits(stream, sizes).items():
-        if swap:
-            pairs = [one.swapped() for one in pairs]
+    for split, pairs in filled.items():
         for source, target, links in pairs:
             text = f"{split}\t{' '.join(source)}\t{' '.join(target)}\t{sorted(links)}\n"
             digest.update(text.encode())

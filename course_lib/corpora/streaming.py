@@ -1,10 +1,13 @@
-"""Minibatches of a corpus on disk: shuffled with a buffer, sorted in pools, cut by size.
+"""A corpus on disk, read without holding it: its most frequent words, and its minibatches.
 
-Only the buffer is in memory, as numbers without padding. What an epoch yields depends on the seed,
-the epoch and the files alone, so a position in it is the number of a minibatch.
+Minibatches are shuffled with a buffer, sorted in pools, cut by size. Only the buffer is in memory,
+as numbers without padding, and the counts of words. What an epoch yields depends on the seed, the
+epoch and the files alone, so a position in it is the number of a minibatch.
 """
 
+import json
 import random
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,6 +19,7 @@ from numpy.typing import NDArray
 from course_lib.corpora.batches import POOL_BATCHES, EncodedPair
 from course_lib.corpora.token_files import TokenFiles
 from course_lib.corpora.vocabulary import UNK, Vocabulary
+from course_lib.files import write_atomically
 
 if TYPE_CHECKING:
     import pyarrow
@@ -128,3 +132,33 @@ def pairs_at(pairs: "pyarrow.Table", index: Positions) -> list[EncodedPair]:
         numbers, starts = lists.values.to_numpy(), lists.offsets.to_numpy()
         sides.append([numbers[start:end].tolist() for start, end in pairwise(starts)])
     return list(zip(*sides, strict=True))
+
+
+def counted_blocks(files: TokenFiles, language: str) -> Iterator[dict[str, int]]:
+    """How often each word stands in one block after the other of a corpus on disk."""
+    from pyarrow import compute
+
+    for block in files.blocks([language]):
+        words = compute.value_counts(compute.split_pattern(block.column(0), " ").flatten())
+        yield dict(
+            zip(
+                words.field("values").to_pylist(),
+                words.field("counts").to_pylist(),
+                strict=True,
+            )
+        )
+
+
+def stream_vocabulary(
+    files: TokenFiles, language: str, min_frequency: int = 1, max_words: int | None = None
+) -> Vocabulary:
+    """The most frequent words of one language; counted once and then kept beside the files."""
+    cache = files.folder / f"words.{language}.{min_frequency}.{max_words or 'all'}.json"
+    if cache.is_file():
+        return Vocabulary(tuple(json.loads(cache.read_text(encoding="utf-8"))))
+    counts: Counter[str] = Counter()
+    for block in counted_blocks(files, language):
+        counts.update(block)
+    vocabulary = Vocabulary.from_counts(counts, min_frequency, max_words)
+    write_atomically(cache, json.dumps(vocabulary.tokens, ensure_ascii=False) + "\n")
+    return vocabulary

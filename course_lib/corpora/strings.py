@@ -4,12 +4,12 @@ Made for experiments of a minute. The words are syllables; they mean nothing, so
 length and the order of a string decide how hard it is.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from random import Random
 
-from course_lib.corpora.corpus import Corpus, Link
-from course_lib.corpora.generated import SentencePair, generated_corpus, seed_number
+from course_lib.corpora.corpus import Corpus
+from course_lib.corpora.generated import SentencePair, generated_corpus, random_stream
 from course_lib.errors import CourseError
 
 SYLLABLES = tuple(consonant + vowel for consonant in "bdfgklmnprst" for vowel in "aeiou")
@@ -21,12 +21,6 @@ OTHERS = SYLLABLES[:44]
 """With the verbs and the comma, 60 words again."""
 
 _SHORTEST_CLAUSE, _LONGEST_CLAUSE = 3, 8
-Maker = Callable[[Random, int], SentencePair]
-
-
-def join(tokens: list[str]) -> str:
-    """The tokens as text: one space between two of them."""
-    return " ".join(tokens)
 
 
 def _pick(rng: Random, words: tuple[str, ...]) -> str:
@@ -70,36 +64,19 @@ def _verb_final(rng: Random, length: int) -> SentencePair:
         stay = [start + i for i in range(clause) if i not in verbs]
         order += stay + [start + i for i in sorted(verbs)]
     target = [source[i] for i in order]
-    links: frozenset[Link] = frozenset((i, j) for j, i in enumerate(order))
-    return SentencePair(source, target, links)
+    return SentencePair(source, target, frozenset((i, j) for j, i in enumerate(order)))
 
 
-MAKERS: dict[str, Maker] = {"copy": _copied, "reverse": _reversed, "verbs": _verb_final}
+MAKERS = {"copy": _copied, "reverse": _reversed, "verbs": _verb_final}
 
 
 def token_strings(
     name: str, seed: int = 0, *, min_length: int = 4, max_length: int = 20
 ) -> Iterator[SentencePair]:
-    """Endless pairs of the task "copy", "reverse" or "verbs", every length equally likely.
-
-    Raises
-    ------
-    CourseError
-        For another task or lengths that contradict each other.
-    """
-    if name not in MAKERS:
-        raise CourseError(f"There is no task {name!r}. Use copy, reverse or verbs.")
-    if not 1 <= min_length <= max_length:
-        raise CourseError(
-            f"No string has {min_length} to {max_length} tokens. "
-            "Give 1 or more, the smaller number first."
-        )
-    return _stream(MAKERS[name], Random(seed_number(name, seed)), min_length, max_length)
-
-
-def _stream(make: Maker, rng: Random, shortest: int, longest: int) -> Iterator[SentencePair]:
+    """Endless pairs of the task "copy", "reverse" or "verbs", every length equally likely."""
+    rng = random_stream(name, seed)
     while True:
-        yield make(rng, shortest + int(rng.random() * (longest - shortest + 1)))
+        yield MAKERS[name](rng, min_length + int(rng.random() * (max_length - min_length + 1)))
 
 
 def string_corpus(
@@ -112,14 +89,19 @@ def string_corpus(
     val: int = 500,
     test: int = 1_000,
 ) -> Corpus:
-    """Token strings of a task as a corpus. Lengths in tokens, every one equally likely."""
+    """Token strings of a task as a corpus; raises CourseError where no string has such a length."""
+    if not 1 <= min_length <= max_length:
+        raise CourseError(
+            f"No string has {min_length} to {max_length} tokens. "
+            "Give 1 or more, the smaller number first."
+        )
     return generated_corpus(
         name,
         "tokens",
         token_strings(name, seed, min_length=min_length, max_length=max_length),
         {"train": train, "val": val, "test": test},
         {"seed": seed, "min_length": min_length, "max_length": max_length},
-        join,
+        " ".join,
     )
 
 

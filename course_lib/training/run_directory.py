@@ -22,8 +22,8 @@ import torch
 import yaml
 
 from course_lib.corpora.corpus import Corpus
-from course_lib.corpora.counting import stream_vocabulary
 from course_lib.corpora.own import is_own
+from course_lib.corpora.streaming import stream_vocabulary
 from course_lib.corpora.subwords import Pieces
 from course_lib.corpora.tokenization import UNSPACED, detokenize, rules_of, tokenize
 from course_lib.corpora.vocabulary import Vocabulary

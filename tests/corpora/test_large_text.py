@@ -20,7 +20,7 @@ from pathlib import Path
 os.cpu_count = lambda: 1  # tokenising processes would be counted apart
 from course_lib.corpora import own, token_files
 from course_lib.corpora.check import Judge, check
-from course_lib.corpora.counting import stream_vocabulary
+from course_lib.corpora.streaming import stream_vocabulary
 from course_lib.corpora.streaming import StreamedBatches
 
 path, cache, rows = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])

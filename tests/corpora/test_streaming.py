@@ -7,8 +7,7 @@ import pytest
 
 from course_lib.corpora import streaming, token_files
 from course_lib.corpora.batches import EncodedPair
-from course_lib.corpora.counting import counted_blocks, stream_vocabulary
-from course_lib.corpora.streaming import StreamedBatches
+from course_lib.corpora.streaming import StreamedBatches, counted_blocks, stream_vocabulary
 from course_lib.corpora.token_files import TokenFiles, prepare
 from course_lib.corpora.vocabulary import UNK, Vocabulary
 from course_lib.corpora.wmt14 import HOW

@@ -5,7 +5,7 @@ from functools import partial
 from random import Random
 
 from course_lib.corpora.corpus import Corpus
-from course_lib.corpora.generated import SentencePair, generated_corpus, seed_number
+from course_lib.corpora.generated import SentencePair, generated_corpus, random_stream
 from course_lib.corpora.toy.english import english_sentence
 from course_lib.corpora.toy.german import german_sentence
 from course_lib.corpora.toy.lexicon import CASED
@@ -14,7 +14,6 @@ from course_lib.corpora.toy.planner import Planner
 from course_lib.corpora.toy.sentence import draw_plan
 from course_lib.errors import CourseError
 
-PAIRS = ("en-de", "de-en")
 MOST_CLAUSES = 8
 FEWEST_WORDS, MOST_WORDS = 4, 80
 # Mean English words a clause where nothing optional is said, and what full richness adds: measured.
@@ -50,19 +49,14 @@ def speak(conjuncts: list[Conjunct]) -> SentencePair:
 def sentences(
     seed: int = 0,
     *,
-    pair: str = "en-de",
     clauses: tuple[int, int] | None = (1, 2),
     min_words: int = FEWEST_WORDS,
     max_words: int = MOST_WORDS,
 ) -> Iterator[SentencePair]:
-    """Endless sentence pairs; the same seed gives the same ones on any machine.
+    """Endless pairs, English first; the same seed (any whole number) gives the same ones anywhere.
 
     Parameters
     ----------
-    seed
-        Any whole number.
-    pair
-        "en-de" or "de-en": which language is the source. The sentences are the same.
     clauses
         The fewest and the most clauses (1 to 8), every number equally likely. With None the words
         decide: every length from `min_words` to `max_words` is about equally likely.
@@ -74,16 +68,6 @@ def sentences(
     CourseError
         When the numbers contradict each other or no such sentence exists.
     """
-    _check(pair, clauses, min_words, max_words)
-    stream = _english_german(Random(seed_number("toy", seed)), clauses, min_words, max_words)
-    if pair == "en-de":
-        return stream
-    return (drawn.swapped() for drawn in stream)
-
-
-def _check(pair: str, clauses: tuple[int, int] | None, min_words: int, max_words: int) -> None:
-    if pair not in PAIRS:
-        raise CourseError(f"The toy corpus has no pair {pair!r}. Use en-de or de-en.")
     if clauses is not None and not 1 <= clauses[0] <= clauses[1] <= MOST_CLAUSES:
         raise CourseError(
             f"A toy sentence has 1 to {MOST_CLAUSES} clauses, not {clauses[0]} to {clauses[1]}. "
@@ -94,11 +78,7 @@ def _check(pair: str, clauses: tuple[int, int] | None, min_words: int, max_words
             f"A toy sentence has {FEWEST_WORDS} to {MOST_WORDS} words, not {min_words} to "
             f"{max_words}. Give min_words and max_words within these."
         )
-
-
-def _english_german(
-    rng: Random, clauses: tuple[int, int] | None, min_words: int, max_words: int
-) -> Iterator[SentencePair]:
+    rng = random_stream("toy", seed)
     failures = 0
     while failures < ATTEMPTS:
         target = min_words + int(rng.random() * (max_words - min_words + 1))
@@ -156,12 +136,10 @@ def toy_corpus(
     A sentence's split is a hash of its English side, so no two splits share a sentence, whatever
     the seeds. `clauses`, `min_words` and `max_words` are those of `sentences`.
     """
-    stream = sentences(seed, clauses=clauses, min_words=min_words, max_words=max_words)
-    _check(pair, clauses, min_words, max_words)
     return generated_corpus(
         "toy",
         pair,
-        stream,
+        sentences(seed, clauses=clauses, min_words=min_words, max_words=max_words),
         {"train": train, "val": val, "test": test},
         {"seed": seed, "clauses": clauses, "min_words": min_words, "max_words": max_words},
         partial(detokenize, language=pair[-2:]),

@@ -8,11 +8,10 @@ sentences a seed gives.
 
 import csv
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cache
 from importlib.resources import files
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 Word = TypeVar("Word")
 
@@ -49,8 +48,7 @@ LIVING = ("person", "animal")
 PLACES = ("building", "locality", "room")
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Noun:
+class Noun(NamedTuple):
     """A noun in both languages; `german_oblique` is its singular in accusative and dative.
 
     `possessed` is "yes" for what one can have several of ("my brothers") and "singular" for what
@@ -76,8 +74,7 @@ class Noun:
     proper: bool = False
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Adjective:
+class Adjective(NamedTuple):
     """An adjective for nouns of these kinds; `german_stem` carries the German endings.
 
     The comparatives are empty where the grammar makes no comparison.
@@ -92,8 +89,7 @@ class Adjective:
     colour: bool
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Verb:
+class Verb(NamedTuple):
     """A verb in both languages, and the `frame` that says what goes with it.
 
     A gerund ("stops reading") is an infinitive with "zu" in German too.
@@ -126,8 +122,7 @@ class Verb:
     lasting: bool
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Modal:
+class Modal(NamedTuple):
     """A modal verb in one tense. "not" carries the negation, "cannot" both it and the modal.
 
     There is no `english_negated` where the languages disagree ("must not" is not "muss nicht").
@@ -139,8 +134,7 @@ class Modal:
     german: Forms
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Expression:
+class Expression(NamedTuple):
     """A fixed adverbial in both languages, with the links between its words."""
 
     role: str
@@ -149,8 +143,7 @@ class Expression:
     links: Links
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Conjunction:
+class Conjunction(NamedTuple):
     """A subordinating conjunction; without `german_past` it introduces no past clause.
 
     One that opens an `event` introduces what happens, and has not begun.
@@ -163,8 +156,7 @@ class Conjunction:
     event: bool
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Preposition:
+class Preposition(NamedTuple):
     """A preposition of where something is, with the dative, for nouns of these kinds."""
 
     english: Words
@@ -172,8 +164,7 @@ class Preposition:
     kinds: Words
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Determiner:
+class Determiner(NamedTuple):
     """A determiner, perhaps of no words.
 
     `declension` is that of its German stem: "der", "dieser", "ein", or "fixed" without endings;
@@ -188,8 +179,7 @@ class Determiner:
     definite: bool
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class PersonalPronoun:
+class PersonalPronoun(NamedTuple):
     """The forms of a personal pronoun, and the person of its verb."""
 
     english: str
@@ -198,11 +188,6 @@ class PersonalPronoun:
     german_accusative: str
     german_dative: str
     person: Person
-
-
-def _links(cell: str) -> Links:
-    pairs = [link.split("-") for link in cell.split()]
-    return tuple((int(i), int(j)) for i, j in pairs)
 
 
 _CELL_READERS: dict[Any, Callable[[str], Any]] = {
@@ -214,7 +199,7 @@ _CELL_READERS: dict[Any, Callable[[str], Any]] = {
     Case: lambda cell: Case[cell.upper()],
     Gender: lambda cell: Gender[cell.upper()],
     Person: lambda cell: Person[cell.upper()],
-    Links: _links,
+    Links: lambda cell: tuple(tuple(map(int, link.split("-"))) for link in cell.split()),
 }
 CASED: dict[str, dict[str, str]] = {"en": {}, "de": {}}
 """By language, the words that have a capital inside a sentence: lower-cased form to their own."""

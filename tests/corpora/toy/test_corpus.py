@@ -82,9 +82,6 @@ def test_german_english_is_english_german_swapped() -> None:
         assert there_links is not None
         assert back_links == [frozenset((j, i) for i, j in links) for links in there_links]
     assert there.sha256 != back.sha256
-    stream = zip(sentences(9), sentences(9, pair="de-en"), strict=False)
-    for forth, reverse in islice(stream, 50):
-        assert (forth.source, forth.target) == (reverse.target, reverse.source)
 
 
 def test_splits_share_no_source_whatever_the_seeds() -> None:
@@ -98,7 +95,7 @@ def test_splits_share_no_source_whatever_the_seeds() -> None:
         assert not by_split["train"] & by_split["test"]
         assert not by_split["val"] & by_split["test"]
     split = corpora[0].splits["test"]
-    assert {split_of(tokens) for tokens in split.source} == {"test"}
+    assert {split_of(" ".join(tokens)) for tokens in split.source} == {"test"}
     assert len({" ".join(tokens) for tokens in split.source}) == len(split)
 
 
@@ -144,7 +141,7 @@ def test_no_german_word_is_a_noun_in_one_place_and_something_else_in_another() -
     ],
 )
 def test_mistakes_are_one_line_with_a_remedy(options: dict[str, Any]) -> None:
-    arguments: dict[str, Any] = {"train": 1, "val": 0, "test": 0, **options}
+    arguments: dict[str, Any] = {"train": 1, "val": 1, "test": 1, **options}
     with pytest.raises(CourseError) as error:
         load_corpus("toy", **arguments)
     assert "\n" not in str(error.value)
