@@ -17,8 +17,10 @@ from course_lib.corpora.corpus import Link, Split
 from course_lib.evaluation.accuracy import tokens_right
 from course_lib.evaluation.align import Alignments, model1_alignments, saved_weights
 from course_lib.evaluation.alignment import (
+    COMBINATIONS,
     alignment_error_rate,
     argmax_links,
+    grow_diag,
     threshold_links,
     transposed,
 )
@@ -26,7 +28,6 @@ from course_lib.evaluation.diagnostics import diagnose, entropy, summarise
 from course_lib.evaluation.faithfulness import erased_words, left_out_words, rank_correlation
 from course_lib.evaluation.forced import forced_weights
 from course_lib.evaluation.links import read_links
-from course_lib.evaluation.symmetrise import COMBINATIONS, grow_diag
 from course_lib.evaluation.weights import Weights
 from course_lib.models import EncoderDecoder
 from course_lib.training import Run, encode_pairs, read_result

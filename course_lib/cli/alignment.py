@@ -2,18 +2,13 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from course_lib.cli.runs import Json, RunPath
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
-
-if TYPE_CHECKING:
-    from course_lib.corpora.corpus import Corpus
-    from course_lib.evaluation.weights import Weights
-    from course_lib.training import Run
 
 KINDS = {"attention": "attention", "ibm1": "IBM Model 1", "blind": "blind guess"}
 NAMES = {
@@ -38,25 +33,35 @@ def align(
     and the exit status stays 0.
     """
     from course_lib.corpora.own import links_beside
+    from course_lib.corpora.registry import load_corpus
     from course_lib.evaluation.align import align_split, saved_weights
+    from course_lib.evaluation.forced import forced_weights
     from course_lib.evaluation.links import check_links, read_links
+    from course_lib.training import load_run
+    from course_lib.training.run_directory import check_same_data
 
     if save is not None and save.suffix != ".json":
         raise CourseError(f"--save writes JSON. Give a file that ends in .json, not {save.name}.")
-    loaded, corpus = _run_and_corpus(run)
+    loaded = load_run(run)
+    config = loaded.config
+    corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
+    check_same_data(loaded, corpus)
     if split not in corpus.splits:
         raise CourseError(
             f"{corpus.name} has no split {split!r}. Choose one of {', '.join(corpus.splits)}."
         )
     part = corpus.splits[split]
     links = None
-    if (gold := links_beside(loaded.config.corpus, split)) is not None:
+    if (gold := links_beside(config.corpus, split)) is not None:
         links = read_links(gold)
         check_links(links, part.source, part.target, str(gold))
-    weights = _weights(loaded, corpus, split)
+    try:
+        weights = forced_weights(loaded.model, *loaded.words, part)
+    except CourseError as error:
+        raise CourseError(f"{loaded.path}: {error}") from error
     record = {
         "run": str(run),
-        "model": loaded.config.model,
+        "model": config.model,
         "corpus": corpus.name,
         "pair": corpus.pair,
         "split": split,
@@ -66,29 +71,6 @@ def align(
         text = json.dumps(saved_weights(weights, corpus, split), ensure_ascii=False)
         write_atomically(save, text + "\n")
     typer.echo(json.dumps(record, indent=1) if as_json else _as_text(record))
-
-
-def _run_and_corpus(path: Path) -> "tuple[Run, Corpus]":
-    """A run and the data that it was trained on."""
-    from course_lib.corpora.registry import load_corpus
-    from course_lib.training import load_run
-    from course_lib.training.run_directory import check_same_data
-
-    run = load_run(path)
-    corpus = load_corpus(run.config.corpus, run.config.pair, **run.config.corpus_options)
-    check_same_data(run, corpus)
-    return run, corpus
-
-
-def _weights(run: "Run", corpus: "Corpus", split: str) -> "list[Weights]":
-    from course_lib.evaluation.forced import forced_weights
-
-    try:
-        return forced_weights(
-            run.model, run.source_vocabulary, run.target_vocabulary, corpus.splits[split]
-        )
-    except CourseError as error:
-        raise CourseError(f"{run.path}: {error}") from error
 
 
 def _as_text(record: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from course_lib.cli.runs import Json
 from course_lib.errors import CourseError
 
 FOLDER = "benchmarks"
@@ -20,8 +21,6 @@ Threads = Annotated[int, typer.Option(min=1, help="Threads of each program.")]
 Batch = Annotated[int, typer.Option(min=1, help="Sentences side by side.")]
 Rounds = Annotated[int, typer.Option(min=1, help="Repetitions; medians are reported.")]
 CorpusName = Annotated[str, typer.Option("--corpus", help="multi30k, or toy to try it out.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-
 
 commands = typer.Typer(
     help="Speed against the textbook implementation and the hardware's limit.",

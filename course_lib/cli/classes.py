@@ -10,19 +10,18 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
 from tqdm import tqdm
 
+from course_lib.cli.runs import Json
 from course_lib.errors import CourseError
 
 if TYPE_CHECKING:
     from course_lib.grading.authoring.demonstration import Student
-    from course_lib.grading.handing_in.validation import PartResult
     from course_lib.grading.intake.roster import Roster
     from course_lib.grading.reporting.overview import Overview
     from course_lib.grading.running.classroom import ClassReport
@@ -33,12 +32,8 @@ if TYPE_CHECKING:
 cast("dict[str, Any]", sys.modules).setdefault("rfc3987_syntax", None)
 
 
-class Sandbox(StrEnum):
-    """Where students' code runs."""
-
-    bwrap = "bwrap"
-    none = "none"
-
+Sandbox = Literal["bwrap", "none"]
+"""Where students' code runs."""
 
 SubmittedFolder = Annotated[
     Path | None,
@@ -175,7 +170,7 @@ def grade(
     name: Annotated[str, typer.Argument(help="The assignment.")],
     submitted: SubmittedFolder = None,
     jobs: Annotated[int, typer.Option(min=1, help="Submissions graded at the same time.")] = 2,
-    sandbox: Annotated[Sandbox, typer.Option(help="Where students' code runs.")] = Sandbox.bwrap,
+    sandbox: Annotated[Sandbox, typer.Option(help="Where students' code runs.")] = "bwrap",
     scheduler: Scheduler = None,
     due: Due = None,
     late: Late = None,
@@ -186,7 +181,7 @@ def grade(
     roster: RosterFile = None,
     report: ReportFolder = None,
     pseudonyms: Pseudonyms = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, no table.")] = False,
+    as_json: Json = False,
     demo: Demo = False,
 ) -> None:
     """Grade a whole class; exit 1 if a submission could not be graded.
@@ -204,7 +199,7 @@ def grade(
         submitted, declared = _demonstration(name)
         export = export or submitted.parent / "grades.csv"
         export_canvas = export_canvas or submitted.parent / "canvas.csv"
-    with _fork_server(sandbox is Sandbox.bwrap and scheduler is None) as server:
+    with _fork_server(sandbox == "bwrap" and scheduler is None) as server:
         from course_lib.grading.running.classroom import grade_class
         from course_lib.grading.sandbox import boxes
         from course_lib.grading.sources.project import project_root
@@ -219,7 +214,7 @@ def grade(
             name,
             submitted=submitted,
             jobs=jobs,
-            boxed=sandbox is Sandbox.bwrap,
+            boxed=sandbox == "bwrap",
             scheduler=scheduler,
             due=due,
             late=late,
@@ -236,7 +231,7 @@ def _prepare(sandbox: Sandbox) -> None:
     """Make sure of the sandbox, or warn of what is possible without."""
     from course_lib.grading.sandbox import walls
 
-    if sandbox is Sandbox.bwrap:
+    if sandbox == "bwrap":
         walls.require()
     else:
         typer.echo(
@@ -352,7 +347,12 @@ def _validate(notebook: Path) -> bool:
     typer.echo(f"Running {notebook.name} from the top ...", err=True)
     results = run(notebook)
     for result in results:
-        typer.echo(_line(result))
+        if result.passed is None:
+            typer.echo(f"  --    {result.part}: {result.message}")
+        elif result.passed:
+            typer.echo(f"  ok    {result.part}")
+        else:
+            typer.echo(f"  NOT   {result.part}\n        {result.message}")
     failed = sum(result.passed is False for result in results)
     tested = sum(result.passed is not None for result in results)
     if failed:
@@ -360,14 +360,6 @@ def _validate(notebook: Path) -> bool:
     else:
         typer.echo(f"\nAll {tested} tests in the notebook pass; more are run when it is graded.")
     return failed == 0
-
-
-def _line(result: "PartResult") -> str:
-    if result.passed is None:
-        return f"  --    {result.part}: {result.message}"
-    if result.passed:
-        return f"  ok    {result.part}"
-    return f"  NOT   {result.part}\n        {result.message}"
 
 
 def _collect(

@@ -10,13 +10,14 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import psutil
 import typer
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
+from course_lib.cli.runs import Json
 from course_lib.corpora import multi30k
 
 PROJECT = "looking-back"
@@ -41,11 +42,7 @@ class Missing:
     remedy: str
 
 
-def doctor(
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object instead of text.")
-    ] = False,
-) -> None:
+def doctor(as_json: Json = False) -> None:
     """Say what this machine has, what is missing and how to get it.
 
     Exit status 1 if something that everything needs is missing; what only some commands need

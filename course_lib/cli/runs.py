@@ -75,8 +75,9 @@ def train(
     With --processes 2 two processes share out every minibatch, to the same result. Several machines
     do the same where torchrun or `accelerate launch` starts `-m course_lib train ...` on each.
     """
+    from accelerate.state import PartialState
+
     from course_lib.training import finish_run, time_taken, train_by
-    from course_lib.training.group import is_main_process
     from course_lib.training.run_directory import CONFIG
 
     options = {"model": model, "corpus": corpus, "pair": pair, "preset": preset, "seed": seed}
@@ -85,7 +86,7 @@ def train(
     data = loaded_corpus(run)
     try:
         train_by(processes, run, data, out, resume, track)
-        if not is_main_process():
+        if not PartialState().is_main_process:
             return
         result = finish_run(out, data, beam)
     except KeyboardInterrupt:

@@ -2,15 +2,12 @@
 
 import math
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from course_lib.cli.runs import RunPath
 from course_lib.errors import CourseError
-
-if TYPE_CHECKING:
-    from course_lib.training import Run
 
 Beam = Annotated[
     int, typer.Option(max=1000, help="Hypotheses kept a sentence; 1 is greedy search.")
@@ -52,34 +49,20 @@ def translate(
     sentences = [line.split() if tokenized else loaded.tokens(line) for line in _lines()]
     encoded = [loaded.source_vocabulary.encode(sentence) for sentence in sentences]
     penalty = loaded.config.recipe.length_penalty if length_penalty is None else length_penalty
-    if n_best is not None:
-        _write_n_best(loaded, encoded, n_best, beam, penalty, tokenized)
+
+    def text(written: list[int]) -> str:
+        words = loaded.target_vocabulary.decode(written)
+        return " ".join(words) if tokenized else loaded.text(words)
+
+    if n_best is None:
+        translations = search.translate(loaded.model, encoded, k=beam, length_penalty=penalty)
+        for sentence, hypothesis in zip(sentences, translations, strict=True):
+            typer.echo(text(hypothesis.tokens if sentence else []))
         return
-    translations = search.translate(loaded.model, encoded, k=beam, length_penalty=penalty)
-    for sentence, hypothesis in zip(sentences, translations, strict=True):
-        typer.echo(_text(loaded, hypothesis.tokens if sentence else [], tokenized))
-
-
-def _write_n_best(
-    loaded: "Run",
-    encoded: list[list[int]],
-    n_best: int,
-    beam: int,
-    penalty: float,
-    tokenized: bool,
-) -> None:
-    """A line for each translation of each sentence that has words."""
-    from course_lib import search
-
-    for number, sentence in enumerate(encoded):
-        translations = search.n_best(loaded.model, sentence, n_best, beam, penalty)
-        for written, score in translations if sentence else []:
-            typer.echo(f"{number} ||| {_text(loaded, written, tokenized)} ||| {score:.4f}")
-
-
-def _text(loaded: "Run", written: list[int], tokenized: bool) -> str:
-    words = loaded.target_vocabulary.decode(written)
-    return " ".join(words) if tokenized else loaded.text(words)
+    for number, numbers in enumerate(encoded):
+        best = search.n_best(loaded.model, numbers, n_best, beam, penalty) if numbers else []
+        for written, score in best:
+            typer.echo(f"{number} ||| {text(written)} ||| {score:.4f}")
 
 
 def _lines() -> list[str]:

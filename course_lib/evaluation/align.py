@@ -7,9 +7,11 @@ from course_lib.corpora.corpus import Corpus, Link
 from course_lib.corpora.vocabulary import EOS, MARKS
 from course_lib.evaluation.alignment import (
     BOTH,
+    COMBINATIONS,
     THRESHOLD,
     alignment_error_rate,
     argmax_links,
+    both_directions,
     diagonal_links,
     threshold_links,
     transposed,
@@ -17,7 +19,6 @@ from course_lib.evaluation.alignment import (
 from course_lib.evaluation.diagnostics import diagnose, summarise
 from course_lib.evaluation.ibm1 import train_model1
 from course_lib.evaluation.links import GoldLinks
-from course_lib.evaluation.symmetrise import COMBINATIONS, both_directions
 from course_lib.evaluation.weights import Weights, between_words
 
 Alignments = list[frozenset[Link]]

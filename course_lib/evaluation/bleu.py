@@ -5,7 +5,7 @@ be compared, so every score travels with the signature that says how it was made
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from sacrebleu.metrics import BLEU, CHRF
@@ -16,9 +16,9 @@ from course_lib.errors import CourseError
 
 Tokens = Sequence[str]
 
-# "Short" and "long" everywhere in the course: under 10 source words, over 20. Both are ranges of
-# their own here, so the first and the last point of a curve are the two numbers in the tables.
 LENGTH_EDGES = (10, 13, 16, 21)
+"""Where ranges of source lengths begin. "Short" and "long" everywhere in the course are the first
+and the last of them: under 10 source words, over 20."""
 
 
 class BleuScore(NamedTuple):
@@ -51,13 +51,8 @@ def bleu_detok(
     then has `case:lc`. Into a `language` without spaces between words characters are counted
     instead, Chinese ones by sacrebleu's rules for it. No sentences at all is a CourseError.
     """
-    split = (
-        "13a"
-        if rules_of(language) not in UNSPACED
-        else "zh"
-        if rules_of(language) == "zh"
-        else "char"
-    )
+    rules = rules_of(language)
+    split = "13a" if rules not in UNSPACED else "zh" if rules == "zh" else "char"
     return _score(BLEU(tokenize=split, lowercase=lowercase), hypotheses, references)
 
 
@@ -90,29 +85,16 @@ def bleu_by_length(
         if not chosen:
             continue
         longest = max(source_lengths[i] for i in chosen)
+        score = bleu_tok([hypotheses[i] for i in chosen], [references[i] for i in chosen]).score
         rows.append(
             {
                 "lower": edges[k - 1] if k else 1,
                 "upper": edges[k] - 1 if k < len(edges) else longest,
                 "sentences": len(chosen),
-                "bleu_tok": _bleu_of(chosen, hypotheses, references),
+                "bleu_tok": score,
             }
         )
     return rows
-
-
-def bleu_short(
-    hypotheses: Sequence[Tokens], references: Sequence[Tokens], source_lengths: Sequence[int]
-) -> dict[str, float | int | None]:
-    """`sentences` and `bleu_tok` for sources under 10 words; None where there are none."""
-    return _part(hypotheses, references, source_lengths, lambda length: length < 10)
-
-
-def bleu_long(
-    hypotheses: Sequence[Tokens], references: Sequence[Tokens], source_lengths: Sequence[int]
-) -> dict[str, float | int | None]:
-    """`sentences` and `bleu_tok` for sources over 20 words; None where there are none."""
-    return _part(hypotheses, references, source_lengths, lambda length: length > 20)
 
 
 def unk_rate(hypotheses: Sequence[Tokens]) -> float:
@@ -126,24 +108,6 @@ def _score(metric: BLEU | CHRF, hypotheses: Sequence[str], references: Sequence[
     _check_aligned(hypotheses, references)
     score = metric.corpus_score(list(hypotheses), [list(references)]).score
     return BleuScore(float(score), str(metric.get_signature()))
-
-
-def _part(
-    hypotheses: Sequence[Tokens],
-    references: Sequence[Tokens],
-    source_lengths: Sequence[int],
-    wanted: Callable[[int], bool],
-) -> dict[str, float | int | None]:
-    _check_aligned(hypotheses, references, source_lengths)
-    chosen = [i for i, length in enumerate(source_lengths) if wanted(length)]
-    score = _bleu_of(chosen, hypotheses, references) if chosen else None
-    return {"sentences": len(chosen), "bleu_tok": score}
-
-
-def _bleu_of(
-    chosen: Sequence[int], hypotheses: Sequence[Tokens], references: Sequence[Tokens]
-) -> float:
-    return bleu_tok([hypotheses[i] for i in chosen], [references[i] for i in chosen]).score
 
 
 def _check_aligned(

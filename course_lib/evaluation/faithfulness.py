@@ -55,10 +55,8 @@ class EditedContext(nn.Module):
 def edited_weights(model: EncoderDecoder, edit: Edit) -> Iterator[None]:
     """While this lasts, every step of the model uses its weights as `edit` changes them.
 
-    Raises
-    ------
-    CourseError
-        When the model has no attention.
+    Raises:
+        CourseError: the model has no attention.
     """
     context: Context | None = getattr(model.decoder, "context", None)
     if not isinstance(context, AttentionContext):

@@ -14,9 +14,8 @@ All pairs of words that meet in a sentence pair get a number, and every sweep is
 operations over "cells": one cell for each (target position, source position or NULL).
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,14 +37,12 @@ class Model1:
     source, target: the words' numbers; source number 0 is the NULL word.
     keys: the pairs of words that ever met, source number * len(target) + target number, ascending.
     t: their probabilities; they sum to 1 over the target words of one source word.
-    log_likelihoods: of the training pairs in nats, before each iteration and after the last one.
     """
 
     source: dict[str, int]
     target: dict[str, int]
     keys: NDArray[np.int64]
     t: NDArray[np.float64]
-    log_likelihoods: list[float]
 
     def probability(self, target: str, source: str | None) -> float:
         """t(target | source), with None for the NULL word; 0 for words that never met."""
@@ -95,17 +92,16 @@ def train_model1(pairs: Iterable[tuple[Tokens, Tokens]], iterations: int = 10) -
     Model 1's likelihood has no local maxima: the start decides nothing. Memory: 4 bytes a cell, 16
     to 32 a pair of words that meet, and what one chunk of sentences needs.
 
-    Raises
-    ------
-    CourseError
-        For no pairs, or an empty sentence.
+    Raises:
+        CourseError: there are no pairs, or a sentence is empty.
     """
     corpus = list(pairs)
     if not corpus or not all(x and y for x, y in corpus):
         raise CourseError("Model 1 needs sentence pairs with words on both sides. Give some.")
     source = {word: k for k, word in enumerate(_words(x for x, _ in corpus), NULL + 1)}
     target = {word: k for k, word in enumerate(_words(y for _, y in corpus))}
-    chunks = [_Chunk(part, source, target) for part in _chunks(corpus)]
+    parts = [corpus[i : i + CHUNK] for i in range(0, len(corpus), CHUNK)]
+    chunks = [_Chunk(part, source, target) for part in parts]
     keys = np.unique(np.concatenate([np.unique(chunk.cells) for chunk in chunks]))
     for chunk in chunks:
         # From here on a cell holds the place of its pair of words in the table.
@@ -113,16 +109,12 @@ def train_model1(pairs: Iterable[tuple[Tokens, Tokens]], iterations: int = 10) -
     given = keys // len(target)
 
     t = np.full(len(keys), 1 / len(target))
-    log_likelihoods = []
     for _ in range(iterations):
         counts = np.zeros(len(keys))
-        log_likelihood = 0.0
         for chunk in chunks:
-            log_likelihood += chunk.add_counts(t, counts)
-        log_likelihoods.append(log_likelihood)
+            chunk.add_counts(t, counts)
         t = counts / np.bincount(given, counts)[given]
-    log_likelihoods.append(sum(chunk.add_counts(t) for chunk in chunks))
-    return Model1(source, target, keys, t, log_likelihoods)
+    return Model1(source, target, keys, t)
 
 
 class _Chunk:
@@ -141,23 +133,12 @@ class _Chunk:
         self.widths = widths.astype(np.int32)
         self.starts = np.cumsum(widths) - widths
 
-    def add_counts(
-        self, t: NDArray[np.float64], counts: NDArray[np.float64] | None = None
-    ) -> float:
-        """The E-step: add every cell's share to `counts`; returns the log-likelihood under t."""
+    def add_counts(self, t: NDArray[np.float64], counts: NDArray[np.float64]) -> None:
+        """The E-step: add every cell's share under t to `counts`."""
         shares = t[self.cells]
-        totals = np.add.reduceat(shares, self.starts)
-        if counts is not None:
-            shares /= np.repeat(totals, self.widths)
-            counts += np.bincount(self.cells, shares, minlength=len(counts))
-        return float(np.log(totals / self.widths).sum())
+        shares /= np.repeat(np.add.reduceat(shares, self.starts), self.widths)
+        counts += np.bincount(self.cells, shares, minlength=len(counts))
 
 
 def _words(sentences: Iterable[Tokens]) -> list[str]:
     return sorted({word for sentence in sentences for word in sentence})
-
-
-def _chunks(corpus: list[tuple[Tokens, Tokens]]) -> Iterator[list[tuple[Tokens, Tokens]]]:
-    rest = iter(corpus)
-    while chunk := list(islice(rest, CHUNK)):
-        yield chunk

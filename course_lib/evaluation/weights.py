@@ -18,11 +18,9 @@ def checked_weights(alpha: Any, end_mark: bool = True) -> Weights:
 
     Rows may sum to less than 1, as in local attention near the ends of a sentence.
 
-    Raises
-    ------
-    CourseError
-        When it is no matrix with at least one word on each side, or holds something else than
-        weights from 0 to 1.
+    Raises:
+        CourseError: it is no matrix with at least one word on each side, or holds something else
+            than weights from 0 to 1.
     """
     if hasattr(alpha, "detach"):
         alpha = alpha.detach().cpu().double()

@@ -15,7 +15,6 @@ from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 from course_lib.models.quantised import dequantised
 from course_lib.training.averaging import Average
-from course_lib.training.randomness import set_generators_state
 
 CHECKSUM = "crc32"
 
@@ -106,6 +105,21 @@ def load_state(
         set_generators_state(generators)
     progress: dict[str, Any] = json.loads(metadata["progress"])
     return progress
+
+
+def generators_state() -> dict[str, Tensor]:
+    """The state of this process's generators, which dropout draws from, by device, as bytes."""
+    state = {"cpu": torch.get_rng_state()}
+    if torch.cuda.is_available():
+        state["cuda"] = torch.cuda.get_rng_state()
+    return state
+
+
+def set_generators_state(state: dict[str, Tensor]) -> None:
+    """Put the generators back; one that is not here is left out."""
+    torch.set_rng_state(state["cpu"])
+    if "cuda" in state and torch.cuda.is_available():
+        torch.cuda.set_rng_state(state["cuda"])
 
 
 def packed(tensors: Mapping[str, Tensor], plain: dict[str, str]) -> bytes:

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import torch
 from accelerate import Accelerator
-from accelerate.state import AcceleratorState, PartialState
+from accelerate.state import AcceleratorState
 from accelerate.utils import InitProcessGroupKwargs, gather_object
 from torch import Tensor
 
@@ -53,11 +53,6 @@ def make_accelerator(
         project_dir=out,
         kwargs_handlers=[InitProcessGroupKwargs(timeout=TIMEOUT)],
     )
-
-
-def is_main_process() -> bool:
-    """Whether this is the one process of a training that writes and prints."""
-    return PartialState().is_main_process
 
 
 def share(accelerator: Accelerator, items: Sequence[T]) -> list[T]:

@@ -1,12 +1,12 @@
 """The training loop: updates, validations, checkpoints, and stopping well."""
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import torch
 from accelerate.utils import set_seed
@@ -19,15 +19,13 @@ from course_lib.freed_memory import keep_freed_memory
 from course_lib.models import EncoderDecoder, build_model
 from course_lib.training.averaging import Average
 from course_lib.training.beginning import load_initial
-from course_lib.training.checkpoint import load_state, save_state
+from course_lib.training.checkpoint import generators_state, load_state, save_state
 from course_lib.training.estimate import estimate
 from course_lib.training.group import anywhere, gather, make_accelerator
 from course_lib.training.interrupt import deferred_interrupt
 from course_lib.training.minibatches import encode_pairs, make_minibatches
 from course_lib.training.progress import Progress
-from course_lib.training.randomness import generators_state
 from course_lib.training.recipe import make_optimiser
-from course_lib.training.resume import restore, resumable
 from course_lib.training.run_config import RunConfig
 from course_lib.training.run_directory import (
     CONFIG,
@@ -36,6 +34,7 @@ from course_lib.training.run_directory import (
     check_same_run,
     known_at_start,
     make_vocabularies,
+    resumable,
     start_run,
     write_metrics,
 )
@@ -115,8 +114,37 @@ class Training:
         self.average = Average(self.model, averaging) if averaging else None
         self.minibatches = make_minibatches(config, corpus, self.words)
         self.total_steps = self.recipe.epochs * self.minibatches.per_epoch
-        self.progress = restore(out, self._load, self.is_main)
+        self.progress = self._restore()
         self.started = time.monotonic() - self.progress.seconds
+
+    def _restore(self) -> Progress:
+        """Put everything back as the latest state that is whole says; a new Progress without one.
+
+        Raises:
+            CourseError: there are states, and none of them can be used.
+        """
+        rank = self.accelerator.process_index
+        states = [path for path in (self.out / LAST, self.out / PREVIOUS) if path.exists()]
+        for path in states:
+            try:
+                state = load_state(path, self.model, self.optimiser, rank, self.average)
+                progress = Progress(**state)
+            except (CourseError, KeyError, TypeError, ValueError):
+                continue
+            if self.is_main and path != states[0]:
+                print(
+                    f"{states[0]} cannot be used: it is damaged, or another model's. Going on from "
+                    f"the state before it, at update {progress.step}; nothing but time is lost.",
+                    file=sys.stderr,
+                )
+            return progress
+        if states:
+            names = " and ".join(path.name for path in states)
+            raise CourseError(
+                f"{self.out}: {names} cannot be used: damaged, or another model's. Restore a copy, "
+                "or delete what is there of them and --resume trains from the beginning."
+            )
+        return Progress()
 
     def announce(self) -> float:
         """Measure how long the training will take, say so, and return the seconds."""
@@ -219,8 +247,3 @@ class Training:
         if self.is_main:
             state = vars(self.progress), generators, self.average
             save_state(self.out / LAST, self.model, self.optimiser, *state, self.out / PREVIOUS)
-
-    def _load(self, path: Path) -> dict[str, Any]:
-        """Put one state back and return its progress."""
-        rank = self.accelerator.process_index
-        return load_state(path, self.model, self.optimiser, rank, self.average)

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
-from torch import nn
 
 T = TypeVar("T")
 
@@ -19,12 +18,6 @@ def is_out_of_memory(error: BaseException) -> bool:
         or (isinstance(error, Exception) and should_reduce_batch_size(error))
         or "bad_alloc" in str(error)
     )
-
-
-def forget_gradients(model: nn.Module) -> None:
-    """Give back the gradients of an update that failed, and what the device keeps in reserve."""
-    model.zero_grad()
-    clear_device_cache(garbage_collection=True)
 
 
 def in_batches_that_fit(compute: Callable[[int], T], batch_size: int = 64) -> T:

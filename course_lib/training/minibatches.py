@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 from course_lib.corpora.batches import EncodedPair, bucketed_batches
 from course_lib.corpora.corpus import Corpus, Split
@@ -20,24 +19,13 @@ def target_words(minibatch: Minibatch) -> int:
     return sum(len(target) + 1 for _, target in minibatch)
 
 
-class Minibatches(Protocol):
-    """The source of minibatches that the training loop reads, wherever they come from.
+@dataclass(frozen=True)
+class BucketedMinibatches:
+    """All pairs in memory, `batch_size` of similar length at a time, in a seeded order.
 
     The same epoch is the same minibatches every time, so that a resumed run goes on with the one
     that it had not used, and every process of a training can take its share of each.
     """
-
-    @property
-    def per_epoch(self) -> int:
-        """How many minibatches an epoch has."""
-
-    def epoch(self, epoch: int, start: int = 0) -> Iterator[Minibatch]:
-        """Minibatches of this epoch from number `start` on, both counted from 0."""
-
-
-@dataclass(frozen=True)
-class BucketedMinibatches:
-    """All pairs in memory, `batch_size` of similar length at a time, in a seeded order."""
 
     pairs: list[EncodedPair]
     seed: int
@@ -45,13 +33,17 @@ class BucketedMinibatches:
 
     @property
     def per_epoch(self) -> int:
-        """See `Minibatches.per_epoch`."""
+        """How many minibatches an epoch has."""
         return -(-len(self.pairs) // self.batch_size)
 
     def epoch(self, epoch: int, start: int = 0) -> Iterator[Minibatch]:
-        """See `Minibatches.epoch`."""
+        """Minibatches of this epoch from number `start` on, both counted from 0."""
         for index in bucketed_batches(self.pairs, self.batch_size, self.seed, epoch)[start:]:
             yield [self.pairs[i] for i in index]
+
+
+Minibatches = BucketedMinibatches | StreamedBatches
+"""What the training loop reads, from memory or from disk."""
 
 
 def make_minibatches(

@@ -12,7 +12,8 @@ hypotheses.SPLIT.txt   the translations that were scored
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from itertools import chain
 from pathlib import Path
@@ -279,6 +280,19 @@ def read_metrics(path: Path | str) -> list[dict[str, Any]]:
     if not file.exists():
         return []
     return [_parsed(line, file) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
+@contextmanager
+def resumable(out: Path) -> Iterator[None]:
+    """A full disk or a folder that cannot be written becomes one line that says how to go on."""
+    try:
+        yield
+    except OSError as error:
+        raise CourseError(
+            f"{error.filename or out}: {error.strerror or error}. The checkpoint from before, if "
+            "there is one, is whole. Make room on the disk or mend the permissions and add "
+            "--resume, or choose another --out."
+        ) from error
 
 
 def write_metrics(path: Path, records: list[dict[str, Any]]) -> None:

@@ -6,15 +6,16 @@ from typing import Any
 
 import torch
 from accelerate import Accelerator
+from accelerate.utils.memory import clear_device_cache
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from course_lib.corpora.batches import make_batch
 from course_lib.errors import CourseError
+from course_lib.training.checkpoint import generators_state, set_generators_state
 from course_lib.training.group import add_up, share
-from course_lib.training.memory import forget_gradients, is_out_of_memory
+from course_lib.training.memory import is_out_of_memory
 from course_lib.training.minibatches import Minibatch, target_words
 from course_lib.training.progress import Progress
-from course_lib.training.randomness import generators_state, set_generators_state
 from course_lib.training.recipe import Recipe, given_at, learning_rate_at
 
 
@@ -69,7 +70,8 @@ class Updater:
         generators = generators_state()
         while (loss := self._in_parts(mine, words, given, progress.parts)) is None:
             # Here and not where the error is handled: it holds on to the memory that is missing.
-            forget_gradients(self.trainer)
+            self.trainer.zero_grad()
+            clear_device_cache(garbage_collection=True)
             set_generators_state(generators)
             progress.halve(len(mine))
         return self._together(loss, progress)

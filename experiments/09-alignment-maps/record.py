@@ -27,10 +27,9 @@ from course_lib.corpora.corpus import Split
 from course_lib.corpora.vocabulary import EOS, MARKS, Vocabulary
 from course_lib.errors import CourseError
 from course_lib.evaluation.align import align_split, model1_alignments, saved_weights, words_links
-from course_lib.evaluation.alignment import argmax_links, threshold_links
+from course_lib.evaluation.alignment import argmax_links, both_directions, threshold_links
 from course_lib.evaluation.diagnostics import diagnose, summarise
 from course_lib.evaluation.forced import forced_weights
-from course_lib.evaluation.symmetrise import both_directions
 from course_lib.evaluation.weights import Weights
 from course_lib.files import sha256_of
 from course_lib.models import EncoderDecoder, build_model

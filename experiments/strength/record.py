@@ -22,7 +22,7 @@ from typing import Any
 
 from sacrebleu.metrics.bleu import BLEU
 
-from course_lib.evaluation.joined import score_joined
+from course_lib.evaluation.score import score_joined
 from course_lib.pretrained import published_path
 from course_lib.records import record_paths
 from course_lib.training import RunConfig, load_run, read_result, score_run

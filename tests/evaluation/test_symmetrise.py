@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from course_lib.corpora.corpus import Link
 from course_lib.errors import CourseError
-from course_lib.evaluation.symmetrise import (
+from course_lib.evaluation.alignment import (
     COMBINATIONS,
     both_directions,
     grow_diag,

@@ -1,15 +1,15 @@
-"""Joined sentences: nothing is lost, added or mixed, and scores are those of the joined texts."""
+"""Scores of a split, as it is and joined: short and long, nothing lost, added or mixed."""
 
 from dataclasses import replace
 
 import pytest
 
+from course_lib.corpora import load_corpus
 from course_lib.corpora.corpus import Split
 from course_lib.corpora.toy import toy_corpus
 from course_lib.corpora.vocabulary import Vocabulary
-from course_lib.errors import CourseError
 from course_lib.evaluation.bleu import bleu_tok
-from course_lib.evaluation.joined import joined, score_joined
+from course_lib.evaluation.score import joined, measured, score_joined
 from course_lib.models import ModelConfig, build_model
 from course_lib.search import translate
 
@@ -17,6 +17,19 @@ from course_lib.search import translate
 @pytest.fixture(scope="module")
 def split() -> Split:
     return toy_corpus(clauses=(1, 1), max_words=7, train=11, val=0, test=0).splits["train"]
+
+
+def test_short_is_under_ten_words_and_long_over_twenty() -> None:
+    for shortest, longest in ((5, 25), (12, 15)):
+        lengths = {"min_length": shortest, "max_length": longest}
+        corpus = load_corpus("copy", "tokens", train=1, val=1, test=60, **lengths)
+        test = corpus.splits["test"]
+        scores = measured(test.target, corpus, "test")
+        for name, ends in (("short", range(10)), ("long", range(21, 99))):
+            count = sum(len(source) in ends for source in test.source)
+            score = pytest.approx(100) if count else None
+            assert scores[name] == {"sentences": count, "bleu_tok": score}
+            assert (count > 0) == (shortest == 5)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 11])
@@ -29,27 +42,7 @@ def test_the_words_are_those_of_the_split_in_their_order(split: Split, count: in
         assert [word for words in getattr(made, side) for word in words] == before
     assert " ".join(made.reference) == " ".join(split.reference[:used])
     if count == 1:
-        assert made == split
-
-
-def test_links_still_join_the_same_words(split: Split) -> None:
-    assert split.links is not None
-    made = joined(split, 3)
-    assert made.links is not None
-    for text in range(len(made)):
-        pairs = sorted((made.source[text][x], made.target[text][y]) for x, y in made.links[text])
-        assert pairs == sorted(
-            (split.source[i][x], split.target[i][y])
-            for i in range(3 * text, 3 * text + 3)
-            for x, y in split.links[i]
-        )
-    assert joined(replace(split, links=None), 3).links is None
-
-
-@pytest.mark.parametrize("count", [0, 12])
-def test_more_than_there_are(split: Split, count: int) -> None:
-    with pytest.raises(CourseError, match="Join 1 to 11"):
-        joined(split, count)
+        assert made == replace(split, links=None)
 
 
 def test_the_scores_are_those_of_the_joined_texts(split: Split) -> None:
