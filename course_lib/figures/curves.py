@@ -7,16 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from course_lib.errors import CourseError
-from course_lib.figures.style import (
-    MUTED,
-    NOTE,
-    CourseFigure,
-    label_ends,
-    label_room,
-    line_style,
-    styled,
-    styles_for,
-)
+from course_lib.figures.lines import label_ends, label_room, stacked
+from course_lib.figures.style import MUTED, NOTE, line_style, styled, styles_for
 
 Records = Sequence[Mapping[str, Any]]
 
@@ -36,13 +28,8 @@ def learning_curves(runs: Mapping[str, Records]) -> Figure:
 
     names = [styles[model].label for model in drawn]
     room = label_room([f"{text} 00.0" for text in names])
-    # One above the other: side by side the text is too small on a phone.
-    panel, left, gap, bottom, top, tall = 3.4, 0.5, 1.0, 0.55, 0.62, 2.1
-    width, height = left + panel + room, bottom + 2 * tall + gap + top
-    figure = CourseFigure(figsize=(width, height))
-    loss, bleu = (
-        figure.add_axes((left / width, start / height, panel / width, tall / height))
-        for start in (bottom + tall + gap, bottom)
+    figure, (loss, bleu) = stacked(
+        3.4, [2.1, 2.1], left=0.5, right=room, bottom=0.55, top=0.62, gap=1.0
     )
     _head(loss, "Loss", "nats a word; marked: validation, thin: training")
     _head(bleu, "BLEU", "validation set, tokenised")

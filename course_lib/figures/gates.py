@@ -5,16 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from course_lib.figures.style import (
-    VALUE,
-    CourseFigure,
-    label_ends,
-    label_room,
-    line_style,
-    styled,
-    styles_for,
-    text_width,
-)
+from course_lib.figures.lines import label_room, named_lines, stacked
+from course_lib.figures.style import VALUE, styled, styles_for, text_width
 
 
 @styled()
@@ -29,12 +21,14 @@ def gate_curves(gates: Mapping[str, Sequence[float]], words: Sequence[str]) -> F
     size, step = VALUE, float(np.clip(4.0 / len(words), 0.22, 0.5))
     widths = [text_width(word, size) for word in words]
     upright = max(widths) > step - 0.08
-    left, right, tall = 0.6, label_room([style.label for style in styles.values()]), 2.0
-    panel = max(step * len(words), 2.0)
-    bottom, top = 0.35 + (max(widths) if upright else size / 72) + 0.1, 0.2
-    width, height = left + panel + right, bottom + tall + top
-    figure = CourseFigure(figsize=(width, height))
-    axes = figure.add_axes((left / width, bottom / height, panel / width, tall / height))
+    figure, (axes,) = stacked(
+        max(step * len(words), 2.0),
+        [2.0],
+        left=0.6,
+        right=label_room([style.label for style in styles.values()]),
+        bottom=0.35 + (max(widths) if upright else size / 72) + 0.1,
+        top=0.2,
+    )
     axes.set_xlim(-0.5, len(words) - 0.5)
     axes.set_ylim(0, 1)
     axes.set_yticks([0, 0.5, 1], ["0 shut", "0.5", "1 open"])
@@ -42,16 +36,6 @@ def gate_curves(gates: Mapping[str, Sequence[float]], words: Sequence[str]) -> F
         range(len(words)), words, rotation=90 if upright else 0, fontsize=size, parse_math=False
     )
     axes.set_xlabel("source words, in reading order")
-    ends = []
-    for name, values in gates.items():
-        axes.plot(
-            range(len(words)),
-            values,
-            gid=f"gate-{name}",
-            clip_on=False,
-            zorder=3,
-            **line_style(styles[name]),
-        )
-        ends.append((len(words) - 1.0, float(values[-1]), styles[name].label, styles[name]))
-    label_ends(axes, ends)
+    lines = {name: (range(len(words)), values) for name, values in gates.items()}
+    named_lines(axes, lines, styles, "gate", clip_on=False)
     return figure

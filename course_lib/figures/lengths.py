@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from course_lib.errors import CourseError
+from course_lib.figures.lines import label_room, named_lines, stacked
 from course_lib.figures.style import (
     BARS,
     LINES,
@@ -15,10 +16,6 @@ from course_lib.figures.style import (
     NOTE,
     SHADE,
     SMALL,
-    CourseFigure,
-    label_ends,
-    label_room,
-    line_style,
     styled,
     styles_for,
     text_width,
@@ -49,34 +46,22 @@ def score_by_length(
     widths = _bar_widths(ranges, middles)
     low, high = middles[0] - widths[0] / 2, middles[-1] + widths[-1] / 2
 
-    left, panel, bottom, strip, between = 0.95, 4.1, 0.55, 0.42, 0.26
-    top = 0.5 if training_lengths else 0.2
-    right = label_room([style.label for style in styles.values()])
-    tall = 2.6
-    width, height = left + panel + right, bottom + strip + between + tall + top
-    figure = CourseFigure(figsize=(width, height))
-    counts = figure.add_axes((left / width, bottom / height, panel / width, strip / height))
-    axes = figure.add_axes(
-        (
-            left / width,
-            (bottom + strip + between) / height,
-            panel / width,
-            tall / height,
-        ),
-        sharex=counts,
+    panel = 4.1
+    figure, (axes, counts) = stacked(
+        panel,
+        [2.6, 0.42],
+        left=0.95,
+        right=label_room([style.label for style in styles.values()]),
+        bottom=0.55,
+        top=0.5 if training_lengths else 0.2,
+        gap=0.26,
     )
-
-    ends = []
+    counts.sharex(axes)
     for model, rows in results.items():
-        style = styles[model]
-        scores = [float(row[key]) for row in rows]
-        axes.plot(middles, scores, gid=f"score-{model}", zorder=3, **line_style(style))
-        ends.append((middles[-1], scores[-1], style.label, style))
         for middle, row in zip(middles, rows, strict=True):
             if extent := row.get(f"{key}_range"):
-                axes.vlines(
-                    middle, *extent, color=style.color, lw=16, alpha=0.3, gid=f"range-{model}"
-                )
+                color = styles[model].color
+                axes.vlines(middle, *extent, color=color, lw=16, alpha=0.3, gid=f"range-{model}")
     axes.set_xlim(low, high)
     highest = max(float(row[key]) for rows in results.values() for row in rows)
     axes.set_ylim(0, highest * 1.08 if highest > 0 else 1)
@@ -86,7 +71,8 @@ def score_by_length(
     _draw_counts(counts, ranges, middles, widths, panel / (high - low))
     if training_lengths:
         _mark_training(axes, training_lengths, ranges, panel)
-    label_ends(axes, ends)
+    lines = {m: (middles, [float(row[key]) for row in rows]) for m, rows in results.items()}
+    named_lines(axes, lines, styles, "score")
     return figure
 
 

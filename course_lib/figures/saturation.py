@@ -6,18 +6,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.figure import Figure
 
-from course_lib.figures.style import (
-    LINES,
-    MUTED,
-    NOTE,
-    OTHERS,
-    CourseFigure,
-    label_ends,
-    label_room,
-    line_style,
-    logarithmic,
-    styled,
-)
+from course_lib.figures.lines import label_room, logarithmic, named_lines, stacked
+from course_lib.figures.style import LINES, MUTED, NOTE, OTHERS, styled
 
 Rows = Sequence[Mapping[str, float]]
 STYLES = {
@@ -40,13 +30,8 @@ def saturation_curves(results: Mapping[str, Rows]) -> Figure:
     """
     dimensions = [row["dimension"] for row in results["dot"]]
     room = label_room([style.label for style in STYLES.values()])
-    panel, left, gap, bottom, top, tall = 3.3, 0.5, 0.8, 0.5, 0.35, 1.3
-    width = left + panel + room
-    height = bottom + 3 * tall + 2 * gap + top
-    figure = CourseFigure(figsize=(width, height))
-    for number, (key, (title, note)) in enumerate(PANELS.items()):
-        base = bottom + (2 - number) * (tall + gap)
-        axes = figure.add_axes((left / width, base / height, panel / width, tall / height))
+    figure, panels = stacked(3.3, [1.3] * 3, left=0.5, right=room, bottom=0.5, top=0.35, gap=0.8)
+    for axes, (key, (title, note)) in zip(panels, PANELS.items(), strict=True):
         axes.set_title(title, fontweight="bold")
         axes.annotate(
             note,
@@ -73,21 +58,10 @@ def saturation_curves(results: Mapping[str, Rows]) -> Figure:
             )
             # Wide and pale, so that it shows on both sides of the curve that lies on it.
             axes.plot(dimensions, np.sqrt(dimensions), color=LINES, linewidth=7, gid="theory")
-        ends = []
-        for name, style in STYLES.items():
-            values = [row[key] for row in results[name]]
-            axes.plot(
-                dimensions,
-                values,
-                gid=f"{key}-{name}",
-                clip_on=False,
-                zorder=3,
-                **line_style(style),
-            )
-            ends.append((dimensions[-1], values[-1], style.label, style))
         ticks = dimensions[:: -(-len(dimensions) // 5)]
         axes.set_xticks(ticks, [f"{d:g}" for d in ticks])
         axes.xaxis.minorticks_off()
         axes.set_xlabel("dimension d")
-        label_ends(axes, ends)
+        lines = {name: (dimensions, [row[key] for row in results[name]]) for name in STYLES}
+        named_lines(axes, lines, STYLES, key, clip_on=False)
     return figure

@@ -5,14 +5,8 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from course_lib.figures.style import (
-    CourseFigure,
-    label_ends,
-    label_room,
-    line_style,
-    styled,
-    styles_for,
-)
+from course_lib.figures.lines import label_ends, label_room, stacked
+from course_lib.figures.style import line_style, styled, styles_for
 
 
 @styled()
@@ -24,11 +18,8 @@ def schedule_curves(shares: Mapping[str, Sequence[float]]) -> Figure:
     """
     last = len(next(iter(shares.values()))) - 1
     styles = styles_for(shares)
-    left, panel, bottom, tall, top = 0.75, 4.2, 0.55, 2.4, 0.2
-    width = left + panel + label_room(shares)
-    height = bottom + tall + top
-    figure = CourseFigure(figsize=(width, height))
-    axes = figure.add_axes((left / width, bottom / height, panel / width, tall / height))
+    room = label_room(shares)
+    figure, (axes,) = stacked(4.2, [2.4], left=0.75, right=room, bottom=0.55, top=0.2)
     every = max(1, last // 8)
     for number, (name, values) in enumerate(shares.items()):
         # Markers at other places on each curve: where two run together, both are seen.

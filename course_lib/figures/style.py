@@ -5,12 +5,10 @@ ink, so they look the same on a light and on a dark page; `dark` is for what a p
 """
 
 import io
-import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from matplotlib import rc_context, rcParams
-from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, fontManager
@@ -169,94 +167,6 @@ def text_width(text: str, size: float) -> float:
         text, FontProperties(family=RC["font.sans-serif"], size=size), ismath=False
     )
     return float(width) / 72
-
-
-def spread(wanted: list[float], gap: float) -> list[float]:
-    """Positions as near to `wanted` as can be with at least `gap` between any two, in its order."""
-    order = sorted(range(len(wanted)), key=lambda k: wanted[k])
-    # Groups of labels that touch move together and stay centred on what they want.
-    groups: list[tuple[float, list[int]]] = []
-    for k in order:
-        centre, members = wanted[k], [k]
-        while groups:
-            before, others = groups[-1]
-            if centre - before >= gap * (len(members) + len(others)) / 2:
-                break
-            groups.pop()
-            members = others + members
-            centre = sum(wanted[m] for m in members) / len(members)
-        groups.append((centre, members))
-    placed = dict.fromkeys(order, 0.0)
-    for centre, members in groups:
-        for place, member in enumerate(members):
-            placed[member] = centre + gap * (place - (len(members) - 1) / 2)
-    return [placed[k] for k in range(len(wanted))]
-
-
-_KEY = 10.0  # points from the panel to the marker of a label
-
-
-def label_room(texts: Iterable[str]) -> float:
-    """The inches that labels of these texts need on the right of a panel."""
-    return max(text_width(text, VALUE) for text in texts) * 1.15 + 2 * _KEY / 72 + 0.1
-
-
-def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, ModelStyle]]) -> None:
-    """Name lines on the right of the panel instead of in a legend: (last x, last y, text, style).
-
-    Labels that would touch are moved apart; a dotted leader shows where each belongs. Call it when
-    the limits of the axes are final.
-    """
-    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
-    figure, box = axes.get_figure(root=True), axes.get_position()
-    assert figure is not None
-    # Distances are distances on paper, on a logarithmic axis too.
-    on_x, on_y = axes.xaxis.get_transform(), axes.yaxis.get_transform()
-    begin, end = on_x.transform([left, right])
-    bottom, top = on_y.transform([low, high])
-    across = (end - begin) / (box.width * figure.get_figwidth() * 72)  # units a point
-    up = (top - bottom) / (box.height * figure.get_figheight() * 72)
-    wanted = on_y.transform([y for _, y, _, _ in ends])
-    places = on_y.inverted().transform(spread(list(wanted), 1.45 * VALUE * up))
-    key, name = on_x.inverted().transform([end + _KEY * across, end + 1.8 * _KEY * across])
-    for (x, y, text, style), place in zip(ends, places, strict=True):
-        leader: dict[str, Any] = {
-            "color": MUTED,
-            "linewidth": 0.8,
-            "linestyle": (0, (1, 2)),
-            "zorder": 1,
-        }
-        axes.plot([x, right, key], [y, y, place], clip_on=False, gid="leader", **leader)
-        axes.plot(
-            [key], [place], clip_on=False, gid="key", **line_style(style) | {"linestyle": "none"}
-        )
-        axes.text(
-            name,
-            place,
-            text,
-            va="center_baseline",
-            color=style.text,
-            fontsize=VALUE,
-            fontweight="bold",
-            gid="label",
-        )
-    axes.set(xlim=(left, right), ylim=(low, high))
-
-
-def logarithmic(axes: Axes, values: Sequence[float]) -> None:
-    """Give the y axis whole powers of ten around all positive values.
-
-    Every first, second, third ... power from 1 is labelled, so that there are at most 9. A marker's
-    height is left free at both ends.
-    """
-    exponents = [math.log10(value) for value in values if value > 0]
-    below = math.floor(min(exponents, default=-1.0) - 0.05)
-    above = max(math.ceil(max(exponents, default=0.0) + 0.05), below + 1)
-    every = (above - below) // 9 + 1
-    axes.set_yscale("log")
-    axes.set_ylim(10.0**below, 10.0**above)
-    axes.set_yticks([10.0**k for k in range(below, above + 1) if k % every == 0])
-    axes.yaxis.minorticks_off()
 
 
 def line_style(style: ModelStyle) -> dict[str, Any]:

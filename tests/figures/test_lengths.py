@@ -35,19 +35,19 @@ def test_labels_never_touch_and_no_model_is_missing(ranges, training) -> None:
 def test_points_stand_in_the_middle_of_their_range() -> None:
     results = both(MULTI30K)
     figure = score_by_length(results)
-    lines = {line.get_gid(): line for line in figure.axes[1].lines}
+    lines = {line.get_gid(): line for line in figure.axes[0].lines}
     for model in results:
         line = lines[f"score-{model}"]
         assert list(line.get_xdata()) == [5, 11, 14, 18, 29]
         assert list(line.get_ydata()) == [row["bleu_tok"] for row in results[model]]
-    assert figure.axes[1].get_ylim()[0] == 0  # a gap is as large as it looks
+    assert figure.axes[0].get_ylim()[0] == 0  # a gap is as large as it looks
 
 
 def test_a_box_reaches_from_the_least_seed_to_the_greatest() -> None:
     results = both(MULTI30K)
     for row in results["rnnsearch"]:
         row["bleu_tok_range"] = (row["bleu_tok"] - 1, row["bleu_tok"] + row["lower"])
-    boxes = score_by_length(results).axes[1].collections
+    boxes = score_by_length(results).axes[0].collections
     assert {box.get_gid() for box in boxes} == {"range-rnnsearch"}
     drawn = [box.get_segments()[0][:, 1].tolist() for box in boxes]
     assert drawn == [list(row["bleu_tok_range"]) for row in results["rnnsearch"]]
@@ -55,14 +55,14 @@ def test_a_box_reaches_from_the_least_seed_to_the_greatest() -> None:
 
 def test_sentence_counts_are_written() -> None:
     figure = score_by_length(both(MULTI30K))
-    counts = [text.get_text() for text in figure.axes[0].texts if text.get_gid() == "count"]
+    counts = [text.get_text() for text in figure.axes[1].texts if text.get_gid() == "count"]
     assert counts == ["339", "320", "190", "97", "54"]
-    assert [bar.get_height() for bar in figure.axes[0].patches] == [339, 320, 190, 97, 54]
+    assert [bar.get_height() for bar in figure.axes[1].patches] == [339, 320, 190, 97, 54]
 
 
 def test_unseen_lengths_are_shaded_up_to_the_boundary() -> None:
     def edges(training) -> tuple[list[float], int]:
-        axes = score_by_length(both(SINGLE), training).axes[1]
+        axes = score_by_length(both(SINGLE), training).axes[0]
         marks = [line.get_xdata()[0] for line in axes.lines if line.get_gid() == "boundary"]
         return marks, sum(patch.get_gid() == "unseen" for patch in axes.patches)
 
@@ -81,7 +81,7 @@ def test_the_training_range_is_named() -> None:
 def test_another_score_can_be_drawn() -> None:
     results = {"rnnsearch": [{"lower": 5, "upper": 5, "sentences": 9, "accuracy": 98.0}]}
     figure = score_by_length(results, key="accuracy", label="words right (%)")
-    assert figure.axes[1].get_ylabel() == "words right (%)"
+    assert figure.axes[0].get_ylabel() == "words right (%)"
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,6 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
@@ -75,17 +73,6 @@ def test_weights_darken_evenly_in_one_hue() -> None:
     assert steps.max() < 1.4 * steps.min()
     for red, green, blue in colours[1:]:
         assert red > green > blue  # orange throughout
-
-
-@given(st.lists(st.floats(0, 50), max_size=8), st.floats(0.5, 5))
-def test_labels_are_spread_no_further_than_needed(wanted: list[float], gap: float) -> None:
-    placed = style.spread(wanted, gap)
-    order = np.argsort(wanted, kind="stable")
-    assert (np.diff(np.array(placed)[order]) >= gap - 1e-6).all()
-    if (np.diff(np.sort(wanted)) >= gap).all():
-        assert placed == pytest.approx(wanted)
-    if wanted:
-        assert np.mean(placed) == pytest.approx(np.mean(wanted), abs=1e-6)
 
 
 def test_the_look_ends_with_the_block() -> None:

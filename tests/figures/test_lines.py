@@ -1,0 +1,97 @@
+"""Lines named at their ends: each stands at what was measured, and no name touches another."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from matplotlib.figure import Figure
+
+from course_lib.evaluation.saturation import saturation
+from course_lib.figures.gates import gate_curves
+from course_lib.figures.lines import spread
+from course_lib.figures.saturation import PANELS, saturation_curves
+from course_lib.figures.schedules import schedule_curves
+from course_lib.training.schedules import given_share
+from tests.figures.boxes import assert_legible, drawn_texts
+
+GATES = {"update": [0.2, 0.9, 0.5], "reset": [0.1, 0.3, 0.8]}
+SCHEDULES = ("linear", "exponential", "inverse-sigmoid")
+RESULTS = saturation([4, 64, 1024], draws=200)
+
+
+def shares(total: int, end: float) -> dict[str, list[float]]:
+    return {
+        name: [given_share(name, k, total, end) for k in range(total + 1)] for name in SCHEDULES
+    }
+
+
+def of_words(count: int) -> Figure:
+    names = [("donaudampfschifffahrt", "a", "</s>", "lehrer")[k % 4] for k in range(count)]
+    return gate_curves({gate: [0.5] * count for gate in ("input", "forget", "output")}, names)
+
+
+def drawn(figure: Figure) -> dict[str, tuple[list[float], list[float]]]:
+    """Of every line that has a name of its own, its x and its y."""
+    lines = [line for axes in figure.axes for line in axes.lines]
+    return {str(line.get_gid()): (list(line.get_xdata()), list(line.get_ydata())) for line in lines}
+
+
+def test_every_line_stands_at_its_measurements() -> None:
+    figure = gate_curves(GATES, ["the", "cat", "$"])
+    words = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert words == ["the", "cat", "$"]
+    lines = drawn(figure)
+    assert all(lines[f"gate-{name}"] == ([0, 1, 2], values) for name, values in GATES.items())
+    assert figure.axes[0].get_ylim() == (0, 1)
+    given = shares(400, 0.1)
+    figure = schedule_curves(given)
+    lines = drawn(figure)
+    assert all(lines[f"share-{name}"] == ([*range(401)], given[name]) for name in SCHEDULES)
+    assert figure.axes[0].get_ylim() == (0, 1)  # a share is as large as it looks
+    figure = saturation_curves(RESULTS)
+    lines = drawn(figure)
+    for axes, key in zip(figure.axes, PANELS, strict=True):
+        low, high = axes.get_ylim()
+        for name, rows in RESULTS.items():
+            values = [row[key] for row in rows]
+            assert lines[f"{key}-{name}"] == ([4, 64, 1024], values)
+            assert low <= min(values) <= max(values) <= high
+        assert axes.get_xlabel() == "dimension d"
+
+
+def test_the_theory_is_the_square_root_and_stands_in_the_panel_of_the_spread_alone() -> None:
+    theories = [
+        [line for line in axes.lines if line.get_gid() == "theory"]
+        for axes in saturation_curves(RESULTS).axes
+    ]
+    assert [len(found) for found in theories] == [1, 0, 0]
+    np.testing.assert_allclose(theories[0][0].get_ydata(), [2, 8, 32])
+
+
+def test_names_never_touch_and_none_is_missing() -> None:
+    measured = (
+        RESULTS,
+        saturation(draws=50),
+        *(saturation(d, draws=50) for d in ([1, 2], [2, 4096])),
+    )
+    for labels, figures in (
+        (["input", "forget", "output"], [of_words(count) for count in (1, 2, 10, 40)]),
+        (SCHEDULES, [schedule_curves(shares(*x)) for x in ((1, 0.5), (7, 0.9), (5000, 0.02))]),
+        (["q·k", "q·k / √d"] * 3, [saturation_curves(results) for results in measured]),
+    ):
+        for figure in figures:
+            assert_legible(figure)
+            found = [text.get_text() for text in drawn_texts(figure) if text.get_gid() == "label"]
+            assert found == list(labels)
+            assert figure.get_figwidth() < 11
+
+
+@given(st.lists(st.floats(0, 50), max_size=8), st.floats(0.5, 5))
+def test_labels_are_spread_no_further_than_needed(wanted: list[float], gap: float) -> None:
+    placed = spread(wanted, gap)
+    order = np.argsort(wanted, kind="stable")
+    assert (np.diff(np.array(placed)[order]) >= gap - 1e-6).all()
+    if (np.diff(np.sort(wanted)) >= gap).all():
+        assert placed == pytest.approx(wanted)
+    if wanted:
+        assert np.mean(placed) == pytest.approx(np.mean(wanted), abs=1e-6)
