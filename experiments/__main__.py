@@ -1,8 +1,8 @@
 """Record a chapter's results anew: `make record CHAPTER=09 [PART=maps]`.
 
-Says first how long each part takes. New records are written once they hold all that the chapter's
-`check` asserts, which is what its page says of them; else they are laid beside the runs and the old
-ones stay.
+Says first how long each part takes. New records are written once the chapter's `check` finds them
+whole and of today's settings and sentences; else they are laid beside the runs and the old ones
+stay. What a page says of its records is asserted in its own cells, by `make book`.
 """
 
 import argparse
@@ -67,7 +67,7 @@ def write(folder: Path, new: dict[str, Any]) -> None:
 
 
 def record(folder: Path, recorder: ModuleType, names: Sequence[str]) -> None:
-    """Run these parts, and write what they made if the page may go on saying what it says."""
+    """Run these parts, and write what they made if it is what the chapter asks for."""
     for name in names:
         part = recorder.PARTS[name]
         print(f"{name}: {part.takes}" + f"; needs {part.needs}" * bool(part.needs), flush=True)
@@ -85,8 +85,8 @@ def record(folder: Path, recorder: ModuleType, names: Sequence[str]) -> None:
         line = traceback.extract_tb(error.__traceback__)[-1]
         raise CourseError(
             f"{line.filename}:{line.lineno} no longer holds: {line.line} {error}\n"
-            f"So nothing was replaced; what was found lies in {REFUSED}. Change the page and the "
-            "check together, or find out what went wrong."
+            f"So nothing was replaced; what was found lies in {REFUSED}. Find out what went wrong, "
+            "or change the check."
         ) from error
     write(folder, new)
 

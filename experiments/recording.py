@@ -1,8 +1,8 @@
 """What the recorders share: a part of a recording, small runs, runs that are kept, records.
 
-Each chapter's `record.py` has `PARTS`, by name what it can record, and `check`, which asserts what
-its page says of the records; one that makes what an assignment hands out, or a published model,
-has none. `make record` runs them (see `__main__.py`).
+Each chapter's `record.py` has `PARTS`, by name what it can record, and `check`, which asserts that
+the records are whole and of its settings; one that makes what an assignment hands out, or a
+published model, has none. `make record` runs them (see `__main__.py`).
 """
 
 import gzip

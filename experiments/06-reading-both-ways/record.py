@@ -317,29 +317,8 @@ def check(read: Read) -> None:
     probes = read("toy-en-de-rnnsearch-cpu-reads-both-seed0-probes")
     kept = ("model", "corpus", "pair", "seed", "changes", "git_commit", "corpus_sha256")
     check_same(probes, first, *kept)
-    check_probes(probes, first["accuracy"])
-
-
-def check_probes(probes: dict[str, Any], accuracy: list[dict[str, Any]]) -> None:
-    """What chapter 6 says of the halves, of the genders and of padding."""
-    exact = sum(row["exact"] * row["sentences"] for row in accuracy)
-    sentences = sum(row["sentences"] for row in accuracy)
-    assert isclose(probes["padding"][0]["exact"], exact / sentences, rel_tol=1e-6)
-    for rows in probes["influence"].values():
-        for row in rows:
-            assert (row["forward"] > 0) == (row["distance"] <= 0)
-            assert (row["backward"] > 0) == (row["distance"] >= 0)
-    gender = probes["gender"]
-    assert isclose(sum(gender["genders"].values()), 100, rel_tol=1e-6)
-    assert gender["examples"] > 5_000
-    guess = max(gender["genders"].values())
-    assert gender["trained"]["backward"]["new"] > guess + 15
-    for states in (gender["fresh"]["backward"], gender["trained"]["forward"]):
-        assert states["new"] < guess + 8
-    changed = [row["changed"] for row in probes["padding"]]
-    assert changed[0] == 0
-    assert changed == sorted(changed)
-    assert changed[-1] > 20
+    exact = sum(row["exact"] * row["sentences"] for row in first["accuracy"])
+    assert isclose(probes["padding"][0]["exact"], exact / SETTINGS["corpus.test"], rel_tol=1e-6)
 
 
 PARTS = {"reading": Part(reading, "about eight minutes")}

@@ -351,11 +351,11 @@ def stepper() -> Records:
     yield "attention-stepper", {"runs": origins, "figure": figure}
 
 
-# --- what the page says ---
+# --- what is recorded ---
 
 
 def check(read: Read) -> None:
-    """Every record belongs to its runs and corpora, adds up, and shows what the page says."""
+    """Every record belongs to its runs and corpora, and adds up."""
     record = read(f"{STEM}-seed0-alignment")
     check_alignment(record, read)
     check_aligners(read(f"{STEM}-seed0-aligners"), record)
@@ -371,7 +371,7 @@ def check(read: Read) -> None:
 
 
 def check_alignment(record: dict[str, Any], read: Read) -> None:
-    """Of the recorded run; accurate is not aligned."""
+    """Of the recorded run and of today's sentences."""
     result = read(f"{STEM}-seed0")
     check_same(record, result, "model", "corpus", "pair", "git_commit", "corpus_sha256")
     check_same(record["translation"], result["scores"]["test"], "beam", "bleu_tok")
@@ -382,48 +382,27 @@ def check_alignment(record: dict[str, Any], read: Read) -> None:
     assert record["corpus_sha256"] == corpus.sha256
     maps.check_counts(record, corpus)
     assert [example["position"] for example in record["examples"]] == list(EXAMPLES)
-    assert record["translation"]["tokens"] > 90
-    assert record["translation"]["exact"] <= record["translation"]["tokens"]
-    assert 0.05 < record["aer"] < record["alignments"]["blind"]["diagonal"]["aer"]
-    assert record["diagnostics"]["warnings"] == {"uniform": 0, "stuck": 0}
-    # Most words without a link are full stops, which look at the source's end mark.
-    most = record["without_punctuation"]["unaligned"][0]
-    assert most["word"] == "."
-    assert most["unaligned"] > 0.5 * most["occurs"]
-    argmax = record["without_punctuation"]["alignments"]["attention"]["argmax"]
-    assert argmax["aer"] < record["aer"]
-    asked = record["faithfulness"]
-    assert min(asked["erased"], asked["left_out"]) > 0
-    assert max(asked["erased"], asked["left_out"]) < 1
 
 
 def check_aligners(aligners: dict[str, Any], record: dict[str, Any]) -> None:
-    """Without the end mark attention is the better aligner, and with both directions better yet."""
+    """Of the same run, and the threshold is the best of all that were tried."""
     check_same(aligners, record, *("model", "corpus", "pair", "split"))
     check_same(aligners, record, "git_commit", "corpus_sha256")
     assert aligners["attention"]["argmax"] == record["alignments"]["attention"]["argmax"]
     rows = aligners["both_on_val"]
     assert [row["threshold"] for row in rows] == list(maps.THRESHOLDS)
     assert aligners["both"] == min(rows, key=lambda row: row["aer"])["threshold"]
-    rates = {name: score["aer"] for name, score in aligners["attention"].items()}
-    assert rates["words"] <= 0.15 < rates["argmax"]
-    assert rates["words"] < record["ibm1_aer"]
-    assert rates["agreed"] <= 0.10
-    assert rates["agreed"] < record["alignments"]["ibm1"]["grow-diag"]["aer"]
+    assert aligners["attention"]["words"]["aer"] <= 0.15
+    assert aligners["attention"]["agreed"]["aer"] <= 0.10
 
 
 def check_maps(record: dict[str, Any]) -> None:
-    """Training leaves the uniform weights behind."""
+    """Of the settings and sentences of today, and warned sentences deserve it."""
     assert record["changes"] == small(EPOCHS[-1]).changes
     check_corpus(record)
     maps.check_words(record["maps"]["words"])
     stages = record["maps"]["stages"]
     assert [stage["epochs"] for stage in stages] == [0, *EPOCHS]
-    entropies = [stage["normalised_entropy"] for stage in stages]
-    assert entropies == sorted(entropies, reverse=True)
-    assert stages[0]["warnings"]["uniform"] == stages[0]["sentences"]
-    assert stages[-1]["warnings"] == {"uniform": 0, "stuck": 0}
-    assert stages[-1]["aer"] < stages[0]["aer"]
     for one in stages:
         for kind, example in one["warned"].items():
             assert kind in diagnose(np.array(example["alpha"])).warnings
@@ -431,12 +410,10 @@ def check_maps(record: dict[str, Any]) -> None:
 
 
 def check_captions(record: dict[str, Any], read: Read) -> None:
-    """Of chapter 8's run; words left out agree less with the weights than words erased."""
+    """Of chapter 8's run."""
     run = read("multi30k-en-de-rnnsearch-cpu-seed0")
     check_same(record, run, "model", "corpus", "pair", "git_commit", "corpus_sha256", "versions")
     maps.check_offsets(record["against_model1"])
-    asked = record["faithfulness"]
-    assert 0 < asked["left_out"] < asked["erased"] <= 1
 
 
 def check_stepper(record: dict[str, Any], read: Read) -> None:

@@ -268,7 +268,6 @@ def check_unseen(record: dict[str, Any]) -> None:
     assert record["model_sha256"] == result["model_sha256"]
     groups = record["groups"]
     assert sum(group["sentences"] for group in groups.values()) == 1_000
-    assert groups["unseen"]["interval"][1] < groups["seen"]["interval"][0]
 
 
 PARTS = {

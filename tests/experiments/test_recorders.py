@@ -57,7 +57,7 @@ def test_a_run_is_trained_once_and_kept(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 @pytest.mark.parametrize("holds", [True, False])
-def test_a_record_is_written_only_if_it_holds_what_the_page_says(
+def test_a_record_is_written_only_if_the_check_finds_nothing(
     holds: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "05-five"

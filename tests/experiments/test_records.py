@@ -15,7 +15,7 @@ from experiments.recording import name_of
 
 
 @pytest.mark.parametrize("folder", recorders().values(), ids=lambda folder: folder.name)
-def test_the_records_hold_what_their_page_says(folder: Path) -> None:
+def test_the_records_are_whole_and_of_todays_settings(folder: Path) -> None:
     """And there is no record of which nothing is said: an older recorder's is none of its own."""
     seen = set()
 
