@@ -191,9 +191,8 @@ function render({ model, el }) {
       make("strong", { class: "role-context" }, `(${found.context.map((value) => shown(value, 4)).join(", ")})`));
     say(`Weights ${found.weights.map((weight) => shown(weight)).join(", ")}. h ${winner + 1} has the largest. Context ${found.context.map((value) => shown(value)).join(", ")}.`);
   }
-  keys.forEach((key) => model.on(`change:${key}`, update));
   update();
-  return () => keys.forEach((key) => model.off(`change:${key}`, update));
+  return watch(model, keys, update);
 }
 
 /** "h_1" with its index set low. */

@@ -152,18 +152,14 @@ function render({ model, el }) {
     sides.forEach((side) => side.show(model.get("step"), model.get("looked_at")));
     say(sides.map((side) => side.said()).join(". "));
   }
-  const loaded = ["sentence", "first", "second"];
-  loaded.forEach((key) => model.on(`change:${key}`, load));
-  const moved = ["step", "looked_at"];
-  moved.forEach((key) => model.on(`change:${key}`, show));
+  const ends = [watch(model, ["sentence", "first", "second"], load), watch(model, ["step", "looked_at"], show)];
   load();
   const resized = new ResizeObserver(show); // the arcs
   resized.observe(el);
   return () => {
     steps.stop();
     resized.disconnect();
-    loaded.forEach((key) => model.off(`change:${key}`, load));
-    moved.forEach((key) => model.off(`change:${key}`, show));
+    ends.forEach((end) => end());
   };
 }
 

@@ -17,9 +17,7 @@ function render({ model, el }) {
     return { key, select, values, line };
   };
   const choices = [choose("sentence", "source"), choose("model", "model"), choose("beam width k", "k"), choose("length normalisation λ", "length_penalty", (value) => shown(value, 1))];
-  const id = fresh("step");
-  const slider = make("input", { type: "range", min: 0, id, oninput: () => put("step", Number(slider.value)) });
-  const count = make("output", { for: id });
+  const steps = slider("step", { min: 0 }, (step) => put("step", step));
   const back = make("button", { type: "button", onclick: () => put("step", Math.max(0, model.get("step") - 1)) }, "back");
   const on = make("button", { type: "button", onclick: () => put("step", Math.min(last(), model.get("step") + 1)) }, "next word");
   const lines = draw("svg", { class: "beam-lines", "aria-hidden": "true" });
@@ -27,8 +25,7 @@ function render({ model, el }) {
   const scroll = make("div", { class: "moving-scroll beam-scroll", tabindex: 0, role: "region", "aria-label": "The search" }, field);
   const reading = make("p", { class: "beam-reading" });
   el.append(make("div", { class: "moving-controls" }, ...choices.map((one) => one.line)),
-    make("div", { class: "moving-controls" }, make("div", { class: "moving-buttons" }, back, on),
-      make("div", { class: "moving-slider" }, make("label", { for: id }, "step"), slider, count)),
+    make("div", { class: "moving-controls" }, make("div", { class: "moving-buttons" }, back, on), steps.line),
     scroll, reading);
   const say = announcer(el);
 
@@ -46,7 +43,7 @@ function render({ model, el }) {
     const wanted = Object.fromEntries(choices.map(({ key }) => [key, model.get(key)]));
     search = searches.find((one) => Object.entries(wanted).every(([key, value]) => one[key] === value)) ?? searches[0];
     choices.forEach(({ key, select, values }) => { select.selectedIndex = values.indexOf(search[key]); });
-    slider.max = last();
+    steps.input.max = last();
     focused = null;
     const columns = [];
     search.nodes.forEach((node, number) => { (columns[node[1]] ??= []).push(number); });
@@ -89,9 +86,7 @@ function render({ model, el }) {
     const step = Math.min(model.get("step"), last());
     const end = step >= last();
     const winner = new Set(end ? search.best : []);
-    slider.value = step;
-    count.textContent = `${step} of ${last()}`;
-    slider.setAttribute("aria-valuetext", count.textContent);
+    steps.show(step, `${step} of ${last()}`);
     search.nodes.forEach((node, number) => {
       const { card } = cards[number];
       const later = node[1] > step;
@@ -140,15 +135,12 @@ function render({ model, el }) {
     put("step", act());
   });
 
-  const chosen = choices.map(({ key }) => key);
-  chosen.forEach((key) => model.on(`change:${key}`, load));
-  model.on("change:step", show);
+  const ends = [watch(model, choices.map(({ key }) => key), load), watch(model, ["step"], show)];
   load();
   addEventListener("resize", load);
   return () => {
     removeEventListener("resize", load);
-    chosen.forEach((key) => model.off(`change:${key}`, load));
-    model.off("change:step", show);
+    ends.forEach((end) => end());
   };
 }
 

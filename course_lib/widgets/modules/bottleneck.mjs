@@ -13,17 +13,11 @@ function render({ model, el }) {
   const kind = (name) => (name.toLowerCase() === "rnnsearch" ? "search" : "encdec");
 
   // --- sliders -------------------------------------------------------------------------------
-  const slider = (key, label, values) => {
-    const input = make("input", { type: "range", min: 0, max: values.length - 1, step: 1, id: fresh("slider"), oninput: () => put(key, values[Number(input.value)]) });
-    const value = make("output", { for: input.id });
-    const show = (said) => {
-      input.value = values.indexOf(model.get(key));
-      value.textContent = model.get(key);
-      input.setAttribute("aria-valuetext", said);
-    };
-    return { line: make("div", { class: "moving-slider" }, make("label", { for: input.id }, label), input, value), show };
+  const among = (values) => ({ min: 0, max: values.length - 1, step: 1 });
+  const controls = {
+    length: slider("source length", among(lengths), (k) => put("length", lengths[k])),
+    size: slider("state size", among(sizes), (k) => put("size", sizes[k])),
   };
-  const controls = { length: slider("length", "source length", lengths), size: slider("size", "state size", sizes) };
 
   // --- the large numbers ---------------------------------------------------------------------
   const cards = names.map((name) => {
@@ -114,8 +108,8 @@ function render({ model, el }) {
     const [length, size] = [model.get("length"), model.get("size")];
     const [row, at] = [lengths.indexOf(length), sizes.indexOf(size)];
     const past = length > longest;
-    controls.length.show(`${length} words${past ? ", longer than any in training" : ""}`);
-    controls.size.show(`${size} numbers`);
+    controls.length.show(row, length, `${length} words${past ? ", longer than any in training" : ""}`);
+    controls.size.show(at, size, `${size} numbers`);
     const shares = {};
     cards.forEach(({ name, share, each }) => {
       const found = accuracy[name][at].map((training) => training[row]);
@@ -153,10 +147,8 @@ function render({ model, el }) {
     });
     say(`${length} words, ${size} numbers a state: ${names.map((name) => `${name} ${shares[name]} per cent`).join(", ")}.${past ? " Longer than any sentence in training." : ""}`);
   }
-  const watched = ["length", "size"];
-  watched.forEach((key) => model.on(`change:${key}`, update));
   update();
-  return () => watched.forEach((key) => model.off(`change:${key}`, update));
+  return watch(model, ["length", "size"], update);
 }
 
 export default { render };

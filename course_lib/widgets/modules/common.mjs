@@ -47,6 +47,25 @@ function setter(model) {
   };
 }
 
+/** Calls the listener when one of these values changes; what it returns ends that. */
+function watch(model, keys, listener) {
+  keys.forEach((key) => model.on(`change:${key}`, listener));
+  return () => keys.forEach((key) => model.off(`change:${key}`, listener));
+}
+
+/** A slider with its label and, behind it, what `show(place, text)` says of where it stands. */
+function slider(label, range, oninput, listeners = {}) {
+  const id = fresh("slider");
+  const input = make("input", { type: "range", id, ...range, oninput: () => oninput(Number(input.value)), ...listeners });
+  const value = make("output", { for: id });
+  const show = (place, text, said = text) => {
+    input.value = place;
+    value.textContent = text;
+    input.setAttribute("aria-valuetext", said);
+  };
+  return { input, line: make("div", { class: "moving-slider" }, make("label", { for: id }, label), input, value), show };
+}
+
 /** A list to choose from, with its label. */
 function choice(label, onchange) {
   const id = fresh("choice");

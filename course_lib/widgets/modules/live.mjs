@@ -325,9 +325,7 @@ class Live {
 
 function render({ model, el }) {
   const live = new Live(model, el);
-  const asked = ["text", "pair", "k", "length_penalty"];
-  const show = () => live.form.show();
-  asked.forEach((key) => model.on(`change:${key}`, show));
+  const end = watch(model, ["text", "pair", "k", "length_penalty"], () => live.form.show());
   const resized = new ResizeObserver(() => live.look(model.get("step")));
   resized.observe(el);
   const readdressed = (event) => live.readdressed(event.newURL);
@@ -337,7 +335,7 @@ function render({ model, el }) {
     live.leaveTree?.();
     resized.disconnect();
     removeEventListener("hashchange", readdressed);
-    asked.forEach((key) => model.off(`change:${key}`, show));
+    end();
     live.translators.forEach((one) => one.worker?.terminate());
   };
 }

@@ -23,15 +23,12 @@ function render({ model, el }) {
     return group;
   });
   const picture = draw("svg", { viewBox: "0 0 440 300", role: "img", "aria-label": "Encoder and decoder" }, draw("defs", {}, ...[...new Set(shapes.map((shape) => shape.role))].map(marker)), ...nodes);
-  const id = fresh("frame");
-  const slider = make("input", { type: "range", min: 1, max: last, id, oninput: () => go(Number(slider.value)) });
-  const count = make("output", { for: id });
+  const frames = slider("frame", { min: 1, max: last }, (frame) => go(frame));
   const back = make("button", { type: "button", onclick: () => go(model.get("frame") - 1) }, "back");
   const on = make("button", { type: "button", onclick: () => go(model.get("frame") + 1) }, "next");
   const play = make("button", { type: "button", onclick: () => (timer ? stop() : start()) }, "play");
   const reading = make("p", { class: "read-write-says" });
-  el.append(picture, reading, make("div", { class: "moving-controls" }, make("div", { class: "moving-buttons" }, back, on, play),
-    make("div", { class: "moving-slider" }, make("label", { for: id }, "frame"), slider, count)));
+  el.append(picture, reading, make("div", { class: "moving-controls" }, make("div", { class: "moving-buttons" }, back, on, play), frames.line));
   const say = announcer(el);
 
   let timer = null;
@@ -56,23 +53,22 @@ function render({ model, el }) {
       node.classList.toggle("later", shapes[k].frame > frame);
       node.classList.toggle("now", shapes[k].frame === frame);
     });
-    slider.value = frame;
-    count.textContent = `${frame} of ${last}`;
+    frames.show(frame, `${frame} of ${last}`);
     reading.textContent = says[frame - 1];
     say(says[frame - 1]);
   }
 
   el.addEventListener("keydown", (event) => {
     const to = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!to || event.target === slider) return;
+    if (!to || event.target === frames.input) return;
     event.preventDefault();
     go(model.get("frame") + to);
   });
-  model.on("change:frame", show);
+  const end = watch(model, ["frame"], show);
   show();
   return () => {
     stop();
-    model.off("change:frame", show);
+    end();
   };
 }
 

@@ -32,20 +32,8 @@ function render({ model, el }) {
   const put = setter(model);
   const dimensions = model.get("dimensions");
 
-  const slider = (label, least, most, step, said) => {
-    const input = make("input", { type: "range", min: least, max: most, step, id: fresh("slider") });
-    const value = make("output", { for: input.id });
-    const show = () => {
-      value.textContent = said(Number(input.value));
-      input.setAttribute("aria-valuetext", value.textContent);
-    };
-    const line = make("div", { class: "moving-slider" }, make("label", { for: input.id }, label), input, value);
-    return { input, line, show };
-  };
-  const size = slider("dimension d", 0, dimensions.length - 1, 1, (at) => String(dimensions[at]));
-  const heat = slider("temperature τ", -3, 5, 0.25, (power) => shown(2 ** power, power < 3 ? 2 : 1));
-  size.input.addEventListener("input", () => put("dimension", dimensions[Number(size.input.value)]));
-  heat.input.addEventListener("input", () => put("temperature", 2 ** Number(heat.input.value)));
+  const size = slider("dimension d", { min: 0, max: dimensions.length - 1, step: 1 }, (at) => put("dimension", dimensions[at]));
+  const heat = slider("temperature τ", { min: -3, max: 5, step: 0.25 }, (power) => put("temperature", 2 ** power));
   const draws = model.get("products").length;
   const again = make("button", { type: "button", onclick: () => put("draw", (model.get("draw") + 1) % draws) }, "Another query");
   el.append(make("div", { class: "moving-controls" }, size.line, heat.line, again));
@@ -67,10 +55,8 @@ function render({ model, el }) {
     const at = dimensions.indexOf(d);
     const temperature = model.get("temperature");
     const products = model.get("products")[model.get("draw")][at];
-    size.input.value = at;
-    heat.input.value = Math.log2(temperature);
-    size.show();
-    heat.show();
+    size.show(at, d);
+    heat.show(Math.log2(temperature), shown(temperature, temperature < 8 ? 2 : 1));
     const said = columns.map(({ title, scale, bars, cells }) => {
       const energies = products.map((product) => product * scale(d) / temperature);
       const weights = softmax(energies);
@@ -82,10 +68,8 @@ function render({ model, el }) {
     });
     say(`d ${d}. ${said.join(". ")}.`);
   }
-  const watched = ["dimension", "temperature", "draw"];
-  watched.forEach((key) => model.on(`change:${key}`, update));
   update();
-  return () => watched.forEach((key) => model.off(`change:${key}`, update));
+  return watch(model, ["dimension", "temperature", "draw"], update);
 }
 
 export default { render };

@@ -14,13 +14,14 @@ class Question {
       event.preventDefault();
       ask();
     });
-    this.sliders = [this.slider("beam width k", "k", { min: 1, max: WIDEST, step: 1 }, 0),
-      this.slider("length penalty λ", "length_penalty", { min: 0, max: LONGEST, step: 0.1 }, 1)];
+    const asked = { onchange: () => ask() };
+    this.k = slider("beam width k", { min: 1, max: WIDEST, step: 1 }, (k) => put("k", k), asked);
+    this.penalty = slider("length penalty λ", { min: 0, max: LONGEST, step: 0.1 }, (penalty) => put("length_penalty", penalty), asked);
     this.element = make("form", { class: "live-ask", onsubmit: (event) => { event.preventDefault(); ask(); } },
       make("label", { for: id }, "Your sentence"),
       make("div", { class: "live-line" }, this.text, make("button", { type: "submit", class: "live-start" }, "translate")),
       make("div", { class: "moving-controls" }, this.examples(), this.pairs()));
-    this.settings = make("div", { class: "moving-controls" }, ...this.sliders.map((one) => one.line));
+    this.settings = make("div", { class: "moving-controls" }, this.k.line, this.penalty.line);
   }
 
   examples() {
@@ -42,14 +43,6 @@ class Question {
     return line;
   }
 
-  slider(label, key, range, digits) {
-    const place = fresh(key);
-    const input = make("input", { type: "range", id: place, ...range, oninput: () => this.put(key, Number(input.value)), onchange: () => this.ask() });
-    const value = make("output", { for: place });
-    const show = () => { input.value = this.model.get(key); value.textContent = shown(this.model.get(key), digits); };
-    return { line: make("div", { class: "moving-slider" }, make("label", { for: place }, label), input, value), show };
-  }
-
   /** What is asked now. */
   take() {
     const [line, k, lengthPenalty] = ["text", "k", "length_penalty"].map((key) => this.model.get(key));
@@ -69,6 +62,8 @@ class Question {
     if (this.text.value !== text) this.text.value = text;
     if (this.example.value !== text) this.example.value = "";
     this.pair.value = this.model.get("pair");
-    this.sliders.forEach((one) => one.show());
+    const [k, penalty] = ["k", "length_penalty"].map((key) => this.model.get(key));
+    this.k.show(k, k);
+    this.penalty.show(penalty, shown(penalty, 1));
   }
 }
