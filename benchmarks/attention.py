@@ -43,7 +43,7 @@ def measure_attention(
     rate at which arrays of this size are read, and that of its tanh at the rate measured for them.
     """
     torch.set_num_threads(threads)
-    products = max(rate() for rate in product_rates(torch.float32) for _ in range(5))
+    products = max(rate() for rate in product_rates() for _ in range(5))
     rates = {"products": products, "tanh": tanh_rate()}
     rows = [
         {"score": score, "size": size, "source_length": t_x}

@@ -80,7 +80,6 @@ def measure_grading(rounds: int = 1) -> dict[str, Any]:
         "fraction_of_limit": minute["ours"] / minute["nothing run"],
         "seconds": seconds,
         "steps": steps,
-        "load_before": os.getloadavg()[0],
         **about(),
     }
 

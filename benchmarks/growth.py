@@ -5,11 +5,9 @@ from collections.abc import Callable
 from statistics import median
 from typing import Any, NamedTuple
 
-import torch
 from torch import Tensor
 from torch.autograd.graph import saved_tensors_hooks
 
-from benchmarks.flops import training_flops
 from benchmarks.machine import about
 from benchmarks.rounds import Program, Step, take_turns
 from benchmarks.training import MIB, ours, products, textbook
@@ -77,7 +75,7 @@ def measure_growth(
     programs = {
         "ours": Program(updates, (works, threads, ours)),
         "textbook": Program(updates, (works, threads, textbook)),
-        "products": Program(products, (threads, torch.float32)),
+        "products": Program(products, (threads,)),
     }
     timings = take_turns(programs, items=len(where), rounds=rounds, warmup=len(where))
     rate = max(max(values) for values in timings["products"].values)
@@ -91,7 +89,7 @@ def measure_growth(
             "value": point.value,
             "ours": middle["ours"][i],
             "textbook": middle["textbook"][i],
-            "limit": training_flops(point.work.pairs, point.work.config) / rate,
+            "limit": point.work.flops / rate,
             "kept_mib": kept_for_backward(point.work) / MIB,
         }
         for i, point in enumerate(where)

@@ -54,7 +54,6 @@ def measure_class(students: int = STUDENTS) -> dict[str, Any]:
         "submissions": students,
         "jobs": JOBS,
         "rows": rows,
-        "load_before": os.getloadavg()[0],
         **about(),
     }
 

@@ -20,18 +20,15 @@ from course_lib.training.provenance import device_name, git_commit
 SHAPES = ((1024, 1024, 1024), (2048, 1024, 1024), (1024, 256, 8192))
 
 
-def product_rates(dtype: torch.dtype) -> list[Callable[[], float]]:
-    """For each shape, a function that multiplies once and returns operations a second."""
+def product_rates() -> list[Callable[[], float]]:
+    """For each shape, a function that multiplies once in fp32 and returns operations a second."""
 
     def rate(a: Tensor, b: Tensor, out: Tensor) -> float:
         started = time.perf_counter()
         torch.mm(a, b, out=out)
         return 2 * a.shape[0] * a.shape[1] * b.shape[1] / (time.perf_counter() - started)
 
-    tensors = [
-        (torch.randn(m, k).to(dtype), torch.randn(k, n).to(dtype), torch.empty(m, n, dtype=dtype))
-        for m, k, n in SHAPES
-    ]
+    tensors = [(torch.randn(m, k), torch.randn(k, n), torch.empty(m, n)) for m, k, n in SHAPES]
     return [partial(rate, *three) for three in tensors]
 
 

@@ -1,6 +1,5 @@
 """How long the moving figures take in a browser: to be drawn, and for each step."""
 
-import os
 from collections.abc import Callable
 from statistics import median
 from typing import Any, NamedTuple
@@ -138,7 +137,6 @@ MEASURE = """async ({values, steps}) => {
 
 def measure_moving(rounds: int = 5) -> dict[str, Any]:
     """Each figure drawn in a fresh page and stepped through, `rounds` times; medians."""
-    load = os.getloadavg()[0]
     with chromium() as browser:
         rows = [
             _row(browser, name, make(), rounds) for name, make in tqdm(WORKLOADS.items(), "figures")
@@ -153,8 +151,6 @@ def measure_moving(rounds: int = 5) -> dict[str, Any]:
         "promised": {"drawn": DRAWN, "step": STEPPED},
         "rows": rows,
         "live": live,
-        "load_before": load,
-        "load_after": os.getloadavg()[0],
         **about(),
     }
 

@@ -36,12 +36,10 @@ class Timing(NamedTuple):
     values: a list for each round, of one measurement for each item (seconds, or what the step
         returned).
     peak: the most memory its process ever held, in bytes.
-    empty: what it held before it prepared anything, in bytes.
     """
 
     values: list[list[float]]
     peak: int
-    empty: int
 
 
 def take_turns(
@@ -66,8 +64,7 @@ def take_turns(
                     this_round[name].append(ask(name, _measured, item))
             for name in names:
                 values[name].append(this_round[name])
-        memory = {name: ask(name, _memory) for name in names}
-    return {name: Timing(values[name], *memory[name]) for name in names}
+        return {name: Timing(values[name], ask(name, peak_memory)) for name in names}
 
 
 @contextmanager
@@ -94,11 +91,10 @@ def _processes(programs: dict[str, Program]) -> Iterator[Callable[..., Any]]:
 
 
 _mine: dict[str, Any] = {}
-"""In a program's process: its step, and the memory it held before it prepared anything."""
+"""In a program's process: its step."""
 
 
 def _prepare(program: Program) -> None:
-    _mine["empty"] = peak_memory()
     _mine["step"] = program.prepare(*program.arguments)
 
 
@@ -107,10 +103,6 @@ def _measured(item: int) -> float:
     value = _mine["step"](item)
     seconds = time.perf_counter() - started
     return seconds if value is None else value
-
-
-def _memory() -> tuple[int, int]:
-    return peak_memory(), _mine["empty"]
 
 
 def peak_memory() -> int:

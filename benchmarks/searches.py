@@ -20,6 +20,7 @@ from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.models import EncoderDecoder, ModelConfig, build_model
 from course_lib.search import beam_search, length_limit
 from course_lib.search.beam import BeamStep
+from experiments.in_hand import translate_in_hand
 
 WIDTHS = (5, 12)
 UPDATES = 100
@@ -30,39 +31,9 @@ BeamSearch = Callable[[EncoderDecoder, list[Words], int], list[Words]]
 """Translates a batch of encoded sentences with a beam of some width."""
 
 
-@torch.no_grad()
 def loop_over_hypotheses(model: EncoderDecoder, sentences: list[Words], k: int) -> list[Words]:
     """One sentence after the other, and of each one hypothesis after the other: one row a step."""
-    found = []
-    for sentence in sentences:
-        source, lengths, mask = make_source([sentence])
-        limit = int(length_limit(lengths))
-        beam = [(0.0, [BOS], model.start(source, lengths, mask))]
-        finished: list[tuple[float, Words]] = []
-        for number in range(1, limit + 1):
-            places = k - len(finished)
-            candidates = []
-            for total, words, state in beam:
-                log_probs, _, after = model.step(torch.tensor(words[-1:]), state)
-                if number == limit:
-                    candidates.append((total + float(log_probs[0, EOS]), [*words, EOS], after))
-                    continue
-                best, indices = log_probs[0].topk(places)
-                candidates += [
-                    (total + log_prob, [*words, word], after)
-                    for log_prob, word in zip(best.tolist(), indices.tolist(), strict=True)
-                ]
-            candidates.sort(key=lambda candidate: -candidate[0])
-            beam = []
-            for total, words, state in candidates[:places]:
-                if words[-1] == EOS:
-                    finished.append((total / number, words[1:-1]))
-                else:
-                    beam.append((total, words, state))
-            if not beam:
-                break
-        found.append(max(finished, key=lambda translation: translation[0])[1])
-    return found
+    return [translate_in_hand(model, sentence, k=k) for sentence in sentences]
 
 
 @torch.no_grad()
@@ -166,7 +137,6 @@ def measure_decode(
         "corpus": corpus,
         **summary(work, timings, flops, threads, rounds),
     } | {
-        "identical": not any(different.values()),
         "different": different,
         **about(),
     }
@@ -178,7 +148,7 @@ def programs(work: Decoding, threads: int) -> dict[str, Program]:
         f"loop, k = {WIDTHS[-1]}": Program(
             program, (work, threads, loop_over_hypotheses, WIDTHS[-1])
         ),
-        "products": Program(products, (threads, torch.float32)),
+        "products": Program(products, (threads,)),
     }
     for k in WIDTHS:
         timed[f"ours, k = {k}"] = Program(program, (work, threads, library_search, k))
@@ -191,16 +161,14 @@ def summary(
 ) -> dict[str, Any]:
     """Speeds, ratios and memory from what was timed."""
     speeds = {
-        name: [work.sentences / sum(seconds) for seconds in timing.values]
+        name: median(work.sentences / sum(seconds) for seconds in timing.values)
         for name, timing in timings.items()
         if name != "products"
     }
-    middle = {name: median(values) for name, values in speeds.items()}
     rate = max(max(values) for values in timings["products"].values)
     limit = rate / (flops / work.sentences)
     widest = WIDTHS[-1]
-    ours, loop = middle[f"ours, k = {widest}"], middle[f"loop, k = {widest}"]
-    peaks = {name: timings[name].peak / MIB for name in speeds}
+    ours, loop = speeds[f"ours, k = {widest}"], speeds[f"loop, k = {widest}"]
     return {
         "unit": "sentences a second",
         "threads": threads,
@@ -208,22 +176,18 @@ def summary(
         "rounds": rounds,
         "sentences": work.sentences,
         "beam": widest,
-        "target_vocabulary": work.config.target_vocabulary,
-        "hidden": work.config.hidden,
         "ours": ours,
         "textbook": loop,
         "ratio": ours / loop,
         "ratio_per_sentence": {
-            k: middle[f"ours, k = {k}"] / middle[f"per sentence, k = {k}"] for k in WIDTHS
+            k: speeds[f"ours, k = {k}"] / speeds[f"per sentence, k = {k}"] for k in WIDTHS
         },
         "limit": limit,
         "fraction_of_limit": ours / limit,
         "mflop_a_sentence": flops / work.sentences / 1e6,
         "gflops_of_products": rate / 1e9,
-        "speeds": middle,
-        "by_round": speeds,
-        "peak_memory_mb": peaks[f"ours, k = {widest}"],
-        "peak_mib": peaks,
+        "speeds": speeds,
+        "peak_mib": {name: timings[name].peak / MIB for name in speeds},
     }
 
 

@@ -68,7 +68,6 @@ def measure_start(name: str = "multi30k-en-de-laptop", rounds: int = 5) -> dict[
         "processor_seconds": processor,
         "beyond": _beyond(clock),
         "processor_beyond": _beyond(processor),
-        "load_before": os.getloadavg()[0],
         **about(),
     }
 

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from torch import nn
 
-from benchmarks.flops import training_flops
 from benchmarks.machine import about, product_rates
 from benchmarks.rounds import Program, Step, Timing, take_turns
 from benchmarks.textbook import Seq2Seq, collate
@@ -42,13 +41,12 @@ def compare(work: Workload, corpus: str, threads: int, rounds: int) -> dict[str,
         "ours": Program(ours, (work.config, work.bucketed(), threads)),
         "textbook": Program(textbook, (work.config, work.shuffled(), threads)),
         "textbook_bucketed": Program(textbook, (work.config, work.bucketed(), threads)),
-        "products": Program(products, (threads, torch.float32)),
+        "products": Program(products, (threads,)),
     }
     if has_fast_bf16():
         programs["ours_bf16"] = Program(
             ours, (work.config, work.bucketed(), threads, Recipe(), True)
         )
-        programs["products_bf16"] = Program(products, (threads, torch.bfloat16))
     timings = take_turns(programs, items=len(work.shuffled()), rounds=rounds)
     return {"what": "train", "corpus": corpus, **summary(work, timings, threads, rounds)}
 
@@ -58,55 +56,31 @@ def summary(
 ) -> dict[str, Any]:
     """Speeds, ratios and memory from what was timed."""
     speeds = {
-        name: [work.target_tokens / sum(seconds) for seconds in timing.values]
+        name: median(work.target_tokens / sum(seconds) for seconds in timing.values)
         for name, timing in timings.items()
-        if not name.startswith("products")
+        if name != "products"
     }
-    middle = {name: median(values) for name, values in speeds.items()}
-    flops_a_token = training_flops(work.pairs, work.config) / work.target_tokens
-    rates = {
-        name: max(max(values) for values in timing.values)
-        for name, timing in timings.items()
-        if name.startswith("products")
-    }
-    limit = rates["products"] / flops_a_token
-    result: dict[str, Any] = {
+    flops_a_token = work.flops / work.target_tokens
+    rate = max(max(values) for values in timings["products"].values)
+    limit = rate / flops_a_token
+    return {
         "unit": "target tokens a second",
         "threads": threads,
         "batch": work.batch,
         "rounds": rounds,
         "pairs": len(work.pairs),
         "target_tokens": work.target_tokens,
-        "source_vocabulary": work.config.source_vocabulary,
-        "target_vocabulary": work.config.target_vocabulary,
-        "hidden": work.config.hidden,
-        "ours": middle["ours"],
-        "textbook": middle["textbook"],
-        "textbook_bucketed": middle["textbook_bucketed"],
-        "ratio": middle["ours"] / middle["textbook"],
-        "ratio_bucketed": middle["ours"] / middle["textbook_bucketed"],
+        "ours": speeds["ours"],
+        "textbook": speeds["textbook"],
+        "textbook_bucketed": speeds["textbook_bucketed"],
+        "ratio": speeds["ours"] / speeds["textbook"],
+        "ratio_bucketed": speeds["ours"] / speeds["textbook_bucketed"],
         "limit": limit,
-        "fraction_of_limit": middle["ours"] / limit,
+        "fraction_of_limit": speeds["ours"] / limit,
         "mflop_a_token": flops_a_token / 1e6,
-        "gflops_of_products": rates["products"] / 1e9,
-        "ours_bf16": None,
-        "ratio_bf16": None,
-        "fraction_of_limit_bf16": None,
-    }
-    if "ours_bf16" in middle:
-        limit_bf16 = rates["products_bf16"] / flops_a_token
-        result |= {
-            "ours_bf16": middle["ours_bf16"],
-            "ratio_bf16": middle["ours_bf16"] / middle["ours"],
-            "fraction_of_limit_bf16": middle["ours_bf16"] / limit_bf16,
-            "gflops_of_products_bf16": rates["products_bf16"] / 1e9,
-        }
-    peaks = {name: timings[name].peak / MIB for name in speeds}
-    return {
-        **result,
-        "peak_mib": peaks,
-        "peak_mib_before_training": timings["ours"].empty / MIB,
-        "by_round": speeds,
+        "gflops_of_products": rate / 1e9,
+        "ours_bf16": speeds.get("ours_bf16"),
+        "peak_mib": {name: timings[name].peak / MIB for name in speeds},
         **about(),
     }
 
@@ -167,8 +141,8 @@ def update(
     return step
 
 
-def products(threads: int, dtype: torch.dtype) -> Step:
+def products(threads: int) -> Step:
     """The rate of a large matrix product, in operations a second: another shape with each item."""
     torch.set_num_threads(threads)
-    rates = product_rates(dtype)
+    rates = product_rates()
     return lambda i: rates[i % len(rates)]()

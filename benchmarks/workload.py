@@ -10,6 +10,7 @@ from course_lib.corpora.registry import load_corpus
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.models import ModelConfig
+from course_lib.training import cost
 
 CORPORA = ("multi30k", "toy")
 PAIR = "en-de"
@@ -27,6 +28,16 @@ class Workload(NamedTuple):
     def target_tokens(self) -> int:
         """Target words that are predicted: every word and the end marks."""
         return sum(len(target) + 1 for _, target in self.pairs)
+
+    @property
+    def flops(self) -> float:
+        """Operations of both passes; a product of (a, b) with (b, c) matrices has 2 a b c.
+
+        For real words only, end marks among them; what is no matrix product (tanh, softmax, the
+        update's element-wise work) is left out: a program at 100 per cent of the limit would do all
+        that in no time.
+        """
+        return sum(cost.training_flops(self.config, len(x) + 1, len(y) + 1) for x, y in self.pairs)
 
     def bucketed(self) -> list[list[EncodedPair]]:
         """Minibatches of similar length, as the library makes them."""

@@ -1,4 +1,5 @@
-"""Translation with words and weights taken in hand: what the page of translators does."""
+"""The plainest beam search, one hypothesis after another, in which a hand may decide: what the page
+of translators does, and what the library's search is timed against."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -33,12 +34,10 @@ def translate_in_hand(
     prefix: Sequence[int] = (),
     weights: Mapping[int | str, Sequence[float]] | None = None,
     k: int = 1,
-    length_penalty: float = 1.0,
 ) -> list[int]:
     """Translate one encoded sentence by beam search, where the reader has not decided.
 
-    A plain search, one beginning after another: what it finds, `beam_search` and the page's own
-    search must find, too.
+    What it finds, `beam_search` and the page's own search must find, too.
 
     Args:
         model: the trained model; one with attention, where there are weights.
@@ -46,8 +45,7 @@ def translate_in_hand(
         prefix: words that the translation begins with.
         weights: rows over the T_x source words and their end mark, by the number of the step (from
             1) or `EVERY`, that stand in for the model's own.
-        k: width of the beam; 1 is greedy.
-        length_penalty: finished translations are ranked by log p / length ** length_penalty.
+        k: width of the beam; 1 is greedy. Finished translations are ranked by log p a word.
 
     Returns:
         word numbers without the end mark.
@@ -70,7 +68,7 @@ def translate_in_hand(
             best = longer[: k - len(finished)]
             for one in best:
                 if one.words[-1] == EOS:
-                    finished.append((one.log_prob / i**length_penalty, one.words))
+                    finished.append((one.log_prob / i, one.words))
             live = [one for one in best if one.words[-1] != EOS]
     return list(max(finished, key=lambda one: one[0])[1][1:-1])
 
@@ -89,7 +87,11 @@ def _continued(
         held = edited_weights(model, lambda alpha: torch.tensor([list(row)]))
     with held:
         log_probs, _, state = model.step(y_prev, one.state)
-    words = log_probs[0].topk(k).indices.tolist() if forced is None else [forced]
+    if forced is None:
+        best, words = (each.tolist() for each in log_probs[0].topk(k))
+    else:
+        best, words = [float(log_probs[0, forced])], [forced]
     return [
-        _Beginning((*one.words, y), one.log_prob + float(log_probs[0, y]), state) for y in words
+        _Beginning((*one.words, y), one.log_prob + log_p, state)
+        for y, log_p in zip(words, best, strict=True)
     ]

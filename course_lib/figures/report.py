@@ -4,7 +4,6 @@ A comparison is what `course compare` wrote: a run directory a model. Those of o
 it, and then the spread of their scores is shown.
 """
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from html import escape, unescape
@@ -12,7 +11,10 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
 
+import nbformat
 from markupsafe import Markup
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
 
@@ -244,13 +246,13 @@ def write_report(folders: Sequence[Path]) -> list[Path]:
     )
     paths = [first.folder / "report.html", first.folder / "report.ipynb"]
     write_atomically(paths[0], page)
-    write_atomically(paths[1], json.dumps(notebook(first.folder), indent=1) + "\n")
+    write_atomically(paths[1], nbformat.writes(notebook(first.folder)) + "\n")
     return paths
 
 
 CELLS = (
     "from course_lib.figures import report\n\n"
-    "comparison = report.read_comparison({folder!r})\ncomparison.scores",
+    "comparison = report.read_comparison(FOLDER)\ncomparison.scores",
     "report.score_rows(comparison), report.intervals(comparison)",
     "report.curves(comparison)",
     "report.lengths(comparison)",
@@ -262,20 +264,16 @@ CELLS = (
 )
 
 
-def notebook(folder: Path) -> dict[str, Any]:
+def notebook(folder: Path) -> NotebookNode:
     """The same as cells to run and to change."""
     title = "# What the comparison found\n\nRun the cells in their order."
-    cells: list[dict[str, Any]] = [
-        {"id": "title", "cell_type": "markdown", "metadata": {}, "source": title}
+    here = repr(str(folder.resolve()))
+    cells = [
+        new_markdown_cell(title, id="title"),
+        *(
+            new_code_cell(text.replace("FOLDER", here), id=f"cell-{number}")
+            for number, text in enumerate(CELLS)
+        ),
     ]
-    for number, text in enumerate(CELLS):
-        source = text.format(folder=str(folder.resolve())) if "{folder" in text else text
-        run: dict[str, Any] = {
-            "outputs": [],
-            "execution_count": None,
-            "metadata": {},
-            "source": source,
-        }
-        cells.append({"id": f"cell-{number}", "cell_type": "code", **run})
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return {"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": kernel}, "cells": cells}
+    return new_notebook(cells=cells, metadata={"kernelspec": kernel})

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import anywidget
 from matplotlib.figure import Figure
 
 from course_lib.errors import CourseError
@@ -23,6 +22,7 @@ from course_lib.widgets.bottleneck import BottleneckExplorer, explored
 from course_lib.widgets.by_hand import START, AttentionByHand
 from course_lib.widgets.live import Live, live, looked
 from course_lib.widgets.live import start as live_start
+from course_lib.widgets.modules import MovingFigure
 from course_lib.widgets.read_write import ReadWrite
 from course_lib.widgets.read_write import start as read_write_start
 from course_lib.widgets.softmax_scaling import SoftmaxScaling, start
@@ -47,7 +47,7 @@ class Moving(NamedTuple):
     these, where they do not come from a recorded file.
     """
 
-    widget: type[anywidget.AnyWidget]
+    widget: type[MovingFigure]
     picture: Callable[..., Figure]
     start: Callable[[], dict[str, Any]] | None = None
 

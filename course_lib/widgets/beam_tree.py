@@ -1,12 +1,9 @@
 """A beam search to step through: hypotheses, scores, what was dropped and when."""
 
 import html
-import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-import anywidget
 import traitlets
 from matplotlib.figure import Figure
 
@@ -14,7 +11,7 @@ from course_lib.figures.search_tree import search_tree
 from course_lib.search import record_beam_search
 from course_lib.search.record import FINISHED, KEPT, PRUNED, SearchTree
 from course_lib.training import Run
-from course_lib.widgets.modules import module, style
+from course_lib.widgets.modules import MovingFigure, module
 
 FATES = (KEPT, FINISHED, PRUNED)
 
@@ -58,7 +55,7 @@ def searched(
     return search_tree(one["nodes"], one["best"])
 
 
-class BeamTree(anywidget.AnyWidget):
+class BeamTree(MovingFigure):
     """One of several recorded searches, as far as `step`.
 
     Attributes:
@@ -68,7 +65,6 @@ class BeamTree(anywidget.AnyWidget):
     """
 
     _esm = module("beam_tree")
-    _css = style()
 
     searches: Any = traitlets.List().tag(sync=True)
     source = traitlets.Unicode().tag(sync=True)
@@ -88,8 +84,3 @@ class BeamTree(anywidget.AnyWidget):
         searches = [recorded_search(run, source, k, p) for k in widths for p in length_penalties]
         first = {key: searches[0][key] for key in ("source", "k", "length_penalty")}
         return cls(searches=searches, **first)
-
-    @classmethod
-    def recorded(cls, path: Path | str) -> "BeamTree":
-        """The figure of a file that the book's recorder wrote."""
-        return cls(**json.loads(Path(path).read_text(encoding="utf-8"))["figure"])

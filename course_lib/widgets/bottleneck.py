@@ -1,17 +1,14 @@
 """Tokens right by source length of both models, for each size of the state, with translations."""
 
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-import anywidget
 import numpy as np
 import traitlets
 from matplotlib.figure import Figure
 
 from course_lib.figures.lengths import score_by_length
-from course_lib.widgets.modules import module, style
+from course_lib.widgets.modules import MovingFigure, module
 
 Accuracy = Mapping[str, Sequence[Sequence[Sequence[float]]]]
 """By model: for each size, for each training, per cent of tokens right at each length."""
@@ -40,7 +37,7 @@ def explored(
     return score_by_length(rows, (trained[0], trained[1]), key="tokens", label="tokens right (%)")
 
 
-class BottleneckExplorer(anywidget.AnyWidget):
+class BottleneckExplorer(MovingFigure):
     """Slide the length of the source and the size of the state: what each model makes of it.
 
     Attributes:
@@ -55,7 +52,6 @@ class BottleneckExplorer(anywidget.AnyWidget):
     """
 
     _esm = module("bottleneck")
-    _css = style()
 
     sizes = traitlets.List(traitlets.Int()).tag(sync=True)
     lengths = traitlets.List(traitlets.Int()).tag(sync=True)
@@ -74,11 +70,6 @@ class BottleneckExplorer(anywidget.AnyWidget):
         if proposal["value"] not in choices:
             raise traitlets.TraitError(f"{name} is one of {choices}.")
         return int(proposal["value"])
-
-    @classmethod
-    def recorded(cls, path: Path | str) -> "BottleneckExplorer":
-        """The figure of a file that the book's recorder wrote."""
-        return cls(**json.loads(Path(path).read_text(encoding="utf-8"))["figure"])
 
     @property
     def selected(self) -> dict[str, Any]:

@@ -2,12 +2,11 @@
 
 from typing import Any, ClassVar
 
-import anywidget
 import numpy as np
 import traitlets
 from numpy.typing import NDArray
 
-from course_lib.widgets.modules import module, style
+from course_lib.widgets.modules import MovingFigure, module
 
 START: dict[str, Any] = {
     "state": [0.5, 0.5],
@@ -32,7 +31,7 @@ def _numbers(*shape: int) -> Any:
     return Numbers()
 
 
-class AttentionByHand(anywidget.AnyWidget):
+class AttentionByHand(MovingFigure):
     """Three annotations and a state of two numbers each, and the paper's three lines on them.
 
     Attributes:
@@ -45,7 +44,6 @@ class AttentionByHand(anywidget.AnyWidget):
     """
 
     _esm = module("attention_by_hand")
-    _css = style()
     inputs: ClassVar = tuple(START)
 
     state = _numbers(2).tag(sync=True)

@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import anywidget
 import traitlets
 from matplotlib.figure import Figure
 
@@ -17,7 +16,7 @@ from course_lib.errors import CourseError
 from course_lib.pretrained import small
 from course_lib.training import Run, load_run
 from course_lib.widgets.found import found, map_of
-from course_lib.widgets.modules import module, style, worker_script
+from course_lib.widgets.modules import MovingFigure, module, worker_script
 from course_lib.widgets.pack import Pack, languages_of, pack
 
 FOLDER = "_static/live"
@@ -72,13 +71,19 @@ def published_packs() -> list[tuple[Run, Pack]]:
 def start() -> dict[str, Any]:
     """What the book's page starts with: the published models, loaded when they are asked for."""
     runs, packs = zip(*published_packs(), strict=True)
-    return values_of(runs, packs, f"../{FOLDER}")
+    return values_of(runs[0], packs, f"../{FOLDER}", greeting(runs, packs))
 
 
-def values_of(runs: Sequence[Run], packs: Sequence[Pack], folder: str) -> dict[str, Any]:
-    """The traits of a figure of these runs, their scripts in `folder`."""
-    about, first = packs[0].about, greeting(runs, packs)
-    sentences = sentences_for(runs[0])
+def values_of(
+    run: Run, packs: Sequence[Pack], folder: str, first: dict[str, Any]
+) -> dict[str, Any]:
+    """The traits of a figure of these packs, their scripts in `folder`.
+
+    Args:
+        run: that of the first pack.
+        first: what they write for the sentence that the figure begins with; see `greeting`.
+    """
+    about, sentences = packs[0].about, sentences_for(run)
     return {
         "packs": [one.about for one in packs],
         "folder": folder,
@@ -123,7 +128,7 @@ def looked(first: Mapping[str, Any], **_: Any) -> Figure:
     return map_of(next(one for one in first.values() if one["alpha"]))
 
 
-class Live(anywidget.AnyWidget):
+class Live(MovingFigure):
     """Models in the page: what is typed is translated there, and Python reads what was found.
 
     Attributes:
@@ -140,7 +145,6 @@ class Live(anywidget.AnyWidget):
     """
 
     _esm = module("live")
-    _css = style()
 
     packs: Any = traitlets.List().tag(sync=True)
     folder = traitlets.Unicode("").tag(sync=True)
@@ -168,9 +172,10 @@ def live(*runs: Run | Path | str, text: str | None = None) -> Live:
     chosen = runs or ("multi30k-en-de-laptop", "multi30k-en-de-laptop-rnnencdec")
     read = [run if isinstance(run, Run) else load_run(run, "cpu") for run in chosen]
     packs = packs_of(read)
-    values = values_of(read, packs, "")
+    first = greeting(read, packs) if text is None else {}
+    values = values_of(read[0], packs, "", first)
     if text is not None:
-        values = {**values, "text": text, "first": {}}
+        values["text"] = text
     return Live(**values, data={one.name: one.data for one in packs})
 
 

@@ -1,7 +1,11 @@
 """The JavaScript of the moving figures, as text: what a notebook is sent and a page contains."""
 
+import json
 import re
 from pathlib import Path
+from typing import Self
+
+import anywidget
 
 from course_lib.errors import CourseError
 
@@ -95,3 +99,14 @@ def _read(path: Path) -> str:
 def _without_exports(text: str) -> str:
     """A module's text for a script that it is joined into."""
     return re.sub(r"^export \{.*\};\n", "", text, flags=re.MULTILINE)
+
+
+class MovingFigure(anywidget.AnyWidget):
+    """A moving figure in a notebook; a class of its own names its module in `_esm`."""
+
+    _css = style()
+
+    @classmethod
+    def recorded(cls, path: Path | str) -> Self:
+        """The figure of a file that the book's recorder wrote."""
+        return cls(**json.loads(Path(path).read_text(encoding="utf-8"))["figure"])

@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import anywidget
 import traitlets
 
 from course_lib.corpora.vocabulary import BOS, EOS, MARKS
-from course_lib.widgets.modules import module, style
+from course_lib.widgets.modules import MovingFigure, module
 
 SOURCE = ("the", "dog", "is", "sleeping", MARKS[EOS])
 TARGET = ("der", "Hund", "schläft", MARKS[EOS])
@@ -90,7 +89,7 @@ def start(source: Sequence[str] = SOURCE, target: Sequence[str] = TARGET) -> dic
     return {"shapes": shapes, "says": says, "frame": len(says)}
 
 
-class ReadWrite(anywidget.AnyWidget):
+class ReadWrite(MovingFigure):
     """Step through an encoder and a decoder that share one vector.
 
     Attributes:
@@ -99,7 +98,6 @@ class ReadWrite(anywidget.AnyWidget):
     """
 
     _esm = module("read_write")
-    _css = style()
 
     shapes: Any = traitlets.List().tag(sync=True)
     says = traitlets.List(traitlets.Unicode()).tag(sync=True)

@@ -3,13 +3,12 @@
 from functools import cache
 from typing import Any
 
-import anywidget
 import numpy as np
 import traitlets
 from numpy.typing import NDArray
 
 from course_lib.evaluation.saturation import DIMENSIONS
-from course_lib.widgets.modules import module, style
+from course_lib.widgets.modules import MovingFigure, module
 
 DRAWS, KEYS = 5, 20
 
@@ -35,7 +34,7 @@ def start() -> dict[str, Any]:
     }
 
 
-class SoftmaxScaling(anywidget.AnyWidget):
+class SoftmaxScaling(MovingFigure):
     """Twenty keys, one query: what is left of the weights, and of their slope, as d grows.
 
     Attributes:
@@ -45,7 +44,6 @@ class SoftmaxScaling(anywidget.AnyWidget):
     """
 
     _esm = module("softmax_scaling")
-    _css = style()
 
     dimensions = traitlets.List(traitlets.Int()).tag(sync=True)
     products: Any = traitlets.List().tag(sync=True)

@@ -62,9 +62,9 @@ def export_web(runs: Sequence[Run], out: Path) -> list[Path]:
 
 def page(runs: Sequence[Run], packs: Sequence[Pack]) -> tuple[str, str]:
     """The page's HTML before and after the place where scripts of models may stand."""
-    values = values_of(runs, packs, ".")
-    data = json.dumps(values, ensure_ascii=False).replace("</", "<\\/")
     still, first = "", greeting(runs, packs)
+    values = values_of(runs[0], packs, ".", first)
+    data = json.dumps(values, ensure_ascii=False).replace("</", "<\\/")
     if any(one["alpha"] for one in first.values()):
         picture = Picture(looked(first), f"Where the model looks: {values['text']}")
         still = f'<div class="moving-still">{picture._repr_html_()}</div>'

@@ -1,12 +1,9 @@
 """A translation to step through, word by word: where the model looks, and what it would write."""
 
 import html
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-import anywidget
 import traitlets
 from matplotlib.figure import Figure
 from torch import Tensor
@@ -17,7 +14,7 @@ from course_lib.evaluation.steps import decoding_steps
 from course_lib.figures.heatmap import heatmap
 from course_lib.search import translate
 from course_lib.training import Run, load_run
-from course_lib.widgets.modules import module, style
+from course_lib.widgets.modules import MovingFigure, module
 
 BEAM = 5
 
@@ -72,7 +69,7 @@ def stepped(sentences: Sequence[Any], sentence: int, first: str, **_: Any) -> Fi
     return heatmap(model["alpha"], source, model["target"], links=model.get("gold", ()))
 
 
-class AttentionStepper(anywidget.AnyWidget):
+class AttentionStepper(MovingFigure):
     """Step, play or drag through translations, one model or two beside each other.
 
     Attributes:
@@ -85,7 +82,6 @@ class AttentionStepper(anywidget.AnyWidget):
     """
 
     _esm = module("attention_stepper")
-    _css = style()
 
     sentences: Any = traitlets.List().tag(sync=True)
     sentence = traitlets.Int(0, min=0).tag(sync=True)
@@ -129,11 +125,6 @@ class AttentionStepper(anywidget.AnyWidget):
         elif sentence is not None:
             values["sentence"] = sentence
         super().__init__(**values)
-
-    @classmethod
-    def recorded(cls, path: Path | str) -> "AttentionStepper":
-        """The figure of a file that the book's recorder wrote."""
-        return cls(**json.loads(Path(path).read_text(encoding="utf-8"))["figure"])
 
     @property
     def selected(self) -> dict[str, Any]:

@@ -25,8 +25,8 @@ def given(monkeypatch: pytest.MonkeyPatch) -> Given:
     """Let the programs of a module's benchmark run each item once, here, and take so many seconds.
 
     `given(module, {"ours": 2.0})` stands for a measurement in which every item of `ours` took two
-    seconds (or, of a program that returns a measurement, measured 2) in a process that held one GiB
-    before and two GiB at its peak. Processes of their own and their times are `test_rounds.py`'s.
+    seconds (or, of a program that returns a measurement, measured 2) in a process that held two GiB
+    at its peak. Processes of their own and their times are `test_rounds.py`'s.
     """
 
     def give(module: ModuleType, seconds: dict[str, float]) -> None:
@@ -38,8 +38,7 @@ def given(monkeypatch: pytest.MonkeyPatch) -> Given:
                 for item in range(items):
                     step(item)
             return {
-                name: Timing([[seconds[name]] * items] * rounds, peak=2 * GIB, empty=GIB)
-                for name in programs
+                name: Timing([[seconds[name]] * items] * rounds, peak=2 * GIB) for name in programs
             }
 
         monkeypatch.setattr(module, "take_turns", take_turns)

@@ -2,7 +2,7 @@
 
 from torch.utils.flop_counter import FlopCounterMode
 
-from benchmarks.flops import training_flops
+from benchmarks.workload import Workload
 from course_lib.corpora.batches import EncodedPair, make_batch
 from course_lib.models import ModelConfig, build_model
 
@@ -11,13 +11,13 @@ CONFIG = ModelConfig(20, 30, embedding=12, hidden=8, alignment=10, readout=6)
 PAIRS: list[EncodedPair] = [([4, 5, 6, 7, 8], [9, 10, 11, 12])] * 3
 
 
-def counted(backward: bool) -> int:
-    model = build_model(CONFIG)
-    batch = make_batch(PAIRS, range(len(PAIRS)))
+def flops(pairs: list[EncodedPair], config: ModelConfig = CONFIG) -> float:
+    return Workload(pairs, len(pairs), config).flops
+
+
+def counted() -> int:
     with FlopCounterMode(display=False) as counter:
-        loss, _ = model.loss(batch)
-        if backward:
-            loss.backward()
+        build_model(CONFIG).loss(make_batch(PAIRS, range(len(PAIRS))))[0].backward()
     return int(counter.get_total_flops())
 
 
@@ -27,16 +27,16 @@ def test_backward_costs_twice_the_forward_pass() -> None:
     n, sentences = CONFIG.hidden, len(PAIRS)
     first_states = 2 * 2 * sentences * n * 3 * n
     last_update = 2 * 2 * sentences * n * 3 * n
-    assert training_flops(PAIRS, CONFIG) - first_states - last_update == counted(backward=True)
+    assert flops(PAIRS) - first_states - last_update == counted()
 
 
 def test_padding_is_no_work() -> None:
     one, other = PAIRS[0], ([4], [5])
-    apart = [training_flops([pair], CONFIG) for pair in (one, other)]
-    assert training_flops([one, other], CONFIG) == sum(apart)
+    apart = [flops([pair]) for pair in (one, other)]
+    assert flops([one, other]) == sum(apart)
 
 
 def test_at_the_sizes_of_the_course_a_target_word_costs_27_million_operations() -> None:
     # Multi30k's mean lengths and vocabularies, embedding and hidden 256.
     pairs: list[EncodedPair] = [([4] * 13, [4] * 12)]
-    assert round(training_flops(pairs, ModelConfig(5921, 7859)) / 13 / 1e6) == 27
+    assert round(flops(pairs, ModelConfig(5921, 7859)) / 13 / 1e6) == 27

@@ -71,8 +71,7 @@ def test_time_and_peak_memory_are_each_programs_own() -> None:
     programs = {"works": Program(worker, (0.5,)), "eats": Program(eater, (100,))}
     timings = take_turns(programs, items=1, rounds=2, warmup=0, quiet=True)
     assert timings["works"].values == [[0.5], [0.5]]
-    assert timings["eats"].peak - timings["eats"].empty >= 200 << 20
-    assert timings["works"].peak - timings["works"].empty < 100 << 20
+    assert timings["eats"].peak - timings["works"].peak >= 150 << 20
 
 
 def test_a_program_that_ends_is_named() -> None:

@@ -183,17 +183,18 @@ def test_paper_has_no_folds_and_nothing_is_cut_off_there(visits: dict[str, Visit
     cut = {}
     for name, seen in visits.items():
         page = seen.page
+        # All that moves anything first, so that the page is laid out once.
+        page.evaluate("() => document.querySelectorAll('details').forEach(f => f.open = false)")
+        page.emulate_media(media="print")
         set_width(page, A4_WITHIN_ITS_MARGINS)
-        fold(page, opened=False)
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
         assert page.locator("details:not([open])").count() == 0, name
+        settle(page)
         shown = page.locator("article details > :not(summary)")
         assert set(shown.evaluate_all(f"all => all.map({fading})")) <= {"none"}, name
-        page.emulate_media(media="print")
-        settle(page)
         cut[name] = page.evaluate(CUT_OFF, "none")
-        page.emulate_media(media="screen")
         page.evaluate("dispatchEvent(new Event('afterprint'))")
+        page.emulate_media(media="screen")
         assert page.locator("details[open]").count() == 0, name
     assert {name: those for name, those in cut.items() if those} == {}
 

@@ -19,16 +19,16 @@ from tests.widgets.live_page import SENTENCE
 CONDITIONAL = {"decoder": "conditional"}
 Open = Callable[..., Page]
 RECORDED = {
-    "attention_stepper": record_path("attention-stepper"),
-    "bottleneck": record_path("bottleneck-explorer"),
-    "beam_tree": record_path("multi30k-en-de-rnnsearch-cpu-seed0-beam-tree"),
+    "attention_stepper": "attention-stepper",
+    "bottleneck": "bottleneck-explorer",
+    "beam_tree": "multi30k-en-de-rnnsearch-cpu-seed0-beam-tree",
 }
+"""The record of each figure that draws one."""
 
 
-@pytest.fixture(scope="session")
-def recorded() -> dict[str, Path]:
-    """The recorded file of each figure that draws one."""
-    return RECORDED
+def values_of(name: str) -> dict[str, Any]:
+    """What the page of the book gives a figure to start with."""
+    return FIGURES[name].values(record_path(RECORDED[name]) if name in RECORDED else None)
 
 
 def page_of(values: dict[str, dict[str, Any]], css: str = "") -> str:
@@ -56,7 +56,7 @@ def open_figure(browser: Browser, tmp_path: Path) -> Iterator[Open]:
     errors: list[str] = []
 
     def open_page(name: str, values: dict[str, Any] | None = None) -> Page:
-        made = page_of({name: values or FIGURES[name].values(RECORDED.get(name))})
+        made = page_of({name: values or values_of(name)})
         (tmp_path / f"{name}.html").write_text(made, encoding="utf-8")
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))

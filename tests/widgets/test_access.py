@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from course_lib.widgets import FIGURES
-from tests.widgets.conftest import page_of
+from tests.widgets.conftest import page_of, values_of
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 SMALLEST = 24
@@ -15,11 +15,9 @@ SMALLEST = 24
 
 
 @pytest.fixture(scope="module")
-def everything(
-    browser: Browser, recorded: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Page]:
+def everything(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     """A page with the book's colours and every figure, stepped on a little."""
-    values = {name: figure.values(recorded.get(name)) for name, figure in FIGURES.items()}
+    values = {name: values_of(name) for name in FIGURES}
     css = (BOOK / "_static" / "book.css").read_text(encoding="utf-8")
     css += "body { background: var(--page); color: var(--ink); }"
     file = tmp_path_factory.mktemp("figures") / "all.html"

@@ -1,6 +1,5 @@
 """The beam tree: every step of every recorded search on the screen; searches of own models."""
 
-import json
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
@@ -16,16 +15,15 @@ from course_lib.training import Run, RunConfig
 from course_lib.training.run_directory import make_vocabularies
 from course_lib.widgets import BeamTree
 from course_lib.widgets.beam_tree import recorded_search
+from tests.widgets.conftest import values_of
 
 Open = Callable[..., Page]
-NAME = "multi30k-en-de-rnnsearch-cpu-seed0-beam-tree.json"
 CHAPTER = Path(__file__).resolve().parents[2] / "book" / "04-choosing-words.md"
 
 
-@pytest.fixture
-def figure(recorded: dict[str, Path]) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(recorded["beam_tree"].read_text(encoding="utf-8"))
-    return content["figure"]
+@pytest.fixture(scope="module")
+def figure() -> dict[str, Any]:
+    return values_of("beam_tree")
 
 
 READ = """() => {

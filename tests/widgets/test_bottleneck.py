@@ -1,6 +1,5 @@
 """The bottleneck explorer: the recorded numbers on the screen, and the models behind them."""
 
-import json
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
@@ -14,7 +13,7 @@ from playwright.sync_api import Page
 from course_lib.corpora import load_corpus
 from course_lib.evaluation.accuracy import accuracy_by_length, tokens_right
 from course_lib.files import sha256_of
-from course_lib.records import record_path
+from course_lib.records import read_record, record_path
 from course_lib.search import translate
 from course_lib.training import Run, load_run
 from course_lib.widgets import BottleneckExplorer
@@ -48,9 +47,7 @@ SEEN_ON_SCREEN = """sizes => sizes.map(([size, lengths]) => {
 
 @pytest.fixture(scope="module")
 def content() -> dict[str, Any]:
-    path = record_path("bottleneck-explorer")
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
+    return read_record("bottleneck-explorer")
 
 
 def whole(number: float) -> str:
@@ -205,13 +202,7 @@ def check_accuracy(content: dict[str, Any], at: int) -> None:
         assert figure["accuracy"][name][at][0] == pytest.approx(shares, abs=0.5)
 
 
-def test_the_smallest_models_still_get_as_much_right(content: dict[str, Any]) -> None:
-    torch.set_num_threads(1)
-    check_accuracy(content, 0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("at", [1, 2, 3])
-def test_the_larger_models_still_get_as_much_right(content: dict[str, Any], at: int) -> None:
+@pytest.mark.parametrize("at", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2, 3))])
+def test_the_models_still_get_as_much_right(content: dict[str, Any], at: int) -> None:
     torch.set_num_threads(1)
     check_accuracy(content, at)

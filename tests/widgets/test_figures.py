@@ -1,7 +1,6 @@
 """What holds for every moving figure: a module, a widget and a picture of one kind."""
 
 import json
-from pathlib import Path
 
 import pytest
 from matplotlib.figure import Figure
@@ -9,6 +8,7 @@ from matplotlib.figure import Figure
 from course_lib.errors import CourseError
 from course_lib.widgets import FIGURES
 from course_lib.widgets.modules import module, names, page_script
+from tests.widgets.conftest import values_of
 
 
 def test_every_module_is_a_figure() -> None:
@@ -18,11 +18,8 @@ def test_every_module_is_a_figure() -> None:
 
 
 @pytest.mark.parametrize("name", FIGURES)
-def test_widget_and_picture_take_the_values_of_the_page(
-    name: str, recorded: dict[str, Path]
-) -> None:
-    figure = FIGURES[name]
-    values = figure.values(recorded.get(name))
+def test_widget_and_picture_take_the_values_of_the_page(name: str) -> None:
+    figure, values = FIGURES[name], values_of(name)
     assert isinstance(figure.picture(**values), Figure)
     widget = figure.widget(**values)
     assert {key: getattr(widget, key) for key in values} == values

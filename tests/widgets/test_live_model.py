@@ -121,16 +121,6 @@ def test_words_and_weights_taken_in_hand_lead_where_the_library_leads(
     assert changed > 10, "the changes must change something"
 
 
-@pytest.mark.parametrize("k", [1, 5])
-def test_taken_in_hand_without_a_hand_is_the_librarys_search(
-    asked: tuple[Run, Page], k: int
-) -> None:
-    run, _ = asked
-    for source in sorted(encoded(run, 12), key=len)[:6]:
-        (expected,) = translate(run.model, [source], k, 1.2)
-        assert translate_in_hand(run.model, source, k=k, length_penalty=1.2) == expected.tokens
-
-
 def test_a_translation_ends_at_twice_the_source_and_ten(asked: tuple[Run, Page]) -> None:
     run, page = asked
     source = encoded(run, 1)[0]

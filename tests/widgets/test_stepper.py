@@ -1,6 +1,5 @@
 """The attention stepper: the recorded numbers on the screen, and the model's own behind them."""
 
-import json
 from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
@@ -15,6 +14,7 @@ from course_lib.corpora.subwords import START, Pieces
 from course_lib.errors import CourseError
 from course_lib.evaluation.steps import decoding_steps
 from course_lib.models import ModelConfig, build_model
+from course_lib.records import read_record
 from course_lib.training import Run, RunConfig, load_run
 from course_lib.widgets import AttentionStepper
 from course_lib.widgets.stepper import recorded_steps
@@ -23,11 +23,9 @@ Open = Callable[..., Page]
 GIVEN = Path(__file__).resolve().parents[2] / "exercises" / "heatmap_analysis" / "model"
 
 
-@pytest.fixture
-def content(recorded: dict[str, Path]) -> dict[str, Any]:
-    text = recorded["attention_stepper"].read_text(encoding="utf-8")
-    found: dict[str, Any] = json.loads(text)
-    return found
+@pytest.fixture(scope="module")
+def content() -> dict[str, Any]:
+    return read_record("attention-stepper")
 
 
 def shown(number: float, digits: str) -> str:

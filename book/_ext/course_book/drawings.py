@@ -60,12 +60,6 @@ def visit_drawing(self: SphinxTranslator, node: drawing) -> None:
     raise nodes.SkipNode
 
 
-def skip(self: SphinxTranslator, node: drawing) -> None:
-    """The page in LaTeX keeps the caption and what the picture says."""
-    self.body.append(self.encode(node["alt"]))
-    raise nodes.SkipNode
-
-
 def setup(app: Sphinx) -> None:
-    app.add_node(drawing, html=(visit_drawing, None), latex=(skip, None))
+    app.add_node(drawing, html=(visit_drawing, None))
     app.add_directive("drawing", Drawing)

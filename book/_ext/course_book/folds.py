@@ -77,13 +77,9 @@ def depart_summary(self: SphinxTranslator, node: fold_summary) -> None:
     self.body.append("</summary>\n")
 
 
-def ignore(self: SphinxTranslator, node: nodes.Node) -> None:
-    """On paper everything is open and needs no frame."""
-
-
 def setup(app: Sphinx) -> None:
-    app.add_node(fold, html=(visit_fold, depart_fold), latex=(ignore, ignore))
-    app.add_node(fold_summary, html=(visit_summary, depart_summary), latex=(ignore, ignore))
+    app.add_node(fold, html=(visit_fold, depart_fold))
+    app.add_node(fold_summary, html=(visit_summary, depart_summary))
     app.add_directive("answer", Answer)
     # docutils has an unfolded `hint` admonition; in an exercise a hint is always folded.
     app.add_directive("hint", Hint, override=True)

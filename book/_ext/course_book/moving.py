@@ -17,7 +17,7 @@ from course_lib.widgets import FIGURES
 from course_lib.widgets.live import FOLDER, published_packs
 from course_lib.widgets.modules import LIVE, page_script, sources, style
 
-from .drawings import captioned, check_options, skip
+from .drawings import captioned, check_options
 
 
 class moving(nodes.General, nodes.Element):
@@ -86,5 +86,5 @@ def write_models(site: Path) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    app.add_node(moving, html=(visit_moving, None), latex=(skip, None))
+    app.add_node(moving, html=(visit_moving, None))
     app.add_directive("moving", MovingFigure)

@@ -78,10 +78,6 @@ def depart_quiz(self: SphinxTranslator, node: quiz) -> None:
     self.body.append("</div>\n")
 
 
-def ignore(self: SphinxTranslator, node: quiz) -> None:
-    """On paper a question is its paragraphs."""
-
-
 def setup(app: Sphinx) -> None:
-    app.add_node(quiz, html=(visit_quiz, depart_quiz), latex=(ignore, ignore))
+    app.add_node(quiz, html=(visit_quiz, depart_quiz))
     app.add_directive("quiz", Quiz)
