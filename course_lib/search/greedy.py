@@ -1,32 +1,54 @@
 """Greedy search: the most probable word, at every step."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
 from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.models import EncoderDecoder
-from course_lib.search.hypothesis import Hypothesis, length_limit
+from course_lib.search.hypothesis import Hypothesis, cut, length_limit
 from course_lib.search.rules import end_at_limit
-from course_lib.search.written import Written
+
+Choose = Callable[[Tensor, Tensor, int], Tensor]
+"""The next words, (R,): of (R, K_y) log-probabilities, which sentences they are, steps before."""
 
 
-@torch.no_grad()
 def greedy_search(
     model: EncoderDecoder, source: Tensor, lengths: Tensor, mask: Tensor
 ) -> list[Hypothesis]:
-    """Translate a batch of sentences, (B, T_x) word numbers; finished sentences leave the batch."""
+    """Translate a batch of sentences, (B, T_x) word numbers."""
+    return write(model, source, lengths, mask, lambda log_probs, *_: log_probs.max(dim=-1).indices)
+
+
+@torch.no_grad()
+def write(
+    model: EncoderDecoder, source: Tensor, lengths: Tensor, mask: Tensor, choose: Choose
+) -> list[Hypothesis]:
+    """One hypothesis of each sentence, word by word; finished sentences leave the batch.
+
+    Its score is the mean log-probability of its words, the end mark the last of them.
+    """
     limits = length_limit(lengths).to(source.device)
     state = model.start(source, lengths, mask)
     rows = torch.arange(len(source), device=source.device)  # the sentences still being written
     y = torch.full_like(rows, BOS)
-    written = Written(lengths)
-    while len(rows):
+    tokens = rows.new_zeros(len(rows), int(limits.max()))
+    written, total = torch.zeros_like(rows), state.s.new_zeros(len(rows))
+    alphas = None
+    for step in range(tokens.shape[1]):
         log_probs, alpha, state = model.step(y, state)
-        end_at_limit(log_probs, limits[rows] == len(written) + 1)
-        best, y = log_probs.max(dim=-1)
-        written.add(rows, y, best, alpha)
-        going = y != EOS
-        if not going.all():
-            keep = going.nonzero().squeeze(1)
+        end_at_limit(log_probs, limits[rows] == step + 1)
+        y = choose(log_probs, rows, step)
+        tokens[rows, step] = y
+        total[rows] += log_probs.gather(1, y[:, None]).squeeze(1)
+        written[rows] += 1
+        if alpha is not None:
+            alphas = alpha.new_zeros(*tokens.shape, alpha.shape[1]) if alphas is None else alphas
+            alphas[rows, step] = alpha
+        keep = (y != EOS).nonzero().squeeze(1)
+        if not len(keep):
+            break
+        if len(keep) < len(rows):
             rows, y, state = rows[keep], y[keep], state.select(keep)
-    return written.hypotheses()
+    return cut(tokens, written, total, total / written, alphas, lengths)

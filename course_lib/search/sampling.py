@@ -9,12 +9,10 @@ from torch import Tensor
 from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
-from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.errors import CourseError
 from course_lib.models import EncoderDecoder
+from course_lib.search.greedy import write
 from course_lib.search.hypothesis import Hypothesis, length_limit
-from course_lib.search.rules import end_at_limit
-from course_lib.search.written import Written
 
 
 def generators(seed: int, positions: Sequence[int]) -> list[torch.Generator]:
@@ -29,7 +27,6 @@ def generators(seed: int, positions: Sequence[int]) -> list[torch.Generator]:
     ]
 
 
-@torch.no_grad()
 def sample_search(
     model: EncoderDecoder,
     source: Tensor,
@@ -52,29 +49,18 @@ def sample_search(
         hypotheses whose log_prob is the model's own, whatever the narrowing.
     """
     check_sampling(temperature, top_k, top_p)
-    limits = length_limit(lengths).to(source.device)
     uniform = pad_sequence(
         [
             torch.rand(limit, generator=draw, dtype=torch.float64)
-            for limit, draw in zip(limits.tolist(), draws, strict=True)
+            for limit, draw in zip(length_limit(lengths).tolist(), draws, strict=True)
         ],
         batch_first=True,
     ).to(source.device)
-    state = model.start(source, lengths, mask)
-    rows = torch.arange(len(source), device=source.device)  # the sentences still being written
-    y = torch.full_like(rows, BOS)
-    written = Written(lengths)
-    while len(rows):
-        step = len(written)
-        log_probs, alpha, state = model.step(y, state)
-        end_at_limit(log_probs, limits[rows] == step + 1)
-        y = drawn(narrowed(log_probs, temperature, top_k, top_p), uniform[rows, step])
-        written.add(rows, y, log_probs.gather(1, y[:, None]).squeeze(1), alpha)
-        going = y != EOS
-        if not going.all():
-            keep = going.nonzero().squeeze(1)
-            rows, y, state = rows[keep], y[keep], state.select(keep)
-    return written.hypotheses()
+
+    def choose(log_probs: Tensor, rows: Tensor, step: int) -> Tensor:
+        return drawn(narrowed(log_probs, temperature, top_k, top_p), uniform[rows, step])
+
+    return write(model, source, lengths, mask, choose)
 
 
 def narrowed(
