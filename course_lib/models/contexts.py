@@ -60,12 +60,7 @@ class FixedContext(nn.Module):
         forward_states = annotations[..., : self.size]
         return Memory(None, multiplied(last_real(forward_states, mask), matrices), mask)
 
-    def forward(
-        self,
-        query: Tensor,
-        memory: Memory,
-        step: int = 0,
-    ) -> tuple[Tensor, None]:
+    def forward(self, query: Tensor, memory: Memory, step: int = 0) -> tuple[Tensor, None]:
         """The sentence's one vector, (B, n), and no weights."""
         return memory.values, None
 
@@ -77,12 +72,7 @@ class AttentionContext(nn.Module):
     one, which words may be looked at.
     """
 
-    def __init__(
-        self,
-        score: Score,
-        size: int,
-        window: nn.Module | None = None,
-    ) -> None:
+    def __init__(self, score: Score, size: int, window: nn.Module | None = None) -> None:
         super().__init__()
         self.score = score
         self.size = size
@@ -93,12 +83,7 @@ class AttentionContext(nn.Module):
         keys = self.score.keys(annotations)
         return Memory(keys, multiplied(annotations, matrices), mask)
 
-    def forward(
-        self,
-        query: Tensor,
-        memory: Memory,
-        step: int = 0,
-    ) -> tuple[Tensor, Tensor]:
+    def forward(self, query: Tensor, memory: Memory, step: int = 0) -> tuple[Tensor, Tensor]:
         """One look back, at target position `step` (from 0).
 
         Context c_i, (B, 2n), and weights alpha_i, (B, T_x), for the

@@ -34,7 +34,6 @@ def paper_parameters(model: EncoderDecoder, gradients: bool = False) -> dict[str
     tensors = {
         name: (p.grad if gradients else p.detach()).double().numpy()
         for name, p in model.named_parameters()
-        if p.numel()
     }
     named = {ours: tensors.pop(name) for name, ours in PLAIN.items() if name in tensors}
     named |= {name: named[name][0] for name in ROWS if name in named}

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from course_lib.models import ModelConfig
 from course_lib.models.config import SCORES
-from course_lib.models.contexts import AttentionContext, build_context
+from course_lib.models.contexts import build_context
 from course_lib.models.scores import masked_softmax
 from tests.models.tiny import encoder_for
 from tests.reference.attention import look
@@ -145,15 +145,3 @@ def test_masked_softmax_is_softmax_over_what_is_left(data, width) -> None:
     alpha.square().sum().backward()
     assert energies.grad.isfinite().all()
     assert not energies.grad[~mask].any()
-
-
-def test_attention_weighs_the_values_it_was_given() -> None:
-    """Keys decide where to look, values what is seen: c_i = sum_j alpha_ij h_j."""
-    context, size = context_of("additive", "global")
-    assert isinstance(context, AttentionContext)
-    queries, annotations, mask = sentences([5, 3], 5, size, 0)
-    memory = context.prepare(annotations, mask)
-    other = memory._replace(values=2 * annotations)
-    (c, alpha), (doubled, same) = context(queries, memory, 0), context(queries, other, 0)
-    assert torch.equal(alpha, same)
-    torch.testing.assert_close(doubled, 2 * c)
