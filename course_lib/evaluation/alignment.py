@@ -183,13 +183,7 @@ def both_directions(forward: Any, backward: Any) -> Weights:
     Returns:
         (T_y, T_x); rows do not sum to 1.
     """
-    one, other = between_words(forward), between_words(backward).T
-    if one.shape != other.shape:
-        raise CourseError(
-            f"The weights are {one.shape[0]} x {one.shape[1]} words one way and "
-            f"{other.shape[1]} x {other.shape[0]} the other. Give those of one sentence pair."
-        )
-    return np.sqrt(one * other)
+    return np.sqrt(between_words(forward) * between_words(backward).T)
 
 
 COMBINATIONS: dict[str, Callable[[Alignment, Alignment], frozenset[Link]]] = {

@@ -78,7 +78,6 @@ def bleu_by_length(
     the longest sentence. `lower` and `upper` belong to their range. A range without sentences is
     left out; `sentences` says how much the score of the others can be trusted.
     """
-    _check_aligned(hypotheses, references, source_lengths)
     rows: list[dict[str, float | int]] = []
     for k in range(len(edges) + 1):
         chosen = [i for i, length in enumerate(source_lengths) if bisect_right(edges, length) == k]
@@ -105,25 +104,12 @@ def unk_rate(hypotheses: Sequence[Tokens]) -> float:
 
 
 def _score(metric: BLEU | CHRF, hypotheses: Sequence[str], references: Sequence[str]) -> BleuScore:
-    _check_aligned(hypotheses, references)
-    score = metric.corpus_score(list(hypotheses), [list(references)]).score
-    return BleuScore(float(score), str(metric.get_signature()))
-
-
-def _check_aligned(
-    hypotheses: Sequence[object],
-    references: Sequence[object],
-    source_lengths: Sequence[int] | None = None,
-) -> None:
     if len(hypotheses) != len(references):
         raise CourseError(
             f"{len(hypotheses)} translations against {len(references)} references. "
             "BLEU needs exactly one translation for each reference, in the same order."
         )
-    if source_lengths is not None and len(source_lengths) != len(references):
-        raise CourseError(
-            f"{len(source_lengths)} source lengths for {len(references)} references. "
-            "Give one length for each sentence, in the same order."
-        )
     if not references:
         raise CourseError("There are no sentences to score. Choose a split that is not empty.")
+    score = metric.corpus_score(list(hypotheses), [list(references)]).score
+    return BleuScore(float(score), str(metric.get_signature()))

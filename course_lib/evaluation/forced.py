@@ -4,7 +4,7 @@ from course_lib.corpora.batches import batches_in_order, make_batch
 from course_lib.corpora.corpus import Split
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
-from course_lib.evaluation.weights import Weights, checked_weights, merge_pieces
+from course_lib.evaluation.weights import Weights, merge_pieces
 from course_lib.models import EncoderDecoder
 
 
@@ -42,11 +42,10 @@ def forced_weights(
         for i, weights in zip(index, alpha.float().cpu().numpy(), strict=True):
             source, target = pairs[i]
             cut = weights[: len(target) + 1, : len(source) + 1]
-            if source and target:
-                words = part.source[i], part.target[i]
-                by_word = source_vocabulary.covered(words[0]), target_vocabulary.covered(words[1])
-                weights_of[i] = merge_pieces(cut, *by_word)
-            else:
-                weights_of[i] = checked_weights(cut)
+            by_word = (
+                source_vocabulary.covered(part.source[i]),
+                target_vocabulary.covered(part.target[i]),
+            )
+            weights_of[i] = merge_pieces(cut, *by_word)
     model.train(training)
     return [weights_of[i] for i in range(len(pairs))]

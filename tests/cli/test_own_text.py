@@ -50,6 +50,9 @@ def test_links_beside_the_text_are_its_gold(run: Path, course: Course) -> None:
     assert record["gold"] == "40 sure links, 0 more possible"
     assert record["ibm1_aer"] < 1
     assert json.loads(course("align", run, "--split", "val", "--json").out)["aer"] is None
+    printed = course("align", run, "--split", "val").out
+    assert "mine has no gold alignment, so there is no error rate" in printed
+    assert "AER" not in printed
 
 
 def test_its_cost_is_that_of_the_training(

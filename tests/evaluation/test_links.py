@@ -30,12 +30,6 @@ def test_a_line_in_each_notation() -> None:
     assert parse_links("10-9 0-0 1?2 11?42\n") == wanted
 
 
-def test_possible_links_contain_the_sure_ones() -> None:
-    gold = parse_links("0-0 1p1")
-    assert gold.sure == {(0, 0)}
-    assert gold.possible == {(0, 0), (1, 1)}
-
-
 @pytest.mark.parametrize("line", ["2-3 2p3", "2p3 2-3", "2-3 2-3 2?3"])
 def test_a_link_given_twice_counts_once_and_as_sure(line: str) -> None:
     assert parse_links(line) == GoldLinks(frozenset({(2, 3)}))

@@ -198,6 +198,9 @@ def test_a_comparison_is_trained_by_as_many_processes_as_it_is_told(
     configs = compared_configs(corpus="copy", pair="tokens", preset="smoke", changes=short)
     results = compare(configs, small_corpus, tmp_path, beam=1, processes=2)
     assert asked == [(2, "rnnencdec"), (2, "rnnsearch")]
+    first, second = results.values()
+    different = {key for key in first if first[key] != second[key]}
+    assert {"preset", "seed", "changes", "corpus_sha256"}.isdisjoint(different)
     assert compare(configs, small_corpus, tmp_path, beam=1, processes=2) == results
     assert len(asked) == 2
 

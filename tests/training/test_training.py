@@ -23,8 +23,6 @@ from course_lib.files import sha256_of
 from course_lib.search import translate
 from course_lib.training import (
     RunConfig,
-    compare,
-    compared_configs,
     finish_run,
     load_run,
     parse_changes,
@@ -319,23 +317,6 @@ def test_early_stopping_waits_as_long_as_the_recipe_says(tmp_path: Path, corpus:
     losses = [record["val_loss"] for record in progress.metrics]
     assert progress.epoch < 9
     assert progress.epoch == losses.index(min(losses)) + 1 + 1  # the best, and one more
-
-
-def test_the_comparison_changes_the_model_alone(tmp_path: Path, corpus: Corpus) -> None:
-    configs = compared_configs(
-        corpus="copy", pair="tokens", preset="smoke", changes={**TINY, "epochs": 1}
-    )
-    results = compare(configs, corpus, tmp_path, beam=2)
-    assert list(results) == ["rnnencdec", "rnnsearch"]
-    before = {model: (tmp_path / model / "result.json").read_bytes() for model in results}
-    assert compare(configs, corpus, tmp_path, beam=2) == results  # finished runs are kept
-    assert before == {model: (tmp_path / model / "result.json").read_bytes() for model in results}
-    different = {
-        key
-        for key in results["rnnsearch"]
-        if results["rnnsearch"][key] != results["rnnencdec"][key]
-    }
-    assert {"preset", "seed", "changes", "corpus_sha256"}.isdisjoint(different)
 
 
 @pytest.mark.parametrize("schedule", ["linear", "constant"])
