@@ -27,8 +27,8 @@ commands = typer.Typer(help="List, fetch, verify and show corpora.", no_args_is_
 @commands.command("list")
 def list_corpora() -> None:
     """List the corpora: what they are, their pairs, their size and the terms of their use."""
-    for description in CORPORA.values():
-        typer.echo(f"{description.name:9} {description.what}")
+    for name, description in CORPORA.items():
+        typer.echo(f"{name:9} {description.what}")
         typer.echo(f"{'':9} pairs: {', '.join(description.pairs)}")
         typer.echo(f"{'':9} size:  {description.size}")
         typer.echo(f"{'':9} terms: {description.terms}")

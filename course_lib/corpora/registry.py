@@ -7,13 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from course_lib.corpora import multi30k, wmt14
 from course_lib.corpora.corpus import Corpus
-from course_lib.corpora.multi30k import PAIRS, multi30k
 from course_lib.corpora.own import is_own, own_corpus, pairs_of
-from course_lib.corpora.strings import copy_corpus, reverse_corpus, verb_final_corpus
+from course_lib.corpora.strings import string_corpus
 from course_lib.corpora.toy import toy_corpus
-from course_lib.corpora.wmt14 import PAIRS as WMT14_PAIRS
-from course_lib.corpora.wmt14 import wmt14
 from course_lib.errors import CourseError
 
 TOKENS = ("tokens",)
@@ -23,7 +21,6 @@ TOKENS = ("tokens",)
 class Description:
     """What a person asks of a corpus before choosing it, and the function that loads it."""
 
-    name: str
     what: str
     pairs: tuple[str, ...]
     load: Callable[..., Corpus]
@@ -31,60 +28,45 @@ class Description:
     terms: str = "made for this course, under its own licence"
     generated: bool = True
 
-    @property
-    def options(self) -> tuple[str, ...]:
-        """The keyword arguments that `load` takes beside the pair."""
-        parameters = inspect.signature(self.load).parameters
-        return tuple(name for name in parameters if name != "pair")
-
 
 CORPORA = {
-    description.name: description
-    for description in (
-        Description(
-            name="toy",
-            what="a synchronous English-German grammar with gold word alignments",
-            pairs=("en-de", "de-en"),
-            load=toy_corpus,
-        ),
-        Description(
-            name="copy",
-            what="token strings to be written down again",
-            pairs=TOKENS,
-            load=copy_corpus,
-        ),
-        Description(
-            name="reverse",
-            what="token strings to be written down backwards",
-            pairs=TOKENS,
-            load=reverse_corpus,
-        ),
-        Description(
-            name="verbs",
-            what="token strings whose verbs move to the end of the clause",
-            pairs=TOKENS,
-            load=verb_final_corpus,
-        ),
-        Description(
-            name="multi30k",
-            what="descriptions of photographs, translated by people (Elliott et al., 2016)",
-            pairs=PAIRS,
-            size="29,000 training pairs; 2 MB to download",
-            terms="for research and teaching, not for commercial use",
-            generated=False,
-            load=multi30k,
-        ),
-        Description(
-            name="wmt14",
-            what="parliament, news and web pages: the paper's own task (Bojar et al., 2014)",
-            pairs=WMT14_PAIRS,
-            size="40,836,715 training pairs, streamed; about 4 GB to read and as much of tokens "
-            "on disk",
-            terms="for research, as statmt.org gives it out; the data set names no licence",
-            generated=False,
-            load=wmt14,
-        ),
-    )
+    "toy": Description(
+        what="a synchronous English-German grammar with gold word alignments",
+        pairs=("en-de", "de-en"),
+        load=toy_corpus,
+    ),
+    "copy": Description(
+        what="token strings to be written down again",
+        pairs=TOKENS,
+        load=partial(string_corpus, "copy"),
+    ),
+    "reverse": Description(
+        what="token strings to be written down backwards",
+        pairs=TOKENS,
+        load=partial(string_corpus, "reverse"),
+    ),
+    "verbs": Description(
+        what="token strings whose verbs move to the end of the clause",
+        pairs=TOKENS,
+        load=partial(string_corpus, "verbs"),
+    ),
+    "multi30k": Description(
+        what="descriptions of photographs, translated by people (Elliott et al., 2016)",
+        pairs=multi30k.PAIRS,
+        size="29,000 training pairs; 2 MB to download",
+        terms="for research and teaching, not for commercial use",
+        generated=False,
+        load=multi30k.multi30k,
+    ),
+    "wmt14": Description(
+        what="parliament, news and web pages: the paper's own task (Bojar et al., 2014)",
+        pairs=wmt14.PAIRS,
+        size="40,836,715 training pairs, streamed; about 4 GB to read and as much of tokens "
+        "on disk",
+        terms="for research, as statmt.org gives it out; the data set names no licence",
+        generated=False,
+        load=wmt14.wmt14,
+    ),
 }
 
 
@@ -117,19 +99,6 @@ def _is_path(name: str) -> bool:
     return name not in CORPORA and is_own(name)
 
 
-def _own(path: str) -> Description:
-    """A text of one's own, described as the others are."""
-    return Description(
-        name=path,
-        what="a text of your own",
-        pairs=(),
-        size="as it lies there",
-        terms="yours",
-        generated=False,
-        load=partial(own_corpus, path),
-    )
-
-
 def load_corpus(name: str, pair: str = "en-de", **options: Any) -> Corpus:
     """The corpus called `name`, or the text at that path.
 
@@ -138,40 +107,39 @@ def load_corpus(name: str, pair: str = "en-de", **options: Any) -> Corpus:
     Token strings have no languages: for them the default pair is as good as "tokens".
     Raises CourseError for a name, pair or option that does not exist, and names those that do.
     """
-    description = _own(name) if _is_path(name) else describe(name)
-    unknown = [option for option in options if option not in description.options]
-    if unknown:
+    own = _is_path(name)
+    load = partial(own_corpus, name) if own else describe(name).load
+    pairs = () if own else describe(name).pairs
+    _check_options(name, load, options)
+    if pairs == TOKENS and pair in ("en-de", *TOKENS):
+        return load(**options)
+    if pairs and pair not in pairs:
         raise CourseError(
-            f"The corpus {name} has no option {unknown[0]!r}. "
-            f"It has {', '.join(description.options) or 'none'}."
+            f"The corpus {name} has no pair {pair!r}. Choose one of {', '.join(pairs)}."
         )
-    _check_options(description, options)
-    if description.pairs == TOKENS and pair in ("en-de", *TOKENS):
-        return description.load(**options)
-    if description.pairs and pair not in description.pairs:
-        raise CourseError(
-            f"The corpus {name} has no pair {pair!r}. Choose one of {', '.join(description.pairs)}."
-        )
-    return description.load(pair, **options)
+    return load(pair, **options)
 
 
-def _check_options(description: Description, options: dict[str, Any]) -> None:
-    """Refuse values of another kind than an option's default, and splits without a sentence."""
-    parameters = inspect.signature(description.load).parameters
+def _check_options(name: str, load: Callable[..., Corpus], options: dict[str, Any]) -> None:
+    """Refuse options that there are not, other values than an option takes, and empty splits."""
+    defaults = {x: p.default for x, p in inspect.signature(load).parameters.items() if x != "pair"}
     for option, value in options.items():
-        default = parameters[option].default
+        if option not in defaults:
+            raise CourseError(
+                f"The corpus {name} has no option {option!r}. "
+                f"It has {', '.join(defaults) or 'none'}."
+            )
+        default = defaults[option]
         if isinstance(default, bool):
             fits, wanted = type(value) is bool, "true or false"
         elif isinstance(default, int):
             fits, wanted = type(value) is int, "a whole number"
             if option in ("train", "val", "test"):
                 fits, wanted = fits and value >= 1, "a whole number above 0"
-        elif isinstance(default, tuple):
+        else:
             fits = value is None or (
                 isinstance(value, tuple | list) and all(type(part) is int for part in value)
             )
             wanted = f"{len(default)} whole numbers, as in [{', '.join(map(str, default))}]"
-        else:
-            continue
         if not fits:
             raise CourseError(f"corpus.{option}={value!r} does not fit. Give {wanted}.")

@@ -5,7 +5,6 @@ length and the order of a string decide how hard it is.
 """
 
 from collections.abc import Iterator
-from functools import partial
 from random import Random
 
 from course_lib.corpora.corpus import Corpus
@@ -52,6 +51,11 @@ def _clause_lengths(rng: Random, length: int) -> list[int]:
 
 
 def _verb_final(rng: Random, length: int) -> SentencePair:
+    """Clauses of 3 to 8 tokens between commas; one or two verbs of each move to its end, in order.
+
+    A model in miniature of German subordinate clauses: 44 words that stay, 15 verbs, and the comma,
+    which counts as a token.
+    """
     source: list[str] = []
     order: list[int] = []
     for clause in _clause_lengths(rng, length):
@@ -103,17 +107,3 @@ def string_corpus(
         {"seed": seed, "min_length": min_length, "max_length": max_length},
         " ".join,
     )
-
-
-copy_corpus = partial(string_corpus, "copy")
-"""The target is the source."""
-
-reverse_corpus = partial(string_corpus, "reverse")
-"""The target is the source backwards."""
-
-verb_final_corpus = partial(string_corpus, "verbs")
-"""Clauses of 3 to 8 tokens between commas; one or two verbs of each move to its end, in order.
-
-A model in miniature of German subordinate clauses: 44 words that stay, 15 verbs, and the comma,
-which counts as a token.
-"""

@@ -10,17 +10,14 @@ from hypothesis import strategies as st
 from course_lib.corpora.generated import SentencePair
 from course_lib.corpora.strings import (
     COMMA,
+    MAKERS,
     OTHERS,
     SYLLABLES,
     VERBS,
-    copy_corpus,
-    reverse_corpus,
+    string_corpus,
     token_strings,
-    verb_final_corpus,
 )
 from course_lib.errors import CourseError
-
-TASKS = {"copy": copy_corpus, "reverse": reverse_corpus, "verbs": verb_final_corpus}
 
 
 def drawn(task: str, seed: int, shortest: int, longest: int) -> list[SentencePair]:
@@ -28,7 +25,7 @@ def drawn(task: str, seed: int, shortest: int, longest: int) -> list[SentencePai
     return list(islice(stream, 30))
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", MAKERS)
 @given(seed=st.integers(), shortest=st.integers(1, 40), more=st.integers(0, 30))
 @settings(max_examples=20, deadline=None)
 def test_links_pair_every_token_with_itself(task: str, seed: int, shortest: int, more: int) -> None:
@@ -78,6 +75,6 @@ def test_every_length_is_equally_likely() -> None:
 
 def test_impossible_lengths_are_one_line() -> None:
     with pytest.raises(CourseError, match="smaller number first"):
-        copy_corpus(min_length=9, max_length=3)
+        string_corpus("copy", min_length=9, max_length=3)
     with pytest.raises(CourseError, match="wider range"):
-        copy_corpus(min_length=1, max_length=1, train=61)
+        string_corpus("copy", min_length=1, max_length=1, train=61)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from course_lib.corpora.generated import SentencePair
-from course_lib.corpora.strings import verb_final_corpus
+from course_lib.corpora.strings import string_corpus
 from course_lib.corpora.toy import sentences, toy_corpus
 
 
@@ -66,5 +66,5 @@ def test_a_seed_gives_the_splits_it_always_gave(
 
 
 def test_strings_too_are_the_same_in_every_process() -> None:
-    corpus = verb_final_corpus(seed=3, train=200, val=20, test=20)
+    corpus = string_corpus("verbs", seed=3, train=200, val=20, test=20)
     assert corpus.sha256["generator"].startswith("e207d3ad3424041d")
