@@ -126,22 +126,18 @@ def check(judge: Judge) -> list[str]:
     """What is wrong, a line of text for each kind of fault in each split."""
     report = []
     for split in judge.text.splits():
-        numbers: dict[str, list[int]] = {}
-        counts: Counter[str] = Counter()
-        good = 0
+        counts: Counter[str | None] = Counter()
+        shown: dict[str | None, list[str]] = {}
         for (number, *_), fault in judge.faults(split):
-            if fault is None:
-                good += 1
-            else:
-                counts[fault] += 1
-                if counts[fault] <= SHOWN:
-                    numbers.setdefault(fault, []).append(number)
+            counts[fault] += 1
+            if counts[fault] <= SHOWN:
+                shown.setdefault(fault, []).append(str(number))
         for fault, message in MESSAGES.items():
             if count := counts[fault]:
                 more = f" and {count - SHOWN:,} more" if count > SHOWN else ""
-                where = ", ".join(map(str, numbers[fault]))
-                report.append(f"{split} line{'s' * (count > 1)} {where}{more}: {message}")
-        if not good:
+                where = ", ".join(shown[fault]) + more
+                report.append(f"{split} line{'s' * (count > 1)} {where}: {message}")
+        if not counts[None]:
             report.append(f"{split}: not one pair is in order; give some, or delete its files")
     if judge.same_language():
         report.append("train: both sides seem to be in the same language")
@@ -192,9 +188,9 @@ def _write_split(judge: Judge, split: str, folder: Path) -> None:
             if fault is None:
                 left += 1
                 lines = [side.strip() for side in pair if side is not None]
-                for side, line in zip(
-                    sides, lines if len(sides) == 2 else [b"\t".join(lines)], strict=True
-                ):
+                if len(sides) == 1:
+                    lines = [b"\t".join(lines)]
+                for side, line in zip(sides, lines, strict=True):
                     side.write(line + b"\n")
                 if kept:
                     kept.write(link)

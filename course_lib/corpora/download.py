@@ -5,12 +5,11 @@ arrived before it stay.
 """
 
 import hashlib
-import ssl
 import time
 import urllib.request
 from http.client import HTTPException
 from pathlib import Path
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 
 from filelock import FileLock
 
@@ -56,10 +55,8 @@ def _fetched(url: str, sha256: str) -> bytes:
             reason = f"the server answered {error.code} {error.reason}"
             if error.code < 500 and error.code not in (408, 429):
                 break
-        except URLError as error:
-            reason = str(error.reason)
-        except (HTTPException, TimeoutError, ConnectionError, ssl.SSLError) as error:
-            reason = str(error) or type(error).__name__
+        except (HTTPException, OSError) as error:
+            reason = str(getattr(error, "reason", error)) or type(error).__name__
         else:
             if hashlib.sha256(data).hexdigest() == sha256:
                 return data

@@ -227,14 +227,14 @@ def own_corpus(path: str, pair: str, *, lowercase: bool = True, tokenized: bool 
     place = _places(hashes["train"], missing)
     streamed = np.count_nonzero(place == 0) > IN_MEMORY
 
-    parts: dict[str, list[tuple[str, str]]] = {split: [] for split in ("train", "val", *hashes)}
-    parts |= {split: [] for split in missing}
     wanted = ["train", *missing]
+    parts: dict[str, list[tuple[str, str]]] = {
+        split: [] if split in wanted else list(text.pairs(split))
+        for split in dict.fromkeys(("train", "val", *hashes, *missing))
+    }
     for both, at in zip(text.pairs("train"), place, strict=True):
         if at or not streamed:
             parts[wanted[at]].append(both)
-    for split in [*hashes][1:]:
-        parts[split] = list(text.pairs(split))
     if streamed:
         del parts["train"]
     if empty := [split for split, pairs in parts.items() if not pairs]:

@@ -12,7 +12,7 @@ news-test-2014.
 
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -119,14 +119,31 @@ def local_folder() -> Path | None:
 
 def stream(split: str, start: int = 0) -> Iterator[Row]:
     """The rows of a split from number `start` on, as the data set has them: text by language."""
-    for block in _reading(lambda: _open(split).skip(start).iter(batch_size=BLOCK)):
-        for row in block.get("translation", [None]):
-            if not isinstance(row, dict) or not all(isinstance(row.get(x), str) for x in LANGUAGES):
-                raise CourseError(
-                    "The rows of wmt14 are not of the form {'translation': {'en': text, 'fr': "
-                    "text}}. Take the files of the data set wmt/wmt14, configuration fr-en."
-                )
-            yield {language: row[language] for language in LANGUAGES}
+    try:
+        for block in _open(split).skip(start).iter(batch_size=BLOCK):
+            for row in block.get("translation", [None]):
+                yield _checked(row)
+    except CourseError:
+        raise
+    # The library hands on the errors of every file format and network client there is.
+    except Exception as error:
+        where = local_folder() or "the data set's home, wmt/wmt14 at Hugging Face"
+        what = str(error).partition("\n")[0].rstrip(".")
+        raise CourseError(
+            f"wmt14 cannot be read from {where} ({type(error).__name__}: {what}). "
+            "Give the same command again when it can: what is prepared stays. Offline, put the "
+            "files train-*.parquet, validation-*.parquet and test-*.parquet of configuration "
+            "fr-en into $COURSE_DATA/wmt14/fr-en."
+        ) from error
+
+
+def _checked(row: Any) -> Row:
+    if isinstance(row, dict) and all(isinstance(row.get(x), str) for x in LANGUAGES):
+        return {language: row[language] for language in LANGUAGES}
+    raise CourseError(
+        "The rows of wmt14 are not of the form {'translation': {'en': text, 'fr': text}}. "
+        "Take the files of the data set wmt/wmt14, configuration fr-en."
+    )
 
 
 def _open(split: str) -> "datasets.IterableDataset":
@@ -145,24 +162,3 @@ def _open(split: str) -> "datasets.IterableDataset":
             )
         builder = "json" if files[0].endswith(".jsonl") else "parquet"
     return datasets.load_dataset(builder, data_files={split: files}, split=split, streaming=True)
-
-
-def _reading(open_blocks: Callable[[], Iterable[dict[str, Any]]]) -> Iterator[dict[str, Any]]:
-    """The blocks, with whatever goes wrong on the way to them in one line."""
-    try:
-        yield from open_blocks()
-    except CourseError:
-        raise
-    # The library hands on the errors of every file format and network client there is.
-    except Exception as error:
-        where = local_folder() or "the data set's home, wmt/wmt14 at Hugging Face"
-        raise CourseError(
-            f"wmt14 cannot be read from {where} ({type(error).__name__}: {_first_line(error)}). "
-            "Give the same command again when it can: what is prepared stays. Offline, put the "
-            "files train-*.parquet, validation-*.parquet and test-*.parquet of configuration "
-            "fr-en into $COURSE_DATA/wmt14/fr-en."
-        ) from error
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [""])[0].rstrip(".")

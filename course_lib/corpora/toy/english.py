@@ -1,27 +1,14 @@
 """The English of a toy sentence: the plan's parts, one after the other."""
 
+from course_lib.corpora.toy import plan
 from course_lib.corpora.toy.lexicon import BE, FUTURE, THIRD, A
-from course_lib.corpora.toy.plan import (
-    Adverbial,
-    Clause,
-    Conjunct,
-    EmbeddedClause,
-    FixedAdverbial,
-    Key,
-    NounPhrase,
-    Phrase,
-    Predicate,
-    Pronoun,
-    RelativePronoun,
-    Token,
-    token,
-)
+from course_lib.corpora.toy.plan import Key, Token, token
 
 PRESENT_OF_BE = ("am", "is", "are")
 PAST_OF_BE = ("was", "was", "were")
 
 
-def english_sentence(conjuncts: list[Conjunct]) -> list[Token]:
+def english_sentence(conjuncts: list[plan.Conjunct]) -> list[Token]:
     """The English words of a plan, with a comma before "but" and after an embedded clause."""
     words: list[Token] = []
     for number, conjunct in enumerate(conjuncts):
@@ -33,7 +20,7 @@ def english_sentence(conjuncts: list[Conjunct]) -> list[Token]:
     return [*words, token(".", ("sentence", "stop"))]
 
 
-def english_clause(clause: Clause) -> list[Token]:
+def english_clause(clause: plan.Clause) -> list[Token]:
     """The English words of a clause, without a full stop."""
     words: list[Token] = []
     if clause.before is not None:
@@ -41,7 +28,7 @@ def english_clause(clause: Clause) -> list[Token]:
         words.append(token(",", (clause, "comma")))
     if clause.front is not None:
         words += english_adverbial(clause.front)
-    if isinstance(clause.object, RelativePronoun):
+    if isinstance(clause.object, plan.RelativePronoun):
         words += english_phrase(clause.object, as_object=True)
     if clause.subject is not None and not clause.elided:
         words += english_phrase(clause.subject)
@@ -61,12 +48,12 @@ def english_clause(clause: Clause) -> list[Token]:
     return words
 
 
-def _embedded(embedded: EmbeddedClause) -> list[Token]:
+def _embedded(embedded: plan.EmbeddedClause) -> list[Token]:
     introduction = [token(word, (embedded, "introduction")) for word in embedded.english]
     return introduction + english_clause(embedded.clause)
 
 
-def _verb(clause: Clause) -> tuple[list[Token], list[Token]]:
+def _verb(clause: plan.Clause) -> tuple[list[Token], list[Token]]:
     """What stands before and after an adverb of frequency: "does not", "visit"."""
     verb, person = clause.verb, clause.person
     auxiliary, negation, to = (clause, "auxiliary"), (clause, "not"), (clause, "to")
@@ -100,7 +87,7 @@ def _verb(clause: Clause) -> tuple[list[Token], list[Token]]:
     return [], [token(form, auxiliary, *lexical)]
 
 
-def _objects(clause: Clause) -> list[Token]:
+def _objects(clause: plan.Clause) -> list[Token]:
     """Recipient and object, with the particle or the preposition of the verb."""
     verb = clause.verb
     words: list[Token] = []
@@ -109,18 +96,18 @@ def _objects(clause: Clause) -> list[Token]:
     second_half = (clause, "prefix" if verb.german_prefix else "verb")
     particle = [token(verb.english_particle, second_half)] if verb.english_particle else []
     # "picks up the child", but "picks her up".
-    particle_last = isinstance(clause.object, Pronoun)
+    particle_last = isinstance(clause.object, plan.Pronoun)
     if not particle_last:
         words += particle
     if verb.english_preposition:
         key = (clause, "preposition") if verb.german_preposition else second_half
         words.append(token(verb.english_preposition, key))
-    if clause.object is not None and not isinstance(clause.object, RelativePronoun):
+    if clause.object is not None and not isinstance(clause.object, plan.RelativePronoun):
         words += english_phrase(clause.object, as_object=True)
     return words + particle if particle_last else words
 
 
-def _predicate(predicate: Predicate) -> list[Token]:
+def _predicate(predicate: plan.Predicate) -> list[Token]:
     adjective = predicate.adjective
     if predicate.than is not None:
         words = [token(word, (predicate, "adjective")) for word in adjective.english_comparative]
@@ -129,21 +116,21 @@ def _predicate(predicate: Predicate) -> list[Token]:
     return [*degree, token(adjective.english, (predicate, "adjective"))]
 
 
-def english_phrase(phrase: Phrase, as_object: bool = False) -> list[Token]:
+def english_phrase(phrase: plan.Phrase, as_object: bool = False) -> list[Token]:
     """The English words of a phrase, its relative clause included."""
-    if isinstance(phrase, NounPhrase):
+    if isinstance(phrase, plan.NounPhrase):
         return _noun_phrase(phrase)
-    if isinstance(phrase, Pronoun):
+    if isinstance(phrase, plan.Pronoun):
         forms = phrase.forms
         return [token(forms.english_object if as_object else forms.english, (phrase, "pronoun"))]
-    if isinstance(phrase, RelativePronoun):
+    if isinstance(phrase, plan.RelativePronoun):
         who = "whom" if as_object else "who"
         return [token(who if phrase.head.noun.kind == "person" else "which", (phrase, "pronoun"))]
     joint = token("and", (phrase, "and"))
     return [*_noun_phrase(phrase.first), joint, *_noun_phrase(phrase.second)]
 
 
-def _noun_phrase(phrase: NounPhrase) -> list[Token]:
+def _noun_phrase(phrase: plan.NounPhrase) -> list[Token]:
     determiner, noun = phrase.determiner, phrase.noun
     words = determiner.english_plural if phrase.plural else determiner.english
     tokens = [token(word, (phrase, "determiner")) for word in words]
@@ -163,9 +150,9 @@ def _noun_phrase(phrase: NounPhrase) -> list[Token]:
     return tokens
 
 
-def english_adverbial(adverbial: Adverbial) -> list[Token]:
+def english_adverbial(adverbial: plan.Adverbial) -> list[Token]:
     """The English words of an adverbial."""
-    if isinstance(adverbial, FixedAdverbial):
+    if isinstance(adverbial, plan.FixedAdverbial):
         expression = adverbial.expression
         return [
             token(word, *[(adverbial, i, j) for i, j in expression.links if i == position])

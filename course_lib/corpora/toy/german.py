@@ -7,22 +7,8 @@ clause), and what follows the bracket.
 
 from operator import itemgetter
 
-from course_lib.corpora.toy import lexicon
-from course_lib.corpora.toy.plan import (
-    Adverbial,
-    Clause,
-    Conjunct,
-    EmbeddedClause,
-    FixedAdverbial,
-    NounPhrase,
-    Pair,
-    Phrase,
-    Predicate,
-    Pronoun,
-    RelativePronoun,
-    Token,
-    token,
-)
+from course_lib.corpora.toy import lexicon, plan
+from course_lib.corpora.toy.plan import Token, token
 
 COMMA: Token = (",", ())
 """A comma that German wants and English has not: it stays without a link."""
@@ -56,7 +42,7 @@ SUBJECT, PRONOUN, TIME, FREQUENCY, RECIPIENT, DEFINITE_OBJECT = range(6)
 NEGATION, MANNER, LOCATION, INDEFINITE_OBJECT, LAST = range(6, 11)
 
 
-def german_sentence(conjuncts: list[Conjunct]) -> list[Token]:
+def german_sentence(conjuncts: list[plan.Conjunct]) -> list[Token]:
     """The German words of a plan, with a comma before "aber" and around embedded clauses."""
     words: list[Token] = []
     for number, conjunct in enumerate(conjuncts):
@@ -80,7 +66,7 @@ def _settle_commas(tokens: list[Token]) -> list[Token]:
     return settled
 
 
-def german_clause(clause: Clause, verb_final: bool = False) -> list[Token]:
+def german_clause(clause: plan.Clause, verb_final: bool = False) -> list[Token]:
     """The German words of a clause; commas may still be doubled, or stand at its end."""
     words = _first_position(clause, verb_final)
     finite, bracket = _verb(clause, verb_final)
@@ -94,19 +80,19 @@ def german_clause(clause: Clause, verb_final: bool = False) -> list[Token]:
     return words
 
 
-def _embedded(embedded: EmbeddedClause) -> list[Token]:
+def _embedded(embedded: plan.EmbeddedClause) -> list[Token]:
     introduction = [token(word, (embedded, "introduction")) for word in embedded.german]
     words = introduction + german_clause(embedded.clause, verb_final=True)
     return [COMMA, *words, COMMA] if embedded.commas else words
 
 
-def _relative_clause(clause: Clause) -> list[Token]:
+def _relative_clause(clause: plan.Clause) -> list[Token]:
     return [COMMA, *german_clause(clause, verb_final=True), COMMA]
 
 
-def _first_position(clause: Clause, verb_final: bool) -> list[Token]:
+def _first_position(clause: plan.Clause, verb_final: bool) -> list[Token]:
     """The words before the finite verb of a main clause, or before the middle field of another."""
-    if isinstance(clause.object, RelativePronoun):
+    if isinstance(clause.object, plan.RelativePronoun):
         return _object(clause, clause.object)
     if clause.subject is None or clause.elided:
         return []
@@ -118,7 +104,7 @@ def _first_position(clause: Clause, verb_final: bool) -> list[Token]:
     return _subject(clause.subject)
 
 
-def _verb(clause: Clause, verb_final: bool) -> tuple[list[Token], list[Token]]:
+def _verb(clause: plan.Clause, verb_final: bool) -> tuple[list[Token], list[Token]]:
     """The finite verb in second position, and the right bracket, which has it when verb-final."""
     verb, person = clause.verb, clause.person
     auxiliary, lexical = (clause, "auxiliary"), (clause, "verb")
@@ -144,11 +130,11 @@ def _verb(clause: Clause, verb_final: bool) -> tuple[list[Token], list[Token]]:
     return ([], [*bracket, finite]) if verb_final else ([finite], bracket)
 
 
-def _middle_field(clause: Clause) -> tuple[list[Token], Clause | None]:
+def _middle_field(clause: plan.Clause) -> tuple[list[Token], plan.Clause | None]:
     """The words between the verbs; the relative clause of an object that stands last, apart."""
     constituents = _constituents(clause)
     thing = clause.object
-    relative = thing.relative if isinstance(thing, NounPhrase) else None
+    relative = thing.relative if isinstance(thing, plan.NounPhrase) else None
     if thing is not None and relative is not None:
         place = _place_of_object(clause, thing)
         if place < max(constituents, key=itemgetter(0))[0]:
@@ -158,10 +144,10 @@ def _middle_field(clause: Clause) -> tuple[list[Token], Clause | None]:
     return [word for _, words in constituents for word in words], relative
 
 
-def _constituents(clause: Clause) -> list[tuple[int, list[Token]]]:
+def _constituents(clause: plan.Clause) -> list[tuple[int, list[Token]]]:
     """What stands between the verbs, each with its place."""
     constituents = []
-    object_first = isinstance(clause.object, RelativePronoun)
+    object_first = isinstance(clause.object, plan.RelativePronoun)
     subject_first = not object_first and clause.before is None and clause.front is None
     if clause.subject is not None and not clause.elided and not subject_first:
         constituents.append((SUBJECT, _subject(clause.subject)))
@@ -169,7 +155,7 @@ def _constituents(clause: Clause) -> list[tuple[int, list[Token]]]:
         place = _place_of_object(clause, clause.object)
         constituents.append((place, _object(clause, clause.object)))
     if clause.recipient is not None:
-        place = PRONOUN if isinstance(clause.recipient, Pronoun) else RECIPIENT
+        place = PRONOUN if isinstance(clause.recipient, plan.Pronoun) else RECIPIENT
         constituents.append((place, german_phrase(clause.recipient, lexicon.DATIVE)))
     for place, adverbial in (
         (TIME, clause.time),
@@ -187,29 +173,30 @@ def _constituents(clause: Clause) -> list[tuple[int, list[Token]]]:
     return constituents
 
 
-def _place_of_object(clause: Clause, phrase: Phrase) -> int:
+def _place_of_object(clause: plan.Clause, phrase: plan.Phrase) -> int:
     if clause.verb.german_preposition:
         return LAST
-    if isinstance(phrase, Pronoun):
+    if isinstance(phrase, plan.Pronoun):
         return PRONOUN
-    definite = isinstance(phrase, NounPhrase) and (phrase.determiner.definite or phrase.noun.proper)
-    return DEFINITE_OBJECT if definite else INDEFINITE_OBJECT
+    if isinstance(phrase, plan.NounPhrase) and (phrase.determiner.definite or phrase.noun.proper):
+        return DEFINITE_OBJECT
+    return INDEFINITE_OBJECT
 
 
-def _place_of_frequency(clause: Clause) -> int:
+def _place_of_frequency(clause: plan.Clause) -> int:
     """ "nie" stands where "nicht" would, the others before the object."""
     never = clause.frequency is not None and clause.frequency.expression.german == ("nie",)
     return NEGATION if never else FREQUENCY
 
 
-def _subject(phrase: Phrase) -> list[Token]:
+def _subject(phrase: plan.Phrase) -> list[Token]:
     words = german_phrase(phrase, lexicon.NOMINATIVE)
-    if isinstance(phrase, NounPhrase) and phrase.relative is not None:
+    if isinstance(phrase, plan.NounPhrase) and phrase.relative is not None:
         words += _relative_clause(phrase.relative)
     return words
 
 
-def _object(clause: Clause, phrase: Phrase) -> list[Token]:
+def _object(clause: plan.Clause, phrase: plan.Phrase) -> list[Token]:
     verb = clause.verb
     if verb.german_preposition:
         preposition = token(verb.german_preposition, (clause, "preposition"))
@@ -218,18 +205,18 @@ def _object(clause: Clause, phrase: Phrase) -> list[Token]:
     return german_phrase(phrase, verb.german_case, negation=negation)
 
 
-def _takes_kein(clause: Clause) -> bool:
+def _takes_kein(clause: plan.Clause) -> bool:
     """ "not a" is one word in German, "kein", where the object has no preposition."""
     phrase = clause.object
     return (
-        isinstance(phrase, NounPhrase)
+        isinstance(phrase, plan.NounPhrase)
         and phrase.determiner in (lexicon.A, lexicon.BARE)
         and not phrase.noun.proper
         and not clause.verb.german_preposition
     )
 
 
-def _predicate(predicate: Predicate) -> list[Token]:
+def _predicate(predicate: plan.Predicate) -> list[Token]:
     adjective = predicate.adjective
     if predicate.than is not None:
         comparative = token(adjective.german_comparative, (predicate, "adjective"))
@@ -240,7 +227,7 @@ def _predicate(predicate: Predicate) -> list[Token]:
 
 
 def german_phrase(
-    phrase: Phrase,
+    phrase: plan.Phrase,
     case: lexicon.Case,
     preposition: Token | None = None,
     negation: Token | None = None,
@@ -250,12 +237,12 @@ def german_phrase(
     A `preposition` runs together with the plain article where German does so ("zum", "im"), and
     the `negation` "nicht" with "ein" or no article ("kein").
     """
-    if isinstance(phrase, NounPhrase):
+    if isinstance(phrase, plan.NounPhrase):
         return _noun_phrase(phrase, case, preposition, negation)
-    if isinstance(phrase, Pair):
+    if isinstance(phrase, plan.Pair):
         first, second = german_phrase(phrase.first, case), german_phrase(phrase.second, case)
         return [*first, token("und", (phrase, "and")), *second]
-    if isinstance(phrase, Pronoun):
+    if isinstance(phrase, plan.Pronoun):
         forms = phrase.forms
         word = (forms.german, forms.german_accusative, forms.german_dative)[case]
     else:
@@ -265,7 +252,7 @@ def german_phrase(
 
 
 def _noun_phrase(
-    phrase: NounPhrase, case: lexicon.Case, preposition: Token | None, negation: Token | None
+    phrase: plan.NounPhrase, case: lexicon.Case, preposition: Token | None, negation: Token | None
 ) -> list[Token]:
     gender = phrase.gender
     declension = "mixed" if negation is not None else phrase.determiner.adjectives
@@ -282,7 +269,7 @@ def _noun_phrase(
 
 
 def _determiner(
-    phrase: NounPhrase, case: lexicon.Case, preposition: Token | None, negation: Token | None
+    phrase: plan.NounPhrase, case: lexicon.Case, preposition: Token | None, negation: Token | None
 ) -> list[Token]:
     """Preposition and determiner, perhaps in one word."""
     determiner, gender = phrase.determiner, phrase.gender
@@ -303,16 +290,16 @@ def _determiner(
     return [token(contraction, *preposition[1], key)] if contraction else [preposition, *own]
 
 
-def _noun(phrase: NounPhrase, case: lexicon.Case) -> str:
+def _noun(phrase: plan.NounPhrase, case: lexicon.Case) -> str:
     noun = phrase.noun
     if phrase.plural:
         return noun.german_dative_plural if case is lexicon.DATIVE else noun.german_plural
     return noun.german if case is lexicon.NOMINATIVE else noun.german_oblique
 
 
-def german_adverbial(adverbial: Adverbial) -> list[Token]:
+def german_adverbial(adverbial: plan.Adverbial) -> list[Token]:
     """The German words of an adverbial."""
-    if isinstance(adverbial, FixedAdverbial):
+    if isinstance(adverbial, plan.FixedAdverbial):
         expression = adverbial.expression
         return [
             token(word, *[(adverbial, i, j) for i, j in expression.links if j == position])

@@ -16,23 +16,12 @@ from typing import Any, NamedTuple, TypeVar, get_type_hints
 Word = TypeVar("Word")
 
 
-class Case(IntEnum):
-    """Rows of a German declension table."""
-
-    NOMINATIVE, ACCUSATIVE, DATIVE = range(3)
-
-
-class Gender(IntEnum):
-    """Columns of a German declension table: three genders, and the plural, which has none."""
-
-    MASCULINE, FEMININE, NEUTER, PLURAL = range(4)
-
-
-class Person(IntEnum):
-    """Places in `Forms`: every plural has the same form of a verb in both languages."""
-
-    FIRST, THIRD, ANY_PLURAL = range(3)
-
+Case = IntEnum("Case", "NOMINATIVE ACCUSATIVE DATIVE", start=0)
+"""Rows of a German declension table."""
+Gender = IntEnum("Gender", "MASCULINE FEMININE NEUTER PLURAL", start=0)
+"""Columns of a German declension table: three genders, and the plural, which has none."""
+Person = IntEnum("Person", "FIRST THIRD ANY_PLURAL", start=0)
+"""Places in `Forms`: every plural has the same form of a verb in both languages."""
 
 NOMINATIVE, ACCUSATIVE, DATIVE = Case
 MASCULINE, FEMININE, NEUTER, PLURAL = Gender

@@ -28,9 +28,6 @@ from course_lib.corpora.toy.plan import (
 
 T = TypeVar("T")
 
-(AT_HOME,) = lexicon.expressions("location")
-(HOMEWARDS,) = lexicon.expressions("direction")
-
 SIMPLE_FRAMES: tuple[str, ...] = (
     "intransitive",
     "accusative",
@@ -83,6 +80,10 @@ class Planner:
         """One of the items, every one equally likely."""
         # Only random() is promised to give the same numbers in every version of Python.
         return items[int(self.rng.random() * len(items))]
+
+    def adverbial(self, role: str) -> FixedAdverbial:
+        """A fixed adverbial of this role."""
+        return FixedAdverbial(self.pick(lexicon.expressions(role)))
 
     # Phrases
 
@@ -169,7 +170,7 @@ class Planner:
     def _direction(self, kinds: tuple[str, ...]) -> FixedAdverbial | PrepositionalPhrase:
         """ "to the station", "home": where somebody goes."""
         if "room" in kinds and self.chance(0.12):
-            return FixedAdverbial(HOMEWARDS)
+            return FixedAdverbial(*lexicon.expressions("direction"))
         phrase = self.noun_phrase(self.pick(kinds), plain=True, plural_chance=0.05)
         german = phrase.noun.german_to
         case = lexicon.DATIVE if german == "zu" else lexicon.ACCUSATIVE
@@ -226,7 +227,7 @@ class Planner:
         if isinstance(clause.recipient, Pronoun):
             clause.recipient = self.noun_phrase("person", plain=True)
         if self.chance(0.2 * self.richness):
-            clause.manner = FixedAdverbial(self.pick(lexicon.expressions("manner")))
+            clause.manner = self.adverbial("manner")
         return clause
 
     def decorate(self, clause: Clause, kind: str, *, adverbials: bool = True) -> None:
@@ -307,7 +308,7 @@ class Planner:
 
     def _whereabouts(self, kind: str) -> FixedAdverbial | PrepositionalPhrase:
         if kind == "person" and self.chance(0.2):
-            return FixedAdverbial(AT_HOME)
+            return FixedAdverbial(*lexicon.expressions("location"))
         places = lexicon.PLACES if kind in lexicon.LIVING else ("furniture", "room")
         return self._location(self.pick(places))
 
@@ -319,27 +320,27 @@ class Planner:
         if self.chance(timed * (0.25 + 0.5 * self.richness)):
             if tense == "present" and plain and not verb.stative and self.chance(0.4):
                 clause.tense = "progressive"
-                clause.time = FixedAdverbial(self.pick(lexicon.expressions("time progressive")))
+                clause.time = self.adverbial("time progressive")
             else:
                 clause.time = self._time(tense, repeatable=plain and not verb.stative)
             return
         repeatable = plain and not verb.lasting and not is_quantified(clause.object)
         if repeatable and tense != "future" and self.chance(0.15 + 0.2 * self.richness):
-            clause.frequency = FixedAdverbial(self.pick(lexicon.expressions("frequency")))
+            clause.frequency = self.adverbial("frequency")
 
     def _time(self, tense: Tense, repeatable: bool) -> FixedAdverbial:
         """ "every day" only for what somebody does, does again, and is not said not to do."""
         while True:
-            time = self.pick(lexicon.expressions(f"time {tense if self.chance(0.6) else 'any'}"))
-            if repeatable or time.english[0] != "every":
-                return FixedAdverbial(time)
+            time = self.adverbial(f"time {tense if self.chance(0.6) else 'any'}")
+            if repeatable or time.expression.english[0] != "every":
+                return time
 
     def _say_how(self, clause: Clause, kind: str) -> None:
         rarely = 0.08 + 0.25 * self.richness
         if clause.verb.english in ("travel", "drive") and self.chance(0.3):
-            clause.manner = FixedAdverbial(self.pick(lexicon.expressions("transport")))
+            clause.manner = self.adverbial("transport")
         elif kind in lexicon.LIVING and clause.verb.frame != "dative" and self.chance(rarely):
-            clause.manner = FixedAdverbial(self.pick(lexicon.expressions("manner")))
+            clause.manner = self.adverbial("manner")
 
     def _say_where(self, clause: Clause, kind: str) -> None:
         verb = clause.verb

@@ -117,9 +117,9 @@ def _choose_front(planner: Planner, main: Clause, first: bool) -> None:
     elif main.place is not None and planner.chance(0.75):
         main.front = main.place
     elif not first and planner.chance(0.5):
-        main.front = FixedAdverbial(planner.pick(lexicon.expressions("connective")))
+        main.front = planner.adverbial("connective")
     elif planner.chance(0.4):
-        main.front = FixedAdverbial(planner.pick(lexicon.expressions("opinion")))
+        main.front = planner.adverbial("opinion")
 
 
 def _embedded_tense(tense: Tense) -> Tense:
