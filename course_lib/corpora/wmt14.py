@@ -150,15 +150,11 @@ def _open(split: str) -> "datasets.IterableDataset":
     """A split as the library streams it."""
     import datasets
 
-    name = SPLITS[split]
-    local = local_folder()
-    builder, files = "parquet", [f"{HUB}/{name}-*.parquet"]
-    if local is not None:
-        files = [str(path) for path in sorted(local.glob(f"{name}-*"))]
-        if not files:
-            raise CourseError(
-                f"{local} has no file {name}-*.parquet or {name}-*.jsonl. Put the data set's files "
-                "there, or unset COURSE_DATA to read them from the network."
-            )
-        builder = "json" if files[0].endswith(".jsonl") else "parquet"
-    return datasets.load_dataset(builder, data_files={split: files}, split=split, streaming=True)
+    local, pattern = local_folder(), f"{SPLITS[split]}-*.parquet"
+    files = [f"{HUB}/{pattern}"] if local is None else sorted(map(str, local.glob(pattern)))
+    if not files:
+        raise CourseError(
+            f"{local} has no file {pattern}. Put the data set's files there, or unset COURSE_DATA "
+            "to read them from the network."
+        )
+    return datasets.load_dataset("parquet", data_files={split: files}, split=split, streaming=True)

@@ -1,7 +1,5 @@
 """WMT'14 in small: files of the public data set's format, as its library reads them."""
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow
@@ -38,17 +36,3 @@ def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("COURSE_DATA", str(tmp_path / "data"))
     monkeypatch.setattr(wmt14, "cache_folder", lambda: tmp_path / "cache")
     return folder
-
-
-@pytest.fixture
-def as_lines() -> Callable[[Path], None]:
-    """Writes the parquet files of a folder as lines of JSON instead."""
-
-    def convert(folder: Path) -> None:
-        for path in folder.glob("*.parquet"):
-            rows = pyarrow.parquet.read_table(path).to_pylist()
-            lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-            path.with_suffix(".jsonl").write_text(lines, encoding="utf-8")
-            path.unlink()
-
-    return convert

@@ -63,16 +63,6 @@ def test_both_directions_share_what_is_prepared(
     assert one.splits["val"].source == other.splits["val"].target
 
 
-def test_lines_of_json_give_the_same_tokens(
-    published: Path, as_lines: Callable[[Path], None]
-) -> None:
-    before = wmt14.training_files()
-    as_lines(published)
-    after = wmt14.training_files()
-    assert before.folder != after.folder
-    assert lines(before) == lines(after)
-
-
 def test_the_first_pairs_are_read_in_either_direction(published: Path) -> None:
     files = wmt14.training_files()
     split = first_pairs(files, "fr-en", 3)
