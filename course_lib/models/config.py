@@ -12,9 +12,9 @@ from course_lib.errors import CourseError
 class ModelConfig:
     """Sizes and choices of an encoder-decoder; letters are the paper's (Appendix A).
 
-    The defaults are RNNsearch, and each choice is one value away from it, but that a dot product
-    needs an encoder as wide as the state (`encoder="forward"`). RNNencdec differs in `context`
-    alone, which is "fixed"; the paper's own RNNencdec also has `encoder="forward"`. What describes
+    The defaults are RNNsearch, and each choice is one value away from it, except that a dot product
+    also needs annotations as wide as the state (`encoder="forward"`). RNNencdec differs in
+    `context` alone, which is "fixed"; the paper's own also has `encoder="forward"`. What describes
     a part that a model does not have is not looked at.
     """
 

@@ -3,9 +3,9 @@
 memory = context.prepare(annotations, mask)   # once a sentence
 c, alpha = context(query, memory, step)       # once a step
 
-A decoder reads c_i only through matrices V. It hands them to `prepare` and gets the products V c_i
-for c_i, since V sum_j alpha_ij h_j = sum_j alpha_ij V h_j: they are then made once a source word,
-not once a target word and, in a search, once a hypothesis.
+A decoder reads c_i only through matrices V. It hands them to `prepare`, and a look then gives the
+products V c_i in place of c_i. They are the same, V sum_j alpha_ij h_j = sum_j alpha_ij V h_j, and
+are made once a source word instead of once a target word and hypothesis.
 """
 
 from typing import NamedTuple

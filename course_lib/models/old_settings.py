@@ -1,9 +1,9 @@
 """Settings as runs and results wrote them until 2026, in the words of today.
 
-Five settings that could contradict each other are one, `decoder`; the scope of attention is part of
-`context`, and whether a self-attentive encoder knows positions is part of `encoder`. Settings of
-training that nobody recommends are gone: a model that was trained with one still translates, but
-its training cannot be continued.
+Five settings that could contradict each other are one, `decoder`, and so is to have no context; the
+scope of attention is part of `context`, and whether a self-attentive encoder knows positions is
+part of `encoder`. Settings of training that nobody recommends are gone: a model that was trained
+with one still translates, but its training cannot be continued.
 """
 
 from collections.abc import Mapping
@@ -63,12 +63,12 @@ def renamed(settings: Mapping[str, Any], model: str = "", preset: str = "") -> d
         of_base = OF_DECODERS[base.get("decoder", "paper")]
         five = tuple({**of_base, **settings}[name] for name in OF_THE_DECODER)
         if five not in DECODERS:
-            said = ", ".join(f"{n}={v}" for n, v in zip(OF_THE_DECODER, five, strict=True))
-            raise CourseError(f"The library no longer has the decoder of {said}. Train another.")
+            asked = ", ".join(f"{n}={v}" for n, v in zip(OF_THE_DECODER, five, strict=True))
+            raise CourseError(f"The library no longer has the decoder of {asked}. Train another.")
         if DECODERS[five] != base.get("decoder"):
             new["decoder"] = DECODERS[five]
     if new.get("context") == "initial":
-        # No context was a context; now it is a decoder.
+        # To have no context was a value of `context`; now it is a decoder.
         if new.get("decoder", base.get("decoder")) != "sutskever":
             raise CourseError("The library no longer has context=initial. Take decoder=sutskever.")
         del new["context"]

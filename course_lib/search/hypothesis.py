@@ -26,8 +26,8 @@ class Hypothesis(NamedTuple):
 def length_limit(source_lengths: Tensor) -> Tensor:
     """The most target words, end mark included, a search may write: twice the source and ten more.
 
-    It depends on the sentence alone, never on its company in the batch. At the limit the only word
-    left to choose is the end mark, so every hypothesis is a complete sentence with a probability.
+    It depends on the sentence alone, never on its company in the batch. At the limit only the end
+    mark may be chosen, so every hypothesis is a complete sentence with a probability.
     """
     return 2 * source_lengths + 10
 

@@ -6,7 +6,7 @@ from torch import Tensor
 from course_lib.corpora.vocabulary import EOS
 
 BLOCK = 64
-"""Words whose largest log-probability is looked at before any of them is."""
+"""Words in a block, of which the largest log-probability is found first."""
 
 
 def end_at_limit(log_probs: Tensor, last: Tensor) -> None:
@@ -25,9 +25,8 @@ def end_at_limit(log_probs: Tensor, last: Tensor) -> None:
 def top_words(log_probs: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """The `count` largest entries along the last axis, best first, and where they stand.
 
-    This is `topk`, sooner: the largest entries lie in the blocks with the largest maxima, and a
-    maximum is found without any order among the rest. What is left over beside whole blocks is
-    looked at in any case.
+    The same as `topk`, but faster: the vocabulary is cut into blocks, and the largest entries lie
+    in the blocks with the largest maxima. The words after the last whole block are always compared.
 
     Args:
         log_probs: (..., K_y).

@@ -10,7 +10,7 @@ from course_lib.models import EncoderDecoder
 from course_lib.search.beam import beam_search
 from course_lib.search.greedy import greedy_search
 from course_lib.search.hypothesis import Hypothesis, evaluating
-from course_lib.search.sampling import check_sampling, generators, sample_search
+from course_lib.search.sampling import generators, sample_search
 
 Search = Callable[[list[int], Tensor, Tensor, Tensor], list[Hypothesis]]
 """Where a batch's sentences stand in their list; its source, lengths and mask."""
@@ -44,7 +44,6 @@ def sample(
 
     A sentence's sample is decided by the seed and its position in `sentences`, not by the batches.
     """
-    check_sampling(temperature, top_k, top_p)
     search: Callable[..., list[Hypothesis]] = partial(
         sample_search, model, temperature=temperature, top_k=top_k, top_p=top_p
     )
