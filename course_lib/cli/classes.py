@@ -34,6 +34,8 @@ cast("dict[str, Any]", sys.modules).setdefault("rfc3987_syntax", None)
 
 Sandbox = Literal["bwrap", "none"]
 """Where students' code runs."""
+Tables = tuple[Path | None, Path | None, Path | None]
+"""Where points go, if anywhere: to a spreadsheet, Canvas and Moodle."""
 
 SubmittedFolder = Annotated[
     Path | None,
@@ -221,7 +223,8 @@ def grade(
             regrade=regrade,
             progress=partial(_progress, named=not pseudonyms),
         )
-    _publish(root, result, known, pseudonyms, as_json, report, export, export_canvas, export_moodle)
+    tables = export, export_canvas, export_moodle
+    _publish(root, result, known, pseudonyms, as_json, report, tables)
     agrees = not demo or _compare(result, declared)
     if not (result.complete and agrees):
         raise typer.Exit(1)
@@ -266,13 +269,10 @@ def _publish(
     pseudonyms: bool,
     as_json: bool,
     report: Path | None,
-    export: Path | None,
-    export_canvas: Path | None,
-    export_moodle: Path | None,
+    tables: Tables,
 ) -> None:
     """Write the report and the tables that were asked for, and print the marks."""
-    from course_lib.files import write_atomically
-    from course_lib.grading.reporting import exports, formgrader, reports
+    from course_lib.grading.reporting import formgrader, reports
     from course_lib.grading.reporting.overview import overview, under_pseudonyms
     from course_lib.grading.reporting.pages.report import write_report
 
@@ -282,17 +282,21 @@ def _publish(
     folder = report or result.place / ("report-pseudonyms" if pseudonyms else "report")
     page = write_report(shown, folder)
     formgrader.prepare(root, result.place)
-    if export is not None:
-        write_atomically(export, exports.as_csv(shown.result))
-    if known is not None:
-        _export(shown, known, export_canvas, export_moodle)
+    _export(shown, known, tables)
     if as_json:
         printed = reports.as_json(shown.result) | {"report": str(page)}
         printed["similar"] = reports.similar(shown.pairs)
         typer.echo(json.dumps(printed, indent=2))
-    else:
-        typer.echo(reports.as_table(shown.result))
-        _say_where(result, page, [export, export_canvas, export_moodle])
+        return
+    typer.echo(f"{reports.as_table(shown.result)}\n")
+    marking = f"cd {result.place} && jupyter lab   (Nbgrader > Formgrader)"
+    for what, place in (
+        ("The class, in a browser", page),
+        ("A page for each student", result.place / "feedback"),
+        ("To mark by hand", marking),
+        *(("Points, for a spreadsheet", table) for table in tables if table is not None),
+    ):
+        typer.echo(f"{what:26} {place}")
 
 
 def _roster(given: Path | None, submitted: Path, name: str) -> "Roster":
@@ -308,12 +312,16 @@ def _roster(given: Path | None, submitted: Path, name: str) -> "Roster":
     return read_roster(path)
 
 
-def _export(shown: "Overview", roster: "Roster", canvas: Path | None, moodle: Path | None) -> None:
-    """Write the points for the platforms, and say who is missing."""
+def _export(shown: "Overview", roster: "Roster | None", tables: Tables) -> None:
+    """Write the points for a spreadsheet and for the platforms, and say who is missing there."""
     from course_lib.files import write_atomically
     from course_lib.grading.reporting import exports
 
-    result = shown.result
+    result, (plain, canvas, moodle) = shown.result, tables
+    if plain is not None:
+        write_atomically(plain, exports.as_csv(result))
+    if roster is None:
+        return
     if canvas is not None:
         write_atomically(canvas, exports.for_canvas(result, roster, shown.title))
     if moodle is not None:
@@ -324,21 +332,6 @@ def _export(shown: "Overview", roster: "Roster", canvas: Path | None, moodle: Pa
     waiting = sum(any(mark.to_read for mark in one.marks) for one in result.reports)
     if waiting:
         typer.echo(f"{waiting} of the totals lack parts that a person has still to read.", err=True)
-
-
-def _say_where(result: "ClassReport", page: Path, tables: list[Path | None]) -> None:
-    """The files to look at now."""
-    places = {
-        "The class, in a browser": page,
-        "A page for each student": result.place / "feedback",
-        "To mark by hand": f"cd {result.place} && jupyter lab   (Nbgrader > Formgrader)",
-    }
-    typer.echo("")
-    for what, path in places.items():
-        typer.echo(f"{what:26} {path}")
-    for table in tables:
-        if table is not None:
-            typer.echo(f"{'Points, for a spreadsheet':26} {table}")
 
 
 def _validate(notebook: Path) -> bool:

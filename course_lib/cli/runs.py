@@ -85,7 +85,7 @@ def train(
     run = configured(config, started, {**options, "init_from": init_from}, settings or [])
     data = loaded_corpus(run)
     try:
-        train_by(processes, run, data, out, resume, track)
+        train_by(processes, run, data, out, resume, track=track)
         if not PartialState().is_main_process:
             return
         result = finish_run(out, data, beam)

@@ -4,7 +4,7 @@ from course_lib.training.beginning import initial
 from course_lib.training.compare import compare, compared_configs, recorded_name
 from course_lib.training.config_file import with_file
 from course_lib.training.estimate import time_taken
-from course_lib.training.launch import train_by, train_in_processes
+from course_lib.training.launch import train_by
 from course_lib.training.loop import train
 from course_lib.training.minibatches import encode_pairs
 from course_lib.training.recipe import RECIPES, Recipe
@@ -36,6 +36,5 @@ __all__ = [
     "time_taken",
     "train",
     "train_by",
-    "train_in_processes",
     "with_file",
 ]

@@ -37,31 +37,20 @@ def train_by(
     corpus: Corpus,
     out: Path | str,
     resume: bool = False,
-    track: str | None = None,
-) -> None:
-    """`train` here and with this corpus, or by several processes that each load it."""
-    if processes > 1:
-        train_in_processes(processes, config, out, resume, track=track)
-    else:
-        train(config, corpus, out, resume, track=track)
-
-
-def train_in_processes(
-    processes: int,
-    config: RunConfig,
-    out: Path | str,
-    resume: bool = False,
     quiet: bool = False,
     track: str | None = None,
 ) -> None:
-    """`train` by several processes, each with a graphics card of its own or its share of the CPU.
+    """`train` here, or by several processes, each with a graphics card or its share of the CPU.
 
     They share out every minibatch and every validation, so the numbers are those of one process.
-    Each loads the corpus that `config` names.
+    Each loads the corpus that `config` names; `corpus` is for one process alone.
 
     Raises:
         CourseError: what `train` raises, or a process was lost; the others have then ended too.
     """
+    if processes == 1:
+        train(config, corpus, out, resume, quiet, track=track)
+        return
     cards = torch.cuda.device_count()
     if cards and processes > cards:
         raise CourseError(

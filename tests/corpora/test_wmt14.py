@@ -21,7 +21,7 @@ from course_lib.training import (
     finish_run,
     read_metrics,
     train,
-    train_in_processes,
+    train_by,
 )
 from tests.corpora.together import assert_fits_together
 from tests.training.conftest import Stopped, stop
@@ -228,8 +228,9 @@ def test_two_processes_share_what_one_streams(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "theirs"))  # theirs is not patched
     changes = {**SMALL, "batch_size": 16}
     config = RunConfig("rnnsearch", "wmt14", "en-fr", "paper", changes=changes)
-    train(config, load_corpus("wmt14", "en-fr"), tmp_path / "one", quiet=True)
-    train_in_processes(2, config, tmp_path / "two", quiet=True)
+    corpus = load_corpus("wmt14", "en-fr")
+    for processes, name in ((1, "one"), (2, "two")):
+        train_by(processes, config, corpus, tmp_path / name, quiet=True)
     one, two = (read_metrics(tmp_path / name) for name in ("one", "two"))
     assert one[-1]["step"] == two[-1]["step"] > 10
     for name in ("train_loss", "val_loss"):

@@ -23,7 +23,7 @@ from course_lib.training import (
     load_run,
     read_metrics,
     train,
-    train_in_processes,
+    train_by,
 )
 from course_lib.training.run_directory import known_at_start
 from tests.conftest import PATIENCE
@@ -69,12 +69,16 @@ def work(config, out, resume, quiet, track):
 
 
 def test_two_processes_give_the_loss_curve_and_the_averaged_weights_of_one(
-    small: RunConfig, small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: RunConfig,
+    small_corpus: Corpus,
+    small_run: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (tmp_path / "watcher.py").write_text(WATCHER)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(launch, "_work", importlib.import_module("watcher").work)
-    train_in_processes(2, small, tmp_path / "run", quiet=True)
+    train_by(2, small, small_corpus, tmp_path / "run", quiet=True)
     assert known_at_start(tmp_path / "run")["processes"] == 2
     monkeypatch.undo()
     assert_same_curve(tmp_path / "run", small_run)
@@ -119,6 +123,7 @@ def work(config, out, resume, quiet, track):
 @pytest.mark.slow
 def test_one_of_two_processes_runs_out_of_memory_and_the_curve_is_the_same(
     small: RunConfig,
+    small_corpus: Corpus,
     small_run: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -127,7 +132,7 @@ def test_one_of_two_processes_runs_out_of_memory_and_the_curve_is_the_same(
     (tmp_path / "scarce.py").write_text(SCARCE)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(launch, "_work", importlib.import_module("scarce").work)
-    train_in_processes(2, small, tmp_path / "run", quiet=True)
+    train_by(2, small, small_corpus, tmp_path / "run", quiet=True)
     assert capfd.readouterr().err.count("Memory ran out at update") == 1
     assert_same_curve(tmp_path / "run", small_run)
 
@@ -189,11 +194,11 @@ def test_a_comparison_is_trained_by_as_many_processes_as_it_is_told(
     """They are left out where nothing is left to train."""
     asked: list[tuple[int, str]] = []
 
-    def alone(processes: int, config: RunConfig, out: Path, resume: bool, track: None) -> None:
+    def alone(processes: int, config: RunConfig, corpus: Corpus, out: Path, resume: bool) -> None:
         asked.append((processes, config.model))
-        train(config, small_corpus, out, resume, quiet=True)
+        train(config, corpus, out, resume, quiet=True)
 
-    monkeypatch.setattr(launch, "train_in_processes", alone)
+    monkeypatch.setattr(sys.modules["course_lib.training.compare"], "train_by", alone)
     short = {**small.changes, "epochs": 1}
     configs = compared_configs(corpus="copy", pair="tokens", preset="smoke", changes=short)
     results = compare(configs, small_corpus, tmp_path, beam=1, processes=2)
@@ -202,7 +207,7 @@ def test_a_comparison_is_trained_by_as_many_processes_as_it_is_told(
     different = {key for key in first if first[key] != second[key]}
     assert {"preset", "seed", "changes", "corpus_sha256"}.isdisjoint(different)
     assert compare(configs, small_corpus, tmp_path, beam=1, processes=2) == results
-    assert len(asked) == 2
+    assert asked[2:] == [(1, "rnnencdec"), (1, "rnnsearch")]
 
 
 @pytest.mark.slow
@@ -227,7 +232,7 @@ def test_a_lost_process_is_named_and_the_run_goes_on_with_one_or_two(
     assert not any(worker.is_running() for worker in group.values())
     assert len(read_metrics(out)) < 3
     if next_time == 2:
-        train_in_processes(2, small, out, resume=True, quiet=True)
+        train_by(2, small, small_corpus, out, resume=True, quiet=True)
     else:
         train(small, small_corpus, out, resume=True, quiet=True)
     assert_same_curve(out, small_run)
