@@ -27,16 +27,13 @@ class Agent(Link):
         super().__init__(channel)
         self._names = names
 
-    def answer(self, message: Message, data: bytes, parcel: Parcel) -> Message:
+    def answer(self, message: Message) -> Message:
         """Beside calls and gradients: a value by its name."""
         if message.get("ask") != "get":
-            return super().answer(message, data, parcel)
+            return super().answer(message)
         if message["name"] not in self._names:
             return {"missing": True}
-        plain = Parcel(self.pack_other)
-        entry = plain.pack(self._names[message["name"]])
-        parcel.data = plain.data
-        return {"value": entry}
+        return {"value": Parcel(self.pack_other).pack(self._names[message["name"]])}
 
     def pack_other(self, value: Any) -> Entry:
         """Beside functions and things: a plot, by the numbers that it shows."""
@@ -69,10 +66,10 @@ def serve(place: str, token: str, imports: str = "") -> None:
         agent = Agent(channel, names)
         while True:
             try:
-                message, data = wire.receive(channel)
+                message = wire.receive(channel)
                 if message.get("ask") == "done":
                     return
-                agent.serve(message, data)
+                agent.serve(message)
             except Broken:
                 return
 

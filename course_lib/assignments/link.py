@@ -73,7 +73,7 @@ class Link:
         self._flows: dict[int, tuple[list[Tensor], list[Tensor]]] = {}
         self._asked = self._depth = 0
 
-    def ask(self, request: Message, data: bytes | bytearray = b"") -> tuple[Message, bytes]:
+    def ask(self, request: Message) -> Message:
         """Ask, and answer what the other side asks meanwhile.
 
         Raises:
@@ -81,16 +81,16 @@ class Link:
         """
         self._asked += 1
         number = self._asked
-        wire.send(self.channel, {**request, "number": number}, data)
+        wire.send(self.channel, {**request, "number": number})
         while True:
-            message, data = wire.receive(self.channel, self._ready)
+            message = wire.receive(self.channel, self._ready)
             if "answer" in message:
                 if message["answer"] != number:
                     raise Broken("this answers another question")
-                return message, data
-            self.serve(message, data)
+                return message
+            self.serve(message)
 
-    def serve(self, message: Message, data: bytes) -> None:
+    def serve(self, message: Message) -> None:
         """Answer one question.
 
         Raises:
@@ -100,10 +100,8 @@ class Link:
             raise Broken("questions are nested too deep")
         self._depth += 1
         number = {"answer": message.get("number")}
-        parcel = Parcel(self.pack_other, grad=True)
         try:
-            reply = self.answer(message, data, parcel)
-            wire.send(self.channel, {**reply, **number}, parcel.data)
+            wire.send(self.channel, {**self.answer(message), **number})
         except (Broken, KeyboardInterrupt):
             raise
         except BaseException as error:
@@ -111,12 +109,12 @@ class Link:
         finally:
             self._depth -= 1
 
-    def answer(self, message: Message, data: bytes, parcel: Parcel) -> Message:
-        """The answer to a question; what goes with it is put into the parcel."""
+    def answer(self, message: Message) -> Message:
+        """The answer to a question."""
         if message.get("ask") == "call":
-            return self._called(message, data, parcel)
+            return self._called(message)
         if message.get("ask") == "pull":
-            return self._pulled(message, data, parcel)
+            return self._pulled(message)
         raise Broken("this is no question")
 
     def call(self, function: Remote, arguments: tuple, keywords: Mapping[str, Any]) -> Any:
@@ -135,19 +133,18 @@ class Link:
             "keywords": {name: parcel.pack(one) for name, one in keywords.items()},
             "grad": grad,
         }
-        request["flow"] = [parcel.tensor(one) for one in parcel.flow]
-        reply, data = self.ask(request, parcel.data)
-        number = reply["answer"]
+        request["flow"] = [wire.numbers(one) for one in parcel.flow]
+        reply = self.ask(request)
         try:
             if "error" in reply:
                 raise stopped(reply["error"])
-            flow = self._values(reply["flow"], data)
+            flow = self._values(reply["flow"])
             if flow and parcel.flow:
-                pull = partial(self._pull, number, parcel.flow)
+                pull = partial(self._pull, reply["answer"], parcel.flow)
                 flow = list(_Flow.apply(pull, flow, *parcel.flow))
             else:
                 flow = [one.requires_grad_() for one in flow]
-            content = Content(data, self.unpack_other, flow)
+            content = Content(self.unpack_other, flow)
             for place, new in reply["changed"]:
                 wire.overwrite(arguments[place], content.unpack(new))
             return content.unpack(reply["value"])
@@ -160,13 +157,12 @@ class Link:
         self, number: int, inputs: list[Tensor], vectors: Sequence[Tensor | None]
     ) -> list[Tensor | None]:
         """The gradients of a call's inputs, for these of its outputs."""
-        parcel = Parcel(self.pack_other)
-        sent = [None if one is None else parcel.pack(one) for one in vectors]
-        reply, data = self.ask({"ask": "pull", "call": number, "vectors": sent}, parcel.data)
+        sent = [None if one is None else wire.numbers(one) for one in vectors]
+        reply = self.ask({"ask": "pull", "call": number, "vectors": sent})
         try:
             if "error" in reply:
                 raise stopped(reply["error"])
-            found = self._values(reply["vectors"], data)
+            found = self._values(reply["vectors"])
             for one, given in zip(found, inputs, strict=True):
                 if one is not None and (one.shape, one.dtype) != (given.shape, given.dtype):
                     raise Broken("a gradient has another shape than what it is of")
@@ -176,32 +172,31 @@ class Link:
         except Exception as error:
             raise Broken("the gradient is of no form that could be read") from error
 
-    def _called(self, message: Message, data: bytes, parcel: Parcel) -> Message:
+    def _called(self, message: Message) -> Message:
         function = self._functions[message["function"]]
-        flow = [one.requires_grad_() for one in self._values(message["flow"], data)]
-        content = Content(data, self.unpack_other, flow)
+        flow = [one.requires_grad_() for one in self._values(message["flow"])]
+        content = Content(self.unpack_other, flow)
         arguments = [content.unpack(one) for one in message["arguments"]]
         keywords = {name: content.unpack(one) for name, one in message["keywords"].items()}
         before = [wire.snapshot(one) for one in arguments]
         with torch.set_grad_enabled(bool(message["grad"])):
             value = function(*arguments, **keywords)
-        packed = parcel.pack(value)
-        outputs = list(parcel.flow)
+        parcel = Parcel(self.pack_other, grad=True)
+        packed, outputs = parcel.pack(value), parcel.flow
         if flow and outputs:
             self._flows[message["number"]] = flow, outputs
         plain = Parcel(self.pack_other)
-        plain.data = parcel.data
         changed = [
             [place, plain.pack(one)]
             for place, one in enumerate(arguments)
             if isinstance(one, torch.Generator) or wire.snapshot(one) != before[place]
         ]
-        flowing = [parcel.tensor(one) for one in outputs]
+        flowing = [wire.numbers(one) for one in outputs]
         return {"value": packed, "flow": flowing, "changed": changed}
 
-    def _pulled(self, message: Message, data: bytes, parcel: Parcel) -> Message:
+    def _pulled(self, message: Message) -> Message:
         inputs, outputs = self._flows[message["call"]]
-        vectors = self._values(message["vectors"], data)
+        vectors = self._values(message["vectors"])
         pairs = [pair for pair in zip(outputs, vectors, strict=True) if pair[1] is not None]
         slopes = torch.autograd.grad(
             [output for output, _ in pairs],
@@ -210,10 +205,10 @@ class Link:
             retain_graph=True,
             allow_unused=True,
         )
-        return {"vectors": [None if one is None else parcel.tensor(one) for one in slopes]}
+        return {"vectors": [None if one is None else wire.numbers(one) for one in slopes]}
 
-    def _values(self, entries: list[wire.Entry], data: bytes) -> list[Any]:
-        content = Content(data, self.unpack_other, ())
+    def _values(self, entries: list[wire.Entry]) -> list[Any]:
+        content = Content(self.unpack_other)
         return [content.unpack(one) for one in entries]
 
     def pack_other(self, value: Any) -> wire.Entry:

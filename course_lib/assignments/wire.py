@@ -1,13 +1,12 @@
 """How the judge of a class and a student's kernel talk: data that cannot carry code.
 
-A message is a JSON object and the bytes of the arrays in it, behind their lengths. Only kinds that
-are named here arrive, within bounds, whoever sends: whatever else comes is `Broken`. Functions stay
-where they are: the other side gets a number, and asks for calls. A gradient is asked for likewise,
-by value: a vector goes over and is pulled back there.
+A message is a table, written by msgpack behind its length. Only kinds that are named here arrive,
+within bounds, whoever sends: whatever else comes is `Broken`. Functions stay where they are: the
+other side gets a number, and asks for calls. A gradient is asked for likewise, by value: a vector
+goes over and is pulled back there.
 """
 
 import array
-import json
 import math
 import socket
 import struct
@@ -17,14 +16,14 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import msgpack
 import numpy as np
 
-LARGEST_TEXT = 8 * 1024**2
-LARGEST_DATA = 64 * 1024**2
-"""Bytes of a message's JSON, and of its arrays."""
+LARGEST = 64 * 1024**2
+"""Bytes of a message."""
 DEEPEST = 32
 """How far lists may be nested, and calls that answer calls."""
-LENGTHS = struct.Struct("!II")
+LENGTH = struct.Struct("!I")
 
 TENSORS = {
     **{"bool": 1, "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8},
@@ -33,7 +32,7 @@ TENSORS = {
 """Bytes of a number of each dtype of PyTorch's that goes over."""
 
 Entry = Any
-"""A value as JSON; what JSON lacks is a list that begins with its kind."""
+"""A value as msgpack has it; what that lacks is a list that begins with its kind."""
 
 
 class Broken(Exception):
@@ -48,13 +47,12 @@ class Parcel:
     """Values on their way out.
 
     Attributes:
-        data: the bytes of all arrays.
         flow: tensors through which gradients flow, which go in a list of their own.
     """
 
     def __init__(self, other: Callable[[Any], Entry], grad: bool = False) -> None:
         """Pack with `other` what has no kind here; tensors with a gradient flow if `grad`."""
-        self.data, self.flow = bytearray(), list[Any]()
+        self.flow: list[Any] = []
         self._other, self._grad = other, grad
 
     def pack(self, value: Any, depth: int = 0) -> Entry:
@@ -73,9 +71,11 @@ class Parcel:
         if torch is not None and isinstance(value, torch.Tensor):
             return self._tensor(value)
         if torch is not None and isinstance(value, torch.Generator) and value.device.type == "cpu":
-            return ["generator", self.tensor(value.get_state())]
+            return ["generator", numbers(value.get_state())]
         if isinstance(value, Fraction | Decimal):
             return float(value)
+        if isinstance(value, int) and value.bit_length() > 63:
+            return ["integer", str(value)]
         for kind in (int, float, str):
             if isinstance(value, kind):
                 return kind(value)
@@ -93,23 +93,13 @@ class Parcel:
             ]
         return self._other(value)
 
-    def tensor(self, value: Any) -> Entry:
-        """A tensor by its numbers alone."""
-        plain = value.detach().cpu().resolve_conj().resolve_neg()
-        start = len(self.data)
-        torch = sys.modules["torch"]
-        self.data += plain.contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()
-        steps = None if plain.is_contiguous() else list(plain.stride())
-        dtype = str(plain.dtype).removeprefix("torch.")
-        return ["tensor", dtype, list(plain.shape), start, steps]
-
     def _tensor(self, value: Any) -> Entry:
         if str(value.dtype).removeprefix("torch.") not in TENSORS or value.layout.__str__() != (
             "torch.strided"
         ):
             return self._other(value)
         if not (self._grad and value.requires_grad):
-            return self.tensor(value)
+            return numbers(value)
         place = next((k for k, one in enumerate(self.flow) if one is value), len(self.flow))
         if place == len(self.flow):
             self.flow.append(value)
@@ -123,18 +113,25 @@ class Parcel:
             return self._other(value)
         if plain.dtype.itemsize > 8 and plain.dtype.kind != "c":
             plain = plain.astype(np.float64)
-        start = len(self.data)
-        self.data += plain.astype(plain.dtype.newbyteorder("<")).tobytes()
+        raw = plain.astype(plain.dtype.newbyteorder("<")).tobytes()
         kind = "array" if isinstance(value, np.ndarray) else "scalar"
-        return [kind, f"{plain.dtype.kind}{plain.dtype.itemsize}", list(plain.shape), start]
+        return [kind, f"{plain.dtype.kind}{plain.dtype.itemsize}", list(plain.shape), raw]
+
+
+def numbers(tensor: Any) -> Entry:
+    """A tensor by its numbers alone."""
+    plain = tensor.detach().cpu().resolve_conj().resolve_neg()
+    raw = plain.contiguous().reshape(-1).view(sys.modules["torch"].uint8).numpy().tobytes()
+    steps = None if plain.is_contiguous() else list(plain.stride())
+    return ["tensor", str(plain.dtype).removeprefix("torch."), list(plain.shape), raw, steps]
 
 
 class Content:
     """Values that have come in; every claim about them is checked."""
 
-    def __init__(self, data: bytes, other: Callable[[list[Any]], Any], flow: Sequence[Any]) -> None:
+    def __init__(self, other: Callable[[list[Any]], Any], flow: Sequence[Any] = ()) -> None:
         """Unpack with `other` what has no kind here."""
-        self._data, self._other, self._flow = data, other, flow
+        self._other, self._flow = other, flow
 
     def unpack(self, entry: Entry, depth: int = 0) -> Any:
         """The value of an entry.
@@ -144,10 +141,8 @@ class Content:
         """
         if depth > DEEPEST:
             raise ValueError("it is nested too deep")
-        if entry is None or isinstance(entry, bool | int | float):
+        if entry is None or isinstance(entry, bool | int | float | str):
             return entry
-        if isinstance(entry, str):
-            return entry.encode("utf-8", "replace").decode()
         if not isinstance(entry, list):
             raise TypeError("no entry")
         kind, *rest = entry
@@ -156,15 +151,17 @@ class Content:
             return {"list": list, "tuple": tuple, "set": set}[kind](parts)
         if kind == "dict":
             return {self.unpack(x, depth + 1): self.unpack(y, depth + 1) for x, y in rest}
+        if kind == "integer":
+            return int(rest[0])
         if kind == "flow":
             return self._flow[_whole(rest[0])]
         if kind == "tensor":
-            return self._tensor(*rest)
+            return _tensor(*rest)
         if kind in ("array", "scalar"):
             dtype = np.dtype(f"<{rest[0]}")
             if dtype.kind not in "biufc":
                 raise TypeError("no numbers")
-            found = np.frombuffer(self._bytes(rest[1], dtype.itemsize, rest[2]), dtype)
+            found = np.frombuffer(_all_of(rest[2], rest[1], dtype.itemsize), dtype)
             found = found.reshape(rest[1]).copy()
             return found if kind == "array" else found[()]
         if kind == "generator":
@@ -173,27 +170,28 @@ class Content:
             return torch.Generator().set_state(self.unpack(rest[0], depth + 1))
         return self._other(entry)
 
-    def _tensor(self, dtype: str, shape: list[int], start: int, steps: list[int] | None) -> Any:
-        import torch
 
-        raw, kind = self._bytes(shape, TENSORS[dtype], start), getattr(torch, dtype)
-        if not raw:
-            return torch.empty(shape, dtype=kind)
-        found = torch.frombuffer(bytearray(raw), dtype=kind).reshape(shape)
-        if steps is None or not all(steps):
-            return found
-        extent = sum((n - 1) * _whole(step) for n, step in zip(shape, steps, strict=True))
-        if extent * TENSORS[dtype] > LARGEST_DATA:
-            raise ValueError("no steps")
-        return torch.empty_strided(shape, steps, dtype=kind).copy_(found)
+def _tensor(dtype: str, shape: list[int], raw: bytes, steps: list[int] | None) -> Any:
+    import torch
 
-    def _bytes(self, shape: list[int], size: int, start: int) -> bytes:
-        if len(shape) > 16 or any(_whole(length) >= 2**31 for length in shape):
-            raise ValueError("no shape")
-        raw = self._data[_whole(start) : start + size * math.prod(shape)]
-        if len(raw) != size * math.prod(shape):
-            raise ValueError("numbers are missing")
-        return raw
+    kind = getattr(torch, dtype)
+    if not _all_of(raw, shape, TENSORS[dtype]):
+        return torch.empty(shape, dtype=kind)
+    found = torch.frombuffer(bytearray(raw), dtype=kind).reshape(shape)
+    if steps is None or not all(steps):
+        return found
+    extent = sum((n - 1) * _whole(step) for n, step in zip(shape, steps, strict=True))
+    if extent * TENSORS[dtype] > LARGEST:
+        raise ValueError("no steps")
+    return torch.empty_strided(shape, steps, dtype=kind).copy_(found)
+
+
+def _all_of(raw: bytes, shape: list[int], size: int) -> bytes:
+    if len(shape) > 16 or any(_whole(length) >= 2**31 for length in shape):
+        raise ValueError("no shape")
+    if not isinstance(raw, bytes) or len(raw) != size * math.prod(shape):
+        raise ValueError("numbers are missing")
+    return raw
 
 
 def _whole(number: Any) -> int:
@@ -225,26 +223,24 @@ def call(place: str) -> socket.socket:
     return channel
 
 
-def send(channel: socket.socket, message: dict[str, Any], data: bytes | bytearray = b"") -> None:
+def send(channel: socket.socket, message: dict[str, Any]) -> None:
     """Send one message.
 
     Raises:
         Broken: nobody is there.
         ValueError: it is too large.
     """
-    text = json.dumps(message).encode()
-    if len(text) > LARGEST_TEXT or len(data) > LARGEST_DATA:
+    raw = msgpack.packb(message, unicode_errors="replace")
+    if len(raw) > LARGEST:
         raise ValueError("it is too large")
     try:
-        channel.sendall(LENGTHS.pack(len(text), len(data)) + text + data)
+        channel.sendall(LENGTH.pack(len(raw)) + raw)
     except OSError as error:
         raise Broken("the other side is gone") from error
 
 
-def receive(
-    channel: socket.socket, ready: Callable[[], None] = lambda: None
-) -> tuple[dict[str, Any], bytes]:
-    """One message and the bytes of its arrays.
+def receive(channel: socket.socket, ready: Callable[[], None] = lambda: None) -> dict[str, Any]:
+    """One message.
 
     Args:
         channel: where it comes from.
@@ -254,16 +250,15 @@ def receive(
         Broken: nobody is there, or what came is no message.
     """
     try:
-        of_text, of_data = LENGTHS.unpack(_read(channel, LENGTHS.size, ready))
-        if of_text > LARGEST_TEXT or of_data > LARGEST_DATA:
+        (length,) = LENGTH.unpack(_read(channel, LENGTH.size, ready))
+        if length > LARGEST:
             raise Broken("the message is too large")
-        message = json.loads(_read(channel, of_text, ready))
-        data = _read(channel, of_data, ready)
-    except (OSError, ValueError, RecursionError) as error:
+        message = msgpack.unpackb(_read(channel, length, ready), unicode_errors="replace")
+    except (OSError, ValueError) as error:
         raise Broken("what came is no message") from error
     if not isinstance(message, dict):
         raise Broken("what came is no message")
-    return message, data
+    return message
 
 
 def _read(channel: socket.socket, count: int, ready: Callable[[], None]) -> bytes:
@@ -277,7 +272,7 @@ def _read(channel: socket.socket, count: int, ready: Callable[[], None]) -> byte
     return bytes(parts)
 
 
-def snapshot(value: Any) -> tuple[str, bytes]:
+def snapshot(value: Any) -> bytes:
     """What a value holds, to be compared with what it holds later; functions and chance left out.
 
     Raises:
@@ -285,9 +280,9 @@ def snapshot(value: Any) -> tuple[str, bytes]:
     """
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Generator):
-        return "", b""
-    parcel = Parcel(lambda other: "")
-    return json.dumps(parcel.pack(value)), bytes(parcel.data)
+        return b""
+    raw: bytes = msgpack.packb(Parcel(lambda other: "").pack(value), unicode_errors="replace")
+    return raw
 
 
 def overwrite(old: Any, new: Any) -> None:

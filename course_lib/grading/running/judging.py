@@ -91,7 +91,7 @@ class Judge:
             socket.send_fds(channel, [b"x"], [self._listener.fileno()])
         else:
             channel.settimeout(START_SECONDS)
-            self.place = str(wire.receive(channel)[0]["place"])
+            self.place = str(wire.receive(channel)["place"])
         return channel
 
     def verdict(self) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class Judge:
         assert self._channel is not None
         try:
             wire.send(self._channel, {"over": True})
-            found, _ = wire.receive(self._channel)
+            found = wire.receive(self._channel)
         except Broken:
             self._stop()
             said = "It could not be judged: what was answered is too large, or takes too long."

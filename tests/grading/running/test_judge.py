@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgpack
 import numpy as np
 import pytest
 import torch
@@ -55,10 +56,10 @@ def honest(names: dict[str, Any]) -> Kernel:
         wire.send(channel, {"hello": TOKEN})
         agent = Agent(channel, names)
         while True:
-            message, data = wire.receive(channel)
+            message = wire.receive(channel)
             if message.get("ask") == "done":
                 return
-            agent.serve(message, data)
+            agent.serve(message)
 
     return kernel
 
@@ -191,8 +192,8 @@ def reply(**what: Any) -> Kernel:
     def kernel(channel: socket.socket) -> None:
         wire.send(channel, {"hello": TOKEN})
         while True:
-            message, _ = wire.receive(channel)
-            wire.send(channel, {"answer": message.get("number"), **what}, b"\0" * 64)
+            message = wire.receive(channel)
+            wire.send(channel, {"answer": message.get("number"), **what})
 
     return kernel
 
@@ -210,15 +211,16 @@ def raw(*blocks: bytes) -> Kernel:
     return kernel
 
 
-def framed(text: str) -> bytes:
-    return struct.pack("!II", len(text), 0) + text.encode()
+def framed(message: Any) -> bytes:
+    raw = message if isinstance(message, bytes) else msgpack.packb(message)
+    return struct.pack("!I", len(raw)) + raw
 
 
 def twice(channel: socket.socket) -> None:
     """Every answer comes twice."""
     wire.send(channel, {"hello": TOKEN})
     for _ in range(9):
-        message, _ = wire.receive(channel)
+        message = wire.receive(channel)
         for _ in range(2):
             wire.send(channel, {"answer": message.get("number"), "value": ["list", 1.0, 2.0, 0.5]})
 
@@ -238,16 +240,21 @@ def stranger(channel: socket.socket) -> None:
     wire.receive(channel)
 
 
-TENSOR = ["tensor", "float32", [2], 0, None]
+NOTHING = bytes(8)
+TENSOR = ["tensor", "float32", [2], NOTHING, None]
 ATTACKS: dict[str, Kernel] = {
     "says that it passed": reply(passed=True, value=None),
-    "a verdict instead of an answer": raw(framed('{"passed": true}')),
+    "a verdict instead of an answer": raw(framed({"passed": True})),
     "nothing": raw(),
-    "half a message": raw(framed("{}")[:9]),
+    "half a message": raw(framed({"answer": 1})[:9]),
     "noise": raw(bytes(range(256)) * 9),
-    "no JSON": raw(framed("answer")),
-    "a list": raw(framed("[]")),
-    "deeply nested JSON": raw(framed("[" * 200_000)),
+    "a word": raw(framed("answer")),
+    "two messages in one": raw(framed(msgpack.packb({"answer": 1}) * 2)),
+    "a list": raw(framed([])),
+    "numbers for keys": raw(framed({1: 2})),
+    "lists in lists without end": raw(framed(b"\x91" * 200_000)),
+    "a list of 4 billion": raw(framed(b"\xdd" + b"\xff" * 4)),
+    "a kind of one's own": raw(framed({"answer": 1, "value": msgpack.ExtType(7, b"x")})),
     "a length of 4 GB": raw(b"\xff" * 8),
     "an answer to another question": reply(answer=99, value=["list", 1.0, 2.0]),
     "an answer to none": reply(answer=None, value=["list", 1.0, 2.0]),
@@ -260,16 +267,16 @@ ATTACKS: dict[str, Kernel] = {
     "no kind": reply(value=[]),
     "an object": reply(value={"list": [1.0, 2.0]}),
     "a list too deep": reply(value=json.loads("[" * 50 + '"list"' + "]" * 50)),
-    "a tensor of an unknown dtype": reply(value=["tensor", "object", [2], 0, None]),
-    "a tensor with too few bytes": reply(value=["tensor", "float64", [2**20], 0, None]),
-    "a tensor with a negative shape": reply(value=["tensor", "float32", [-2], 0, None]),
-    "a tensor of shape True": reply(value=["tensor", "float32", [True, 2], 0, None]),
-    "a tensor of immense shape": reply(value=["tensor", "float32", [0, 2**62], 0, None]),
-    "a tensor of many axes": reply(value=["tensor", "float32", [1] * 99, 0, None]),
-    "a tensor that begins before the data": reply(value=["tensor", "float32", [2], -8, None]),
-    "a tensor with immense steps": reply(value=["tensor", "float32", [2], 0, [2**40]]),
-    "an array of objects": reply(value=["array", "O8", [2], 0]),
-    "an array of text": reply(value=["array", "U2", [2], 0]),
+    "a tensor of an unknown dtype": reply(value=["tensor", "object", [2], NOTHING, None]),
+    "a tensor with too few bytes": reply(value=["tensor", "float64", [2**20], NOTHING, None]),
+    "a tensor with a negative shape": reply(value=["tensor", "float32", [-2], NOTHING, None]),
+    "a tensor of shape True": reply(value=["tensor", "float32", [True, 2], NOTHING, None]),
+    "a tensor of immense shape": reply(value=["tensor", "float32", [0, 2**62], NOTHING, None]),
+    "a tensor of many axes": reply(value=["tensor", "float32", [1] * 99, NOTHING, None]),
+    "a tensor of text": reply(value=["tensor", "float32", [2], "x" * 8, None]),
+    "a tensor with immense steps": reply(value=["tensor", "float32", [2], NOTHING, [2**40]]),
+    "an array of objects": reply(value=["array", "O8", [2], NOTHING]),
+    "an array of text": reply(value=["array", "U2", [2], NOTHING]),
     "a generator in no state": reply(value=["generator", TENSOR]),
     "a flow that is not there": reply(value=["flow", 0]),
     "a function of the judge's": reply(value=["yours", 0]),
@@ -281,8 +288,9 @@ ATTACKS: dict[str, Kernel] = {
     "a thing with a hostile name": reply(value=["thing", "<script>\u202e\n"]),
     "a thing with a long name": reply(value=["thing", "x" * 10**6]),
     "half a letter": reply(value="\ud800"),
-    "a number of 4,000 digits": raw(framed('{"answer": 1, "value": 1' + "0" * 4000 + "}")),
-    "a number of 5,000 digits": raw(framed('{"answer": 1, "value": 1' + "0" * 5000 + "}")),
+    "half a letter in bytes": raw(framed(b"\x82\xa6answer\x01\xa5value\xa3\xed\xa0\x80")),
+    "a number of 4,000 digits": reply(value=["integer", "1" + "0" * 4000]),
+    "a number of 5,000 digits": reply(value=["integer", "1" + "0" * 5000]),
     "NaN": reply(value=["list", float("nan"), float("nan")]),
     "infinity": reply(value=["list", float("inf"), -float("inf")]),
     "True": reply(value=["list", True, True]),
@@ -307,7 +315,7 @@ def test_no_answer_passes_by_its_form(way: str, monkeypatch: pytest.MonkeyPatch)
 
 CALLED: dict[str, dict[str, Any]] = {
     "no results": {},
-    "a gradient from whole numbers": {"flow": [["tensor", "int64", [2], 0, None]]},
+    "a gradient from whole numbers": {"flow": [["tensor", "int64", [1], NOTHING, None]]},
     "more tensors than there are": {"flow": [TENSOR] * 2, "value": ["flow", 5], "changed": []},
     "a change of what is not there": {"flow": [], "value": TENSOR, "changed": [[7, TENSOR]]},
     "a change to another kind": {"flow": [], "value": TENSOR, "changed": [[0, "x"]]},
@@ -322,11 +330,11 @@ def test_no_result_of_a_call_passes_by_its_form(way: str) -> None:
     def kernel(channel: socket.socket) -> None:
         wire.send(channel, {"hello": TOKEN})
         while True:
-            message, _ = wire.receive(channel)
+            message = wire.receive(channel)
             what = (
                 {"value": ["function", 0, "double"]} if message.get("ask") == "get" else CALLED[way]
             )
-            wire.send(channel, {"answer": message.get("number"), **what}, b"\0" * 64)
+            wire.send(channel, {"answer": message.get("number"), **what})
 
     found = verdict(IMPORTS + DOUBLE, kernel)
     assert found["passed"] is False
@@ -334,14 +342,14 @@ def test_no_result_of_a_call_passes_by_its_form(way: str) -> None:
 
 def test_a_gradient_of_another_shape_is_refused() -> None:
     class Liar(Agent):
-        def _pulled(self, message: Any, data: bytes, parcel: Any) -> Any:
-            return {"vectors": [parcel.tensor(torch.ones(7))]}
+        def _pulled(self, message: Any) -> Any:
+            return {"vectors": [wire.numbers(torch.ones(7))]}
 
     def kernel(channel: socket.socket) -> None:
         wire.send(channel, {"hello": TOKEN})
         agent = Liar(channel, {"double": lambda x: 2 * x})
         while True:
-            agent.serve(*wire.receive(channel))
+            agent.serve(wire.receive(channel))
 
     found = verdict(IMPORTS + DOUBLE, kernel)
     assert found["passed"] is False
@@ -478,16 +486,15 @@ assert [text for _, text in [*one.columns, *one.rows]] == ["a", "b", "c", "d"]
 @pytest.mark.parametrize(
     "value",
     [
-        *(None, True, 3, -0.5, "ä", [1, [2.5]], (1, "b"), {1, 2}, {"a": [1]}),
+        *(None, True, 3, 10**30, -0.5, "ä", [1, [2.5]], (1, "b"), {1, 2}, {"a": [1]}),
         *(np.arange(6.0).reshape(2, 3), np.float32(0.5), np.array([True]), np.array(7)),
         *(torch.arange(3), torch.ones(2, 0), torch.tensor(True), torch.ones(2).bfloat16()),
     ],
     ids=str,
 )
 def test_data_comes_over_as_it_is(value: Any) -> None:
-    parcel = wire.Parcel(lambda _: None)
-    entry = json.loads(json.dumps(parcel.pack(value)))
-    found = wire.Content(bytes(parcel.data), lambda _: None, ()).unpack(entry)
+    entry = msgpack.unpackb(msgpack.packb(wire.Parcel(lambda _: None).pack(value)))
+    found = wire.Content(lambda _: None).unpack(entry)
     assert type(found) is type(value)
     assert wire.snapshot(found) == wire.snapshot(value)
     assert getattr(found, "dtype", None) == getattr(value, "dtype", None)
