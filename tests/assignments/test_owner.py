@@ -8,10 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.assignments import owner
-from tests.conftest import ROOT
-
-NAME = "attention_by_hand"
-RELEASED = (ROOT / "exercises" / NAME / f"{NAME}.ipynb").read_text()
 
 
 def test_a_student_at_work_has_no_owner(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ to read and the submission's folder, and nothing else. What it finds lies beside
 file that hidden tests read with `facts`.
 """
 
-import importlib
 import json
 import os
 import subprocess
@@ -111,7 +110,9 @@ def inspect(
 def inspect_here(assignment: str, folder: Path, student: str) -> None:
     """Inspect files of our own in this process, for the proof of an assignment's tests."""
     if assignment == ASSIGNMENT:
-        report = importlib.import_module(MODULE).inspect(folder, student)
+        from course_lib.grading.runs import comparison  # imports torch: seconds
+
+        report = comparison.inspect(folder, student)
         (folder / FILE).write_text(json.dumps(report), encoding="utf-8")
 
 

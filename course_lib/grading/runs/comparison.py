@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,19 @@ from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.multi30k import OPTIONAL_SPLITS, REQUIRED_SPLITS, locate
 from course_lib.corpora.registry import CORPORA, load_corpus
 from course_lib.evaluation.score import measured
-from course_lib.grading.runs.curves import check_best, check_curve, curve_of
+from course_lib.grading.runs.claims import (
+    check_best,
+    check_curve,
+    check_scores,
+    check_translations,
+    curve_of,
+)
 from course_lib.grading.runs.evidence import (
     check_learned,
     check_start,
     evidence_of,
     published_like,
 )
-from course_lib.grading.runs.scores import check_scores
 from course_lib.grading.runs.submitted_run import (
     Fault,
     Record,
@@ -44,7 +50,6 @@ from course_lib.grading.runs.submitted_run import (
     read_translations,
     read_words,
 )
-from course_lib.grading.runs.translations import check_translations
 from course_lib.grading.wording import visible
 from course_lib.models import ModelConfig
 from course_lib.training.recipe import Recipe
@@ -257,7 +262,7 @@ def _corpus(record: Record, named: tuple[str, str] | None) -> Corpus:
                 f"The runs cannot be checked here: {missing[0]} is missing. Run `course corpus"
                 " fetch multi30k` and grade again."
             )
-    return _loaded(corpus, options)
+    return _loaded(*corpus, tuple(options.items()))
 
 
 def check_offered(record: Record) -> None:
@@ -286,15 +291,10 @@ def check_offered(record: Record) -> None:
             raise Fault(f"{record.name} has more than {most} sentences in {split}: too many here.")
 
 
-_made: dict[str, Corpus] = {}
-
-
-def _loaded(corpus: tuple[str, str], options: dict[str, Any]) -> Corpus:
+@cache
+def _loaded(name: str, pair: str, options: tuple[tuple[str, Any], ...]) -> Corpus:
     """A corpus, loaded once a process: both runs ask for the same."""
-    key = repr((corpus, options))
-    if key not in _made:
-        _made[key] = load_corpus(*corpus, **options)
-    return _made[key]
+    return load_corpus(name, pair, **dict(options))
 
 
 def _inspect_run(run: Submitted, corpus: Corpus, student: str, found: Findings) -> dict[str, Any]:

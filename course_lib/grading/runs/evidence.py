@@ -21,13 +21,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from course_lib.corpora.batches import EncodedPair, batches_in_order, make_batch
+from course_lib.corpora.batches import make_batch
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.vocabulary import EOS, MARKS, Vocabulary
 from course_lib.grading.runs.submitted_run import Fault, Submitted
 from course_lib.models import EncoderDecoder, build_model
 from course_lib.pretrained import FOLDER, published
-from course_lib.training import encode_pairs, load_run
+from course_lib.training import encode_pairs, load_run, mean_loss
 from course_lib.training.run_directory import VOCABULARY
 
 LEAST_KEPT = 0.5
@@ -92,9 +92,7 @@ def check_learned(
     pairs = encode_pairs(corpus.splits["val"], words)
     targets = [word for _, target in pairs for word in (*target, EOS)]
     by_frequency = -mean(math.log((counts[word] + 1) / total) for word in targets)
-    lengths = [len(target) + 1 for _, target in pairs]
-    losses = [-score * n for score, n in zip(rate(model, pairs), lengths, strict=True)]
-    loss = sum(losses) / sum(lengths)
+    loss = mean_loss(model, pairs)
     if not loss < by_frequency:
         raise Fault(
             f"{run.record.name} has not been trained: its validation loss is {loss:.2f} nats a"
@@ -157,17 +155,6 @@ def unpacked(evidence: Evidence) -> Units:
         )
         for view, (asked, questions, text) in evidence.items()
     }
-
-
-@torch.no_grad()
-def rate(model: EncoderDecoder, pairs: list[EncodedPair]) -> list[float]:
-    """log p(target | source) a word of each pair, the end mark included, in nats."""
-    rated = [0.0] * len(pairs)
-    for index in batches_in_order([len(target) for _, target in pairs], 64):
-        sums = model.sentence_log_probs(make_batch(pairs, index)).tolist()
-        for i, total in zip(index, sums, strict=True):
-            rated[i] = total / (len(pairs[i][1]) + 1)
-    return rated
 
 
 def alike(class_evidence: Mapping[str, Mapping[str, Evidence]]) -> dict[str, list[str]]:

@@ -210,7 +210,7 @@ TAMPERED: dict[str, tuple[set[str], str, Change]] = {
     "BLEU of plain text": (SCORES, "bleu_detok", scores(bleu_detok=31.5)),
     "parameters": (SCORES, "number of parameters", result(parameters=7_912_371)),
     "a list of scores": (SCORES | OWN, "could not be checked", result(scores=[1, 2, 3])),
-    "text for numbers": (SCORES, "could not be checked", scores(bleu_tok="good", short=None)),
+    "text for numbers": (SCORES, "reports bleu_tok = good", scores(bleu_tok="good", short=None)),
     "half edited": (
         OWN,
         "of its lines are the model's",
