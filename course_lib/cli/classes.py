@@ -9,7 +9,6 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
@@ -201,16 +200,17 @@ def grade(
         submitted, declared = _demonstration(name)
         export = export or submitted.parent / "grades.csv"
         export_canvas = export_canvas or submitted.parent / "canvas.csv"
-    with _fork_server(sandbox == "bwrap" and scheduler is None) as server:
-        from course_lib.grading.running.classroom import grade_class
+    if sandbox == "bwrap" and scheduler is None:
         from course_lib.grading.sandbox import boxes
-        from course_lib.grading.sources.project import project_root
 
-        boxes.ask_at(server)
+        boxes.fork_server()  # which imports while this process does
+    from course_lib.grading.running.classroom import grade_class
+    from course_lib.grading.sources.project import project_root
 
-        root = project_root()
-        submitted = (submitted or root / "submitted").resolve()
-        known = _roster(roster, submitted, name) if export_canvas or export_moodle else None
+    root = project_root()
+    submitted = (submitted or root / "submitted").resolve()
+    known = _roster(roster, submitted, name) if export_canvas or export_moodle else None
+    try:
         result = grade_class(
             root,
             name,
@@ -223,6 +223,9 @@ def grade(
             regrade=regrade,
             progress=partial(_progress, named=not pseudonyms),
         )
+    except KeyboardInterrupt:
+        typer.echo("What is graded is kept; the same command goes on from there.", err=True)
+        raise
     tables = export, export_canvas, export_moodle
     _publish(root, result, known, pseudonyms, as_json, report, tables)
     agrees = not demo or _compare(result, declared)
@@ -243,23 +246,6 @@ def _prepare(sandbox: Sandbox) -> None:
             " notebooks you trust, or in a machine of its own.",
             err=True,
         )
-
-
-@contextmanager
-def _fork_server(wanted: bool) -> Iterator[Path | None]:
-    """Where the process can be asked that kernels are copies of: it imports while this one does."""
-    from course_lib.grading.sandbox import forkserver, walls
-    from course_lib.grading.sandbox.scratch import scratch_folder
-
-    try:
-        if not wanted:
-            yield None
-            return
-        with scratch_folder() as folder, forkserver.shared(walls.environment(), folder / "s"):
-            yield folder / "s"
-    except KeyboardInterrupt:
-        typer.echo("What is graded is kept; the same command goes on from there.", err=True)
-        raise
 
 
 def _publish(

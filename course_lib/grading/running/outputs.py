@@ -24,8 +24,9 @@ MORE = "\n[more was put out than is kept]\n"
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _SEQUENCES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?", re.DOTALL)
 # control characters but tab and newline, those that turn the direction of writing, half pairs
-_HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_HALVES = re.compile(r"[\ud800-\udfff]")
+_HIDDEN = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
 
 def tidied(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
@@ -85,7 +86,6 @@ def plain(text: Any, most: int = MOST_TEXT) -> str:
     cleaned = [_HIDDEN.sub("\N{REPLACEMENT CHARACTER}", _SEQUENCES.sub("", one)) for one in parts]
     colours = [*_COLOURS.findall(text), ""]
     text = "".join(one + colour for one, colour in zip(cleaned, colours, strict=True))
-    text = _HALVES.sub("\N{REPLACEMENT CHARACTER}", text)
     return "\n".join(map(_line, text.split("\n")))
 
 

@@ -95,13 +95,6 @@ class Judged(NamedTuple):
     remarks: list[str]
 
 
-class Ran(NamedTuple):
-    """The notebook with the outcome of every cell; it lies in its place too."""
-
-    notebook: NotebookNode
-    remarks: list[str]
-
-
 def grade(job: Job) -> Outcome:
     """Take one submission all the way; whatever is in it, the outcome is defined."""
     start = time.monotonic()
@@ -129,10 +122,10 @@ def _whole_way(job: Job, start: float) -> Outcome:
             remarks += staged.remarks
             judged = judge(job, staged)
             remarks += judged.remarks
-            ran = run(job, folder, staged, judged)
-            remarks += ran.remarks
-            marks = mark(job, staged, ran)
-            report(job, ran)
+            notebook = run(job, folder, staged, judged)
+            remarks += remarks_of(notebook)
+            marks = mark(job, staged, notebook)
+            report(job, notebook)
     except CourseError as error:
         remarks.append(str(error))
     except Exception as error:  # one submission must not stop the others
@@ -150,7 +143,7 @@ def _whole_way(job: Job, start: float) -> Outcome:
 def _page_anew(job: Job) -> str | None:
     """Make the page of a submission that is graded already."""
     with nbgrader_messages():
-        report(job, Ran(nbformat.read(job.graded, as_version=4), []))
+        report(job, nbformat.read(job.graded, as_version=4))
         with Gradebook(db_url(job.place)) as gradebook:
             return journal.marks_of(gradebook, job.assignment, job.student)
 
@@ -194,8 +187,11 @@ def judge(job: Job, staged: Staged) -> Judged:
     return Judged(files, facts["remarks"])
 
 
-def run(job: Job, folder: Path, staged: Staged, judged: Judged) -> Ran:
-    """Run the notebook behind walls, and put it with its files where graded notebooks lie."""
+def run(job: Job, folder: Path, staged: Staged, judged: Judged) -> NotebookNode:
+    """Run the notebook behind walls, and put it with its files where graded notebooks lie.
+
+    Returns it with the outcome of every cell.
+    """
     shutil.rmtree(job.graded.parent, ignore_errors=True)
     copy_files(judged.files, job.graded.parent)
     for name in judged.files:
@@ -219,10 +215,10 @@ def run(job: Job, folder: Path, staged: Staged, judged: Judged) -> Ran:
             notebook, resources = step(notebook, resources)
     write_atomically(job.graded, nbformat.writes(notebook))
     job.graded.chmod(0o444)
-    return Ran(notebook, remarks_of(notebook))
+    return notebook
 
 
-def mark(job: Job, staged: Staged, ran: Ran) -> str | None:
+def mark(job: Job, staged: Staged, notebook: NotebookNode) -> str | None:
     """Record the points of every part, all at once, and what being late costs.
 
     Returns a name for what the gradebook now says (see `journal.marks_of`).
@@ -234,13 +230,13 @@ def mark(job: Job, staged: Staged, ran: Ran) -> str | None:
     with Gradebook(db_url(job.place), course.course_id) as gradebook:
         gradebook.update_or_create_student(job.student)
         gradebook.update_or_create_submission(job.assignment, job.student, **when)
-        SaveAtOnce(gradebook, config=config)(ran.notebook, _resources(job))
+        SaveAtOnce(gradebook, config=config)(notebook, _resources(job))
         rule = late.parse_rule(late.rule_of(job.root, job.place, job.assignment))
         late.deduct(gradebook, rule, job.assignment, job.student)
         return journal.marks_of(gradebook, job.assignment, job.student)
 
 
-def report(job: Job, ran: Ran) -> Path:
+def report(job: Job, notebook: NotebookNode) -> None:
     """Make the student's page, as the course's settings for nbgrader's feedback say."""
     config = load_config(job.root)
     config.CourseDirectory.db_url = db_url(job.place)
@@ -248,12 +244,11 @@ def report(job: Job, ran: Ran) -> Path:
     exporter = settings.exporter_class(parent=settings, config=settings.config)
     for step in settings.preprocessors:
         exporter.register_preprocessor(step)
-    page, _ = exporter.from_notebook_node(ran.notebook, _resources(job))
+    page, _ = exporter.from_notebook_node(notebook, _resources(job))
     write_atomically(job.page, page)
     for name in FOR_THE_EXCHANGE:
         if (beside := job.graded.parent / name).is_file():
             shutil.copyfile(beside, job.page.parent / name)
-    return job.page
 
 
 class SaveAtOnce(SaveAutoGrades):

@@ -37,8 +37,7 @@ INSIDE = "connection.json"
 END_SECONDS = 10
 """How long what was killed may take to go."""
 
-_place: Path | None = None
-_own: contextlib.ExitStack | None = None
+_server: Path | None = None
 _cannot_fork = False
 
 
@@ -154,34 +153,30 @@ def _bubblewrap(command: list[str], tell: int, *, empty: bool) -> "subprocess.Po
 
 def start(command: list[str]) -> Box:
     """Start Python behind walls, forked if it can be, else plain."""
-    global _place, _cannot_fork
+    global _cannot_fork
     server = fork_server()
     if server is not None:
         try:
             return Box(command, server)
         except OSError:
-            # one that is shared may have ended with its owner; one's own has shown that it cannot
-            _place, _cannot_fork = None, _own is not None
+            _cannot_fork = True
     return Box(command, None)
 
 
 def fork_server() -> Path | None:
-    """Where a fork server is asked, started when none is shared; None where none can work."""
-    global _place, _own
+    """Where a fork server is asked, here and in copies of this process; the first call starts it.
+
+    None where none can work.
+    """
+    global _server
     if _cannot_fork or not joining.supported():
         return None
-    if _place is None or not _place.exists():  # one that was shared may be gone
-        _own = contextlib.ExitStack()
-        atexit.register(_own.close)
-        _place = _own.enter_context(held_folder()) / "server"
-        _own.enter_context(forkserver.shared(walls.environment(), _place))
-    return _place
-
-
-def ask_at(place: Path | None) -> None:
-    """Ask the server that is shared there from now on, if one is."""
-    global _place
-    _place = place or _place
+    if _server is None:
+        until_end = contextlib.ExitStack()
+        atexit.register(until_end.close)
+        _server = until_end.enter_context(held_folder()) / "server"
+        until_end.enter_context(forkserver.shared(walls.environment(), _server))
+    return _server
 
 
 def kernel_config(

@@ -215,7 +215,7 @@ def refuse(*_: object) -> int:
 def test_without_a_fork_server_kernels_are_started_plainly(
     sockets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in (("_place", None), ("_own", None), ("_cannot_fork", False)):
+    for name, value in (("_server", None), ("_cannot_fork", False)):
         monkeypatch.setattr(boxes, name, value)
     monkeypatch.setattr(forkserver, "start_inside", refuse)
     code = f"open({str(sockets / 'said')!r}, 'w').write('here')"
