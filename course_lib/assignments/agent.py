@@ -16,7 +16,7 @@ from typing import Any
 from course_lib.assignments import opened, wire
 from course_lib.assignments.link import Link, Message
 from course_lib.assignments.pictures import shown
-from course_lib.assignments.wire import Broken, Entry, Parcel
+from course_lib.assignments.wire import Broken, Entry
 
 
 class Agent(Link):
@@ -33,7 +33,7 @@ class Agent(Link):
             return super().answer(message)
         if message["name"] not in self._names:
             return {"missing": True}
-        return {"value": Parcel(self.pack_other).pack(self._names[message["name"]])}
+        return {"value": wire.pack(self._names[message["name"]], self.pack_other)}
 
     def pack_other(self, value: Any) -> Entry:
         """Beside functions and things: a plot, by the numbers that it shows."""

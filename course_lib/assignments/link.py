@@ -16,7 +16,7 @@ from torch import Tensor
 
 from course_lib.assignments import wire
 from course_lib.assignments.checks import describe
-from course_lib.assignments.wire import Broken, Content, Foreign, Parcel
+from course_lib.assignments.wire import Broken, Foreign
 
 Message = dict[str, Any]
 
@@ -125,29 +125,29 @@ class Link:
             Broken: no usable answer came.
         """
         grad = torch.is_grad_enabled()
-        parcel = Parcel(self.pack_other, grad)
+        inputs: list[Tensor] = []
+        pack = partial(wire.pack, other=self.pack_other, flow=inputs if grad else None)
         request = {
             "ask": "call",
             "function": function.number,
-            "arguments": [parcel.pack(one) for one in arguments],
-            "keywords": {name: parcel.pack(one) for name, one in keywords.items()},
+            "arguments": [pack(one) for one in arguments],
+            "keywords": {name: pack(one) for name, one in keywords.items()},
             "grad": grad,
         }
-        request["flow"] = [wire.numbers(one) for one in parcel.flow]
+        request["flow"] = [wire.numbers(one) for one in inputs]
         reply = self.ask(request)
         try:
             if "error" in reply:
                 raise stopped(reply["error"])
             flow = self._values(reply["flow"])
-            if flow and parcel.flow:
-                pull = partial(self._pull, reply["answer"], parcel.flow)
-                flow = list(_Flow.apply(pull, flow, *parcel.flow))
+            if flow and inputs:
+                pull = partial(self._pull, reply["answer"], inputs)
+                flow = list(_Flow.apply(pull, flow, *inputs))
             else:
                 flow = [one.requires_grad_() for one in flow]
-            content = Content(self.unpack_other, flow)
             for place, new in reply["changed"]:
-                wire.overwrite(arguments[place], content.unpack(new))
-            return content.unpack(reply["value"])
+                wire.overwrite(arguments[place], wire.unpack(new, self.unpack_other, flow))
+            return wire.unpack(reply["value"], self.unpack_other, flow)
         except (Stopped, Broken):
             raise
         except Exception as error:
@@ -175,19 +175,18 @@ class Link:
     def _called(self, message: Message) -> Message:
         function = self._functions[message["function"]]
         flow = [one.requires_grad_() for one in self._values(message["flow"])]
-        content = Content(self.unpack_other, flow)
-        arguments = [content.unpack(one) for one in message["arguments"]]
-        keywords = {name: content.unpack(one) for name, one in message["keywords"].items()}
+        unpack = partial(wire.unpack, other=self.unpack_other, flow=flow)
+        arguments = [unpack(one) for one in message["arguments"]]
+        keywords = {name: unpack(one) for name, one in message["keywords"].items()}
         before = [wire.snapshot(one) for one in arguments]
         with torch.set_grad_enabled(bool(message["grad"])):
             value = function(*arguments, **keywords)
-        parcel = Parcel(self.pack_other, grad=True)
-        packed, outputs = parcel.pack(value), parcel.flow
+        outputs: list[Tensor] = []
+        packed = wire.pack(value, self.pack_other, outputs)
         if flow and outputs:
             self._flows[message["number"]] = flow, outputs
-        plain = Parcel(self.pack_other)
         changed = [
-            [place, plain.pack(one)]
+            [place, wire.pack(one, self.pack_other)]
             for place, one in enumerate(arguments)
             if isinstance(one, torch.Generator) or wire.snapshot(one) != before[place]
         ]
@@ -208,8 +207,7 @@ class Link:
         return {"vectors": [None if one is None else wire.numbers(one) for one in slopes]}
 
     def _values(self, entries: list[wire.Entry]) -> list[Any]:
-        content = Content(self.unpack_other)
-        return [content.unpack(one) for one in entries]
+        return [wire.unpack(one, self.unpack_other) for one in entries]
 
     def pack_other(self, value: Any) -> wire.Entry:
         """An entry for what is no data: a function's number, or a thing's kind."""

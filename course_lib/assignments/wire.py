@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import msgpack
@@ -43,79 +44,76 @@ class Foreign:
     """What stands for a thing that cannot go over: its kind's name is all there is of it."""
 
 
-class Parcel:
-    """Values on their way out.
+def pack(
+    value: Any, other: Callable[[Any], Entry], flow: list[Any] | None = None, depth: int = 0
+) -> Entry:
+    """A value as an entry.
 
-    Attributes:
-        flow: tensors through which gradients flow, which go in a list of their own.
+    Args:
+        value: what is to go over.
+        other: makes an entry of what has no kind here.
+        flow: where tensors with a gradient are put; None where their numbers go over.
+        depth: of the value in others.
+
+    Raises:
+        ValueError: it is nested too deep.
     """
+    if depth > DEEPEST:
+        raise ValueError("it is nested too deep")
+    torch = sys.modules.get("torch")
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, np.ndarray | np.generic):
+        return _packed_array(value, other, flow, depth)
+    if torch is not None and isinstance(value, torch.Tensor):
+        return _packed_tensor(value, other, flow)
+    if torch is not None and isinstance(value, torch.Generator) and value.device.type == "cpu":
+        return ["generator", numbers(value.get_state())]
+    if isinstance(value, Fraction | Decimal):
+        return float(value)
+    if isinstance(value, int) and value.bit_length() > 63:
+        return ["integer", str(value)]
+    for kind in (int, float, str):
+        if isinstance(value, kind):
+            return kind(value)
+    inner = partial(pack, other=other, flow=flow, depth=depth + 1)
+    for name, kinds in (
+        ("list", (list, array.array)),
+        ("tuple", (tuple,)),
+        ("set", (set, frozenset)),
+    ):
+        if isinstance(value, kinds):
+            return [name, *map(inner, value)]
+    if isinstance(value, dict):
+        return ["dict", *([inner(x), inner(y)] for x, y in value.items())]
+    return other(value)
 
-    def __init__(self, other: Callable[[Any], Entry], grad: bool = False) -> None:
-        """Pack with `other` what has no kind here; tensors with a gradient flow if `grad`."""
-        self.flow: list[Any] = []
-        self._other, self._grad = other, grad
 
-    def pack(self, value: Any, depth: int = 0) -> Entry:
-        """A value as an entry.
+def _packed_tensor(value: Any, other: Callable[[Any], Entry], flow: list[Any] | None) -> Entry:
+    dtype, layout = str(value.dtype).removeprefix("torch."), str(value.layout)
+    if dtype not in TENSORS or layout != "torch.strided":
+        return other(value)
+    if flow is None or not value.requires_grad:
+        return numbers(value)
+    place = next((k for k, one in enumerate(flow) if one is value), len(flow))
+    if place == len(flow):
+        flow.append(value)
+    return ["flow", place]
 
-        Raises:
-            ValueError: it is nested too deep.
-        """
-        if depth > DEEPEST:
-            raise ValueError("it is nested too deep")
-        torch = sys.modules.get("torch")
-        if value is None or isinstance(value, bool):
-            return value
-        if isinstance(value, np.ndarray | np.generic):
-            return self._array(value, depth)
-        if torch is not None and isinstance(value, torch.Tensor):
-            return self._tensor(value)
-        if torch is not None and isinstance(value, torch.Generator) and value.device.type == "cpu":
-            return ["generator", numbers(value.get_state())]
-        if isinstance(value, Fraction | Decimal):
-            return float(value)
-        if isinstance(value, int) and value.bit_length() > 63:
-            return ["integer", str(value)]
-        for kind in (int, float, str):
-            if isinstance(value, kind):
-                return kind(value)
-        for name, kinds in (
-            ("list", (list, array.array)),
-            ("tuple", (tuple,)),
-            ("set", (set, frozenset)),
-        ):
-            if isinstance(value, kinds):
-                return [name, *(self.pack(part, depth + 1) for part in value)]
-        if isinstance(value, dict):
-            return [
-                "dict",
-                *([self.pack(x, depth + 1), self.pack(y, depth + 1)] for x, y in value.items()),
-            ]
-        return self._other(value)
 
-    def _tensor(self, value: Any) -> Entry:
-        if str(value.dtype).removeprefix("torch.") not in TENSORS or value.layout.__str__() != (
-            "torch.strided"
-        ):
-            return self._other(value)
-        if not (self._grad and value.requires_grad):
-            return numbers(value)
-        place = next((k for k, one in enumerate(self.flow) if one is value), len(self.flow))
-        if place == len(self.flow):
-            self.flow.append(value)
-        return ["flow", place]
-
-    def _array(self, value: Any, depth: int) -> Entry:
-        plain = np.asarray(value)
-        if plain.dtype.kind in "OU":
-            return self.pack(plain.tolist(), depth + 1)
-        if plain.dtype.kind not in "biufc":
-            return self._other(value)
-        if plain.dtype.itemsize > 8 and plain.dtype.kind != "c":
-            plain = plain.astype(np.float64)
-        raw = plain.astype(plain.dtype.newbyteorder("<")).tobytes()
-        kind = "array" if isinstance(value, np.ndarray) else "scalar"
-        return [kind, f"{plain.dtype.kind}{plain.dtype.itemsize}", list(plain.shape), raw]
+def _packed_array(
+    value: Any, other: Callable[[Any], Entry], flow: list[Any] | None, depth: int
+) -> Entry:
+    plain = np.asarray(value)
+    if plain.dtype.kind in "OU":
+        return pack(plain.tolist(), other, flow, depth + 1)
+    if plain.dtype.kind not in "biufc":
+        return other(value)
+    if plain.dtype.itemsize > 8 and plain.dtype.kind != "c":
+        plain = plain.astype(np.float64)
+    raw = plain.astype(plain.dtype.newbyteorder("<")).tobytes()
+    kind = "array" if isinstance(value, np.ndarray) else "scalar"
+    return [kind, f"{plain.dtype.kind}{plain.dtype.itemsize}", list(plain.shape), raw]
 
 
 def numbers(tensor: Any) -> Entry:
@@ -126,49 +124,50 @@ def numbers(tensor: Any) -> Entry:
     return ["tensor", str(plain.dtype).removeprefix("torch."), list(plain.shape), raw, steps]
 
 
-class Content:
-    """Values that have come in; every claim about them is checked."""
+def unpack(
+    entry: Entry, other: Callable[[list[Any]], Any], flow: Sequence[Any] = (), depth: int = 0
+) -> Any:
+    """The value of an entry that has come in; every claim about it is checked.
 
-    def __init__(self, other: Callable[[list[Any]], Any], flow: Sequence[Any] = ()) -> None:
-        """Unpack with `other` what has no kind here."""
-        self._other, self._flow = other, flow
+    Args:
+        entry: as `pack` makes it, if the other side is honest.
+        other: what entries stand for that have no kind here.
+        flow: the tensors through which gradients flow.
+        depth: of the entry in others.
 
-    def unpack(self, entry: Entry, depth: int = 0) -> Any:
-        """The value of an entry.
+    Raises:
+        Exception: of whatever kind; it is none.
+    """
+    if depth > DEEPEST:
+        raise ValueError("it is nested too deep")
+    if entry is None or isinstance(entry, bool | int | float | str):
+        return entry
+    if not isinstance(entry, list):
+        raise TypeError("no entry")
+    inner = partial(unpack, other=other, flow=flow, depth=depth + 1)
+    kind, *rest = entry
+    if kind in ("list", "tuple", "set"):
+        return {"list": list, "tuple": tuple, "set": set}[kind](map(inner, rest))
+    if kind == "dict":
+        return {inner(x): inner(y) for x, y in rest}
+    if kind == "integer":
+        return int(rest[0])
+    if kind == "flow":
+        return flow[_whole(rest[0])]
+    if kind == "tensor":
+        return _tensor(*rest)
+    if kind in ("array", "scalar"):
+        dtype = np.dtype(f"<{rest[0]}")
+        if dtype.kind not in "biufc":
+            raise TypeError("no numbers")
+        found = np.frombuffer(_all_of(rest[2], rest[1], dtype.itemsize), dtype)
+        found = found.reshape(rest[1]).copy()
+        return found if kind == "array" else found[()]
+    if kind == "generator":
+        import torch
 
-        Raises:
-            Exception: of whatever kind; it is none.
-        """
-        if depth > DEEPEST:
-            raise ValueError("it is nested too deep")
-        if entry is None or isinstance(entry, bool | int | float | str):
-            return entry
-        if not isinstance(entry, list):
-            raise TypeError("no entry")
-        kind, *rest = entry
-        if kind in ("list", "tuple", "set"):
-            parts = [self.unpack(part, depth + 1) for part in rest]
-            return {"list": list, "tuple": tuple, "set": set}[kind](parts)
-        if kind == "dict":
-            return {self.unpack(x, depth + 1): self.unpack(y, depth + 1) for x, y in rest}
-        if kind == "integer":
-            return int(rest[0])
-        if kind == "flow":
-            return self._flow[_whole(rest[0])]
-        if kind == "tensor":
-            return _tensor(*rest)
-        if kind in ("array", "scalar"):
-            dtype = np.dtype(f"<{rest[0]}")
-            if dtype.kind not in "biufc":
-                raise TypeError("no numbers")
-            found = np.frombuffer(_all_of(rest[2], rest[1], dtype.itemsize), dtype)
-            found = found.reshape(rest[1]).copy()
-            return found if kind == "array" else found[()]
-        if kind == "generator":
-            import torch
-
-            return torch.Generator().set_state(self.unpack(rest[0], depth + 1))
-        return self._other(entry)
+        return torch.Generator().set_state(inner(rest[0]))
+    return other(entry)
 
 
 def _tensor(dtype: str, shape: list[int], raw: bytes, steps: list[int] | None) -> Any:
@@ -281,7 +280,7 @@ def snapshot(value: Any) -> bytes:
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.Generator):
         return b""
-    raw: bytes = msgpack.packb(Parcel(lambda other: "").pack(value), unicode_errors="replace")
+    raw: bytes = msgpack.packb(pack(value, lambda other: ""), unicode_errors="replace")
     return raw
 
 

@@ -64,7 +64,7 @@ class Bench(Link):
                 raise KeyError(name)
             if "error" in reply:
                 raise Refused(f"{name} cannot be read: it is too large, or nested too deep.")
-            return wire.Content(self.unpack_other).unpack(reply["value"])
+            return wire.unpack(reply["value"], self.unpack_other)
         except (Refused, KeyError):
             raise
         except Exception as error:

@@ -493,8 +493,8 @@ assert [text for _, text in [*one.columns, *one.rows]] == ["a", "b", "c", "d"]
     ids=str,
 )
 def test_data_comes_over_as_it_is(value: Any) -> None:
-    entry = msgpack.unpackb(msgpack.packb(wire.Parcel(lambda _: None).pack(value)))
-    found = wire.Content(lambda _: None).unpack(entry)
+    entry = msgpack.unpackb(msgpack.packb(wire.pack(value, lambda _: None)))
+    found = wire.unpack(entry, lambda _: None)
     assert type(found) is type(value)
     assert wire.snapshot(found) == wire.snapshot(value)
     assert getattr(found, "dtype", None) == getattr(value, "dtype", None)
