@@ -223,7 +223,7 @@ def necessary_flops(model: EncoderDecoder, work: Decoding, k: int) -> int:
     be made once and kept.
     """
     config = model.config
-    n, m, hidden, wide = config.hidden, config.embedding, config.alignment, 2 * config.readout
+    n, m, hidden, wide = config.hidden, config.embedding, config.alignment, 2 * config.readout_size
     words = rows = scored = 0
     for batch in work.batches:
         source, lengths, mask = make_source(batch)
@@ -240,7 +240,7 @@ def necessary_flops(model: EncoderDecoder, work: Decoding, k: int) -> int:
     annotations = words * 2 * n * (hidden + 3 * n + wide)
     states = work.sentences * n * n + rows * n * (hidden + 3 * n + wide)
     looks = scored * (hidden + 3 * n + wide)
-    vocabulary = rows * config.readout * config.target_vocabulary
+    vocabulary = rows * config.readout_size * config.target_vocabulary
     return 2 * (encoder + annotations + states + looks + vocabulary)
 
 

@@ -40,7 +40,7 @@ class Seq2Seq(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        n, m, maxout = config.hidden, config.embedding, 2 * config.readout
+        n, m, maxout = config.hidden, config.embedding, 2 * config.readout_size
         self.source_embedding = nn.Embedding(config.source_vocabulary, m, padding_idx=PAD)
         self.target_embedding = nn.Embedding(config.target_vocabulary, m, padding_idx=PAD)
         self.encoder = nn.GRU(m, n, batch_first=True, bidirectional=True)
@@ -48,7 +48,7 @@ class Seq2Seq(nn.Module):
         self.attention = Attention(n, 2 * n, config.alignment)
         self.cell = nn.GRUCell(m + 2 * n, n)
         self.deep_output = nn.Linear(n + m + 2 * n, maxout)
-        self.output = nn.Linear(config.readout, config.target_vocabulary)
+        self.output = nn.Linear(config.readout_size, config.target_vocabulary)
 
     def forward(self, source: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         """Summed cross-entropy of (B, T_y) targets given (B, T_x) sources, and its words.
