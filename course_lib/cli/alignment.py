@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from course_lib.cli.runs import Json, RunPath
+from course_lib.cli.runs import Json, RunPath, cell
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 
@@ -89,19 +89,15 @@ def _as_text(record: dict[str, Any]) -> str:
             way = NAMES.get(how, how)
             if how == "threshold":
                 way = f"weight of {record['threshold']} or more"
-            cells = [score[key] for key in ("precision", "recall", "aer")]
             lines.append(
-                f"  {KINDS[who] + ', ' + way:36}"
-                + "".join(
-                    f"{'-' if cell is None else format(cell, '.3f'):>{width}}"
-                    for cell, width in zip(cells, (10, 8, 8), strict=True)
-                )
+                f"  {KINDS[who] + ', ' + way:36}{cell(score['precision'], '10.3f')}"
+                f"{cell(score['recall'], '8.3f')}{cell(score['aer'], '8.3f')}"
             )
     order = look["monotonicity"]
     lines += [
         f"entropy: {look['entropy']:.2f} nats a word, {look['normalised_entropy']:.0%} of the "
         "largest possible",
-        f"order: {'-' if order is None else format(order, '.0%')} of the steps do not go back, "
+        f"order: {cell(order, '1.0%')} of the steps do not go back, "
         f"{look['crossings']:.1f} crossings a sentence",
         f"coverage: {look['hardly_covered']:.1%} of the source words hardly looked at, "
         f"{look['unaligned']:.1%} of the target words unaligned, {look['end_weight']:.1%} of the "

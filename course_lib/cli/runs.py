@@ -227,6 +227,11 @@ def _summary(split: str, scores: dict[str, Any]) -> str:
     )
 
 
+def cell(value: float | None, shape: str) -> str:
+    """A number of a table in a format as `7.1f`, and a dash where there is none."""
+    return f"{'-':>{shape.partition('.')[0]}}" if value is None else format(value, shape)
+
+
 def _side_by_side(results: dict[str, dict[str, Any]]) -> str:
     split = next(iter(next(iter(results.values()))["scores"]))
     rows = [
@@ -235,19 +240,12 @@ def _side_by_side(results: dict[str, dict[str, Any]]) -> str:
     ]
     for model, result in results.items():
         scores = result["scores"][split]
+        parts = scores, scores["short"], scores["long"]
         forecast = result.get("forecast_seconds")
-        cells = [
-            None if forecast is None else forecast / 60,
-            scores["bleu_tok"],
-            scores["short"]["bleu_tok"],
-            scores["long"]["bleu_tok"],
-        ]
         rows.append(
             f"{model:12}{result['parameters']:12,}{result['train_seconds'] / 60:9.1f}"
-            + "".join(
-                f"{'-' if cell is None else format(cell, '.1f'):>{width}}"
-                for cell, width in zip(cells, (9, 7, 7, 7), strict=True)
-            )
+            + cell(None if forecast is None else forecast / 60, "9.1f")
+            + "".join(cell(part["bleu_tok"], "7.1f") for part in parts)
         )
     rows.append(
         "forecast: of the minutes. short: sources under 10 words; long: over 20. Tokenised BLEU."

@@ -48,7 +48,7 @@ def test_compare_trains_both_says_how_long_it_takes_and_prints_them_side_by_side
     # The first of them has no weights to look at.
     refused = course("align", "--split", "test", tmp_path / "rnnencdec")
     assert refused.out == ""
-    assert refused.refused("the context fixed has no weights")
+    assert refused.refused("A model without attention has no weights")
 
 
 @pytest.mark.parametrize(

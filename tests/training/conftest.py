@@ -1,5 +1,6 @@
 """One small training, to the end and undisturbed, that those of several test files are held to."""
 
+import signal
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,9 @@ import pytest
 from course_lib.corpora import load_corpus
 from course_lib.corpora.corpus import Corpus
 from course_lib.training import RunConfig, read_metrics, train
+from course_lib.training.minibatches import Minibatch
+from course_lib.training.progress import Progress
+from course_lib.training.update import Updater
 
 SMALL = {
     "hidden": 16,
@@ -62,3 +66,20 @@ class Stopped(Exception):
 def stop(model: object) -> None:
     """To watch a training with."""
     raise Stopped
+
+
+def train_until(
+    step: int, config: RunConfig, corpus: Corpus, out: Path, how: signal.Signals = signal.SIGINT
+) -> None:
+    """A training that gets this signal after so many updates, and heeds it."""
+    update = Updater.__call__
+
+    def signalled(self: Updater, minibatch: Minibatch, progress: Progress) -> None:
+        update(self, minibatch, progress)
+        if progress.step == step:
+            signal.raise_signal(how)
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(Updater, "__call__", signalled)
+        with pytest.raises(KeyboardInterrupt):
+            train(config, corpus, out, quiet=True)

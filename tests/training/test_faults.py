@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -16,10 +15,7 @@ from safetensors.torch import save_file
 from course_lib.corpora.corpus import Corpus
 from course_lib.errors import CourseError
 from course_lib.training import RunConfig, load_run, train
-from course_lib.training.minibatches import Minibatch
-from course_lib.training.progress import Progress
-from course_lib.training.update import Updater
-from tests.training.conftest import outcome
+from tests.training.conftest import outcome, train_until
 
 STATES = ("last.safetensors", "previous.safetensors")
 
@@ -30,17 +26,7 @@ def stopped(
 ) -> Path:
     """A run that Ctrl-C stopped at update 26, behind the checkpoint of update 24."""
     out = tmp_path_factory.mktemp("stopped") / "run"
-    update = Updater.__call__
-
-    def interrupted(self: Updater, minibatch: Minibatch, progress: Progress) -> None:
-        update(self, minibatch, progress)
-        if progress.step == 26:
-            signal.raise_signal(signal.SIGINT)
-
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(Updater, "__call__", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            train(small, small_corpus, out, quiet=True)
+    train_until(26, small, small_corpus, out)
     assert sorted(path.name for path in out.glob("*.safetensors")) == [
         *STATES[:1],
         "model.safetensors",

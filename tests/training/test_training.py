@@ -36,7 +36,7 @@ from course_lib.training.minibatches import Minibatch
 from course_lib.training.progress import Progress
 from course_lib.training.recipe import Recipe, learning_rate_at
 from course_lib.training.update import Updater
-from tests.training.conftest import outcome
+from tests.training.conftest import outcome, train_until
 
 TINY = {
     "hidden": 16,
@@ -128,17 +128,7 @@ def stop_and_resume(
     config: RunConfig, corpus: Corpus, out: Path, stop_at: int, how: signal.Signals
 ) -> None:
     """Send a signal to the training after so many updates, then let it finish."""
-    update = Updater.__call__
-
-    def interrupted(self: Updater, minibatch: Minibatch, progress: Progress) -> None:
-        update(self, minibatch, progress)
-        if progress.step == stop_at:
-            signal.raise_signal(how)
-
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(Updater, "__call__", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            train(config, corpus, out, quiet=True)
+    train_until(stop_at, config, corpus, out, how)
     torch.manual_seed(99)  # whatever happens in between
     train(config, corpus, out, resume=True, quiet=True)
 
