@@ -174,7 +174,7 @@ def released(root: Path) -> str:
 
 def _everybody(root: Path) -> list[Student]:
     """Students whose answers are spread over those that prove the assignment's tests."""
-    variants = read_variants(root, NAME).sections
+    variants = read_variants(root, NAME).answers
     return [
         replace(variants[number * len(variants) // STUDENTS], name=f"student-{number:02d}")
         for number in range(STUDENTS)

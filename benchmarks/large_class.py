@@ -62,8 +62,8 @@ def _write_class(root: Path, submitted: Path, students: int) -> None:
     """The made-up students and the answers that prove the tests, over and over."""
     made_up = read_class(root, NAME)
     [endless] = [one for one in made_up if one.name == "endless"]
-    rare = {RARE // 4: endless, RARE // 2: Student("hog", HOG, False, frozenset())}
-    usual = [one for one in made_up if one is not endless] + read_variants(root, NAME).sections
+    rare = {RARE // 4: endless, RARE // 2: Student("hog", HOG, loses=frozenset())}
+    usual = [one for one in made_up if one is not endless] + read_variants(root, NAME).answers
     everybody = [
         replace(
             rare.get(number % RARE, usual[number % len(usual)]),

@@ -18,7 +18,7 @@ IN_PROCESS = [student for student in CLASS if not student.blank and student.name
 
 def fails(answers: dict[str, str], blank: bool = False) -> dict[str, str]:
     """The parts that fail when these cells are answered like this and all others rightly."""
-    student = Student("somebody", answers, blank, frozenset())
+    student = Student("somebody", answers, blank, loses=frozenset())
     return failed_parts(answered(student, SOURCE, SOURCE))
 
 

@@ -28,7 +28,7 @@ Answers = dict[str, str]
 
 
 def hand_in(answers: Answers, blank: bool = False) -> NotebookNode:
-    return answered(Student("somebody", answers, blank, frozenset()), SOURCE, SOURCE)
+    return answered(Student("somebody", answers, blank, loses=frozenset()), SOURCE, SOURCE)
 
 
 @pytest.fixture(autouse=True)
@@ -85,11 +85,11 @@ def test_put_together_right_functions_agree_with_the_library(
     """Loops rename every argument, and NumPy's results are no tensors."""
     variants = [
         variant
-        for variant in read_variants(ROOT, NAME).sections
+        for variant in read_variants(ROOT, NAME).answers
         if kind and kind in variant.name.split("-") and not variant.loses
     ]
     assert len(variants) == (5 if kind else 0)
-    answers = {cell: text for variant in variants for cell, text in variant.answers.items()}
+    answers = {cell: text for variant in variants for cell, text in variant.cells.items()}
     assert failed_parts(hand_in(answers)) == {}
     out, err = capsys.readouterr()
     assert AGREE in out

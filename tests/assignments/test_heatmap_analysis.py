@@ -221,7 +221,7 @@ def test_the_visible_test_shows_a_numbered_label_and_says_what_one_is(
 ) -> None:
     released = ROOT / "exercises" / NAME / f"{NAME}.ipynb"
     visible = text_of(nbformat.read(released, as_version=4), "five_figures")
-    [numbered] = (one for one in read_variants(ROOT, NAME).sections if "numbered" in one.name)
+    [numbered] = (one for one in read_variants(ROOT, NAME).answers if "numbered" in one.name)
     notebook = answered(numbered, SOURCE, SOURCE)
     monkeypatch.chdir(own_run)
     namespace = {**new_namespace(), "RUN": "model"}

@@ -17,8 +17,8 @@ import pytest
 
 from course_lib.assignments import inspection
 from course_lib.grading.authoring.demonstration import (
+    MadeUp,
     Student,
-    Variants,
     automatic_parts,
     cell_of,
     disagreements,
@@ -49,7 +49,7 @@ class Proof:
     """An assignment's variants, and what each way of handing it in lost."""
 
     name: str
-    variants: Variants
+    variants: MadeUp
     parts: dict[str, list[str]]
     lost: dict[str, dict[str, str]]
 
@@ -116,7 +116,7 @@ def test_partial_work_gets_its_parts_and_one_gap_costs_no_other(proof: Proof) ->
 
 def test_each_variant_loses_exactly_what_it_declares(proof: Proof) -> None:
     wrong = []
-    for variant in proof.variants.sections:
+    for variant in proof.variants.answers:
         lost = proof.lost[variant.name]
         wrong += [
             f"{variant.name} keeps {part}, which should refuse it"
@@ -132,7 +132,7 @@ def test_each_variant_loses_exactly_what_it_declares(proof: Proof) -> None:
 def test_a_variant_is_caught_by_the_parts_it_belongs_to_and_only_there(proof: Proof) -> None:
     astray = {
         variant.name: variant.loses - proof.hanging_on(cell_of(variant))
-        for variant in proof.variants.sections
+        for variant in proof.variants.answers
         if not variant.loses <= proof.hanging_on(cell_of(variant))
     }
     assert astray == {}
@@ -143,7 +143,7 @@ def test_every_part_refuses_enough_wrong_answers_and_takes_enough_right_ones(
 ) -> None:
     few = []
     for cell, own in proof.parts.items():
-        here = [variant for variant in proof.variants.sections if cell_of(variant) == cell]
+        here = [variant for variant in proof.variants.answers if cell_of(variant) == cell]
         right = [variant.name for variant in here if not variant.loses]
         if len(right) < RIGHT:
             few.append(f"{cell}: {len(right)} right variants of {RIGHT}")
@@ -163,8 +163,8 @@ def test_a_part_that_builds_on_another_can_be_lost_without_it(proof: Proof) -> N
 
 def test_no_two_variants_are_the_same(proof: Proof) -> None:
     seen: dict[str, str] = {}
-    for variant in proof.variants.sections:
-        text = json.dumps([variant.answers, variant.files, variant.owner])
+    for variant in proof.variants.answers:
+        text = json.dumps([variant.cells, variant.files, variant.owner])
         assert seen.setdefault(text, variant.name) == variant.name
 
 

@@ -111,7 +111,7 @@ def hand_in(attack: Attack, submitted: Path) -> None:
     folder = submitted / attack.name / NAME
     folder.mkdir(parents=True)
     path = folder / f"{NAME}.ipynb"
-    student = Student(attack.name, attack.answers, attack.blank, attack.loses)
+    student = Student(attack.name, attack.answers, attack.blank, loses=attack.loses)
     notebook = answered(student, SOURCE, RELEASED)
 
     def cell(grade_id: str) -> NotebookNode:
@@ -272,7 +272,7 @@ def test_what_was_handed_in_and_the_gradebook_are_as_they_were(quick: ClassRepor
     assert (
         honest.cells
         == nbformat.from_dict(
-            answered(Student("honest", {}, False, frozenset()), SOURCE, RELEASED)
+            answered(Student("honest", loses=frozenset()), SOURCE, RELEASED)
         ).cells
     )
     assert not (quick.place / "touched").exists()

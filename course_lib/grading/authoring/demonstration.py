@@ -7,15 +7,23 @@ out of the package and of the release, like the solutions.
 """
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Set
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
-import jsonschema
 import nbformat
 import yaml
 from nbformat import NotebookNode
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+)
+from pydantic.dataclasses import dataclass
 
 from course_lib.errors import CourseError
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
@@ -26,55 +34,40 @@ if TYPE_CHECKING:
     from course_lib.grading.running.classroom import ClassReport
 
 DEMONSTRATION, VARIANTS = MADE_UP
-_NAMES = {"type": "array", "items": {"type": "string"}}
-_ENTRY = {
-    "type": "object",
-    "properties": {
-        "name": {"type": "string", "pattern": r"^[\w-]+$"},
-        "does": {"type": "string"},
-        "loses": {"anyOf": [{"const": "everything"}, _NAMES]},
-        "blank": {"type": "boolean"},
-        "cells": {"type": "object", "additionalProperties": {"type": "string"}},
-        "files": {"type": "string"},
-        "for": {"type": "string"},
-        "owner": {"type": "string"},
-    },
-    "required": ["name", "loses"],
-    "additionalProperties": False,
-}
-_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "students": {"type": "array", "items": _ENTRY},
-        "answers": {"type": "array", "items": _ENTRY},
-        "also": {"type": "object", "additionalProperties": _NAMES},
-    },
-    "additionalProperties": False,
-}
+EVERYTHING = "everything"
+"""In place of the names of all parts that tests decide."""
 _REGION = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*(\n|$)", re.MULTILINE)
 OWNER = '"OWNER"'
 """In a solution or a made-up answer it stands for the id of whoever hands it in."""
 
+_STRICT = ConfigDict(extra="forbid")
+_Code = Annotated[str, AfterValidator(lambda text: text.rstrip("\n"))]
+_Parts = Annotated[
+    frozenset[str], BeforeValidator(lambda said: {said} if said == EVERYTHING else said)
+]
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, config=_STRICT)
 class Student:
-    """One made-up student.
+    """One made-up student, or one way to answer a cell: an entry of a file.
 
     Attributes:
         name: the student's id.
-        answers: cell's grade id -> what stands there in place of the instructor's solution.
+        cells: cell's grade id -> what stands there in place of the instructor's solution.
         blank: whether nothing else is answered either.
         loses: the graded parts that deserve no points.
+        does: what is done, for whoever reads the file.
         files: code that puts files into `folder`, for what is handed in beside the notebook.
         owner: the id the answers are handed in under, if not the name.
-        about: the answer cell a section belongs to that only brings files.
+        about: the answer cell an entry belongs to that only brings files.
     """
 
-    name: str
-    answers: dict[str, str]
-    blank: bool
-    loses: frozenset[str]
-    files: str = ""
+    name: Annotated[str, Field(pattern=r"^[\w -]+$")]
+    cells: dict[str, _Code] = Field(default_factory=dict)
+    blank: bool = False
+    loses: _Parts = Field(kw_only=True)
+    does: str = ""
+    files: _Code = ""
     owner: str = ""
     about: str = ""
 
@@ -84,17 +77,24 @@ class Student:
         return self.owner or self.name
 
 
-@dataclass(frozen=True)
-class Variants:
-    """Ways to answer single cells of an assignment.
+@dataclass(frozen=True, config=_STRICT)
+class MadeUp:
+    """What stands in a file.
 
     Attributes:
-        sections: each of them; its `cell_of` says which cell it answers.
+        students: a class.
+        answers: ways to answer single cells; `cell_of` says which cell each is for.
         also: answer cell -> parts further on that hang on it by design.
     """
 
-    sections: list[Student]
-    also: dict[str, frozenset[str]] = field(default_factory=dict)
+    students: list[Student] = Field(default_factory=list)
+    answers: list[Student] = Field(default_factory=list)
+    also: dict[str, frozenset[str]] = Field(default_factory=dict)
+
+    @property
+    def all(self) -> list[Student]:
+        """Every entry."""
+        return self.students + self.answers
 
 
 def read_class(root: Path, name: str) -> list[Student]:
@@ -107,10 +107,10 @@ def read_class(root: Path, name: str) -> list[Student]:
     path = source.parent / DEMONSTRATION
     if not path.is_file():
         raise CourseError(f"{name} has no demonstration class. Write one in {path}.")
-    return _students(path, entries(path).get("students", []), source_notebook(source))
+    return _of_this(path, entries(path), source_notebook(source)).students
 
 
-def read_variants(root: Path, name: str) -> Variants:
+def read_variants(root: Path, name: str) -> MadeUp:
     """The variants of an assignment's answers.
 
     Raises:
@@ -121,73 +121,63 @@ def read_variants(root: Path, name: str) -> Variants:
     path = source.parent / VARIANTS
     if not path.is_file():
         raise CourseError(f"{name} has no variants of its answers. Write them in {path}.")
-    notebook, written = source_notebook(source), entries(path)
-    sections = _students(path, written.get("answers", []), notebook)
-    names = [section.name for section in sections]
-    for section in sections:
-        if len(section.answers) + bool(section.about) != 1:
+    written = _of_this(path, entries(path), source_notebook(source))
+    names = [variant.name for variant in written.answers]
+    for variant in written.answers:
+        if len(variant.cells) + bool(variant.about) != 1:
             raise CourseError(
-                f"{path}: {section.name} has to answer one cell, under `cells:`. (With nothing but"
-                " files, say which cell they are for: 'for: CELL'.)"
+                f"{path}: {variant.name} has to answer one cell, under `cells:`. (With nothing but"
+                " files, say which cell they are for: 'about: CELL'.)"
             )
-        if names.count(section.name) > 1:
-            raise CourseError(f"{path}: there are two entries {section.name}. Rename one.")
-    also = {cell: frozenset(parts) for cell, parts in written.get("also", {}).items()}
-    unknown = (also.keys() - solution_cells(notebook).keys()) | (
-        set().union(*also.values()) - automatic_parts(notebook).keys()
-    )
-    if unknown:
-        raise CourseError(f"{path}: {name} does not have {', '.join(sorted(unknown))}.")
-    return Variants(sections, also)
+        if names.count(variant.name) > 1:
+            raise CourseError(f"{path}: there are two entries {variant.name}. Rename one.")
+    return written
 
 
 def cell_of(variant: Student) -> str:
     """The answer cell a variant is for."""
-    return variant.about or next(iter(variant.answers))
+    return variant.about or next(iter(variant.cells))
 
 
-def entries(path: Path) -> dict[str, Any]:
+def entries(path: Path) -> MadeUp:
     """What stands in such a file.
 
     Raises:
         CourseError: it is no YAML, or holds something that nobody would read.
     """
     try:
-        written: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
-        jsonschema.validate(written, _SCHEMA)
+        return TypeAdapter(MadeUp).validate_python(yaml.safe_load(path.read_text("utf-8")))
     except yaml.YAMLError as error:
         raise CourseError(f"{path} is no YAML: {' '.join(str(error).split())}.") from error
-    except jsonschema.ValidationError as error:
-        raise CourseError(f"{path}, {error.json_path}: {error.message}.") from error
-    return written
+    except ValidationError as error:
+        fault = error.errors()[0]
+        where = ".".join(map(str, fault["loc"])) or "the file"
+        raise CourseError(f"{path}, {where}: {fault['msg']}.") from error
 
 
-def _students(
-    path: Path, written: Iterable[dict[str, Any]], notebook: NotebookNode
-) -> list[Student]:
+def _of_this(path: Path, written: MadeUp, notebook: NotebookNode) -> MadeUp:
     """The entries of a file, held to the cells and parts of its assignment."""
-    automatic, answers = automatic_parts(notebook), solution_cells(notebook)
-    students = []
-    for entry in written:
-        everything = entry["loses"] == "everything"
-        student = Student(
-            name=entry["name"],
-            answers={cell: code.rstrip("\n") for cell, code in entry.get("cells", {}).items()},
-            blank=entry.get("blank", False),
-            loses=frozenset(automatic if everything else entry["loses"]),
-            files=entry.get("files", "").rstrip("\n"),
-            owner=entry.get("owner", ""),
-            about=entry.get("for", ""),
-        )
-        cells = {*student.answers, student.about} - {""}
-        unknown = (student.loses - automatic.keys()) | (cells - answers.keys())
-        if unknown:
+    parts, cells = automatic_parts(notebook).keys(), solution_cells(notebook).keys()
+
+    def check(who: str, named_parts: Set[str], named_cells: Set[str]) -> None:
+        if unknown := (named_parts - parts) | (named_cells - cells):
             raise CourseError(
-                f"{path}: {student.name} names {', '.join(sorted(unknown))}, which"
-                f" {path.parent.name} does not have. Use the grade ids of its cells."
+                f"{path}: {who} names {', '.join(sorted(unknown))}, which {path.parent.name} does"
+                " not have. Use the grade ids of its cells."
             )
-        students.append(student)
-    return students
+
+    def resolved(student: Student) -> Student:
+        if EVERYTHING in student.loses:
+            student = replace(student, loses=frozenset(parts))
+        check(student.name, student.loses, {*student.cells, student.about} - {""})
+        return student
+
+    check("also", set().union(*written.also.values()), written.also.keys())
+    return replace(
+        written,
+        students=[resolved(one) for one in written.students],
+        answers=[resolved(one) for one in written.answers],
+    )
 
 
 def automatic_parts(notebook: NotebookNode) -> dict[str, float]:
@@ -205,8 +195,8 @@ def answered(student: Student, source: NotebookNode, released: NotebookNode) -> 
     notebook = nbformat.from_dict(released)
     for cell in filter(is_solution, notebook.cells):
         name = str(grade_id(cell))
-        if name in student.answers:
-            cell.source = student.answers[name]
+        if name in student.cells:
+            cell.source = student.cells[name]
         elif not student.blank:  # as a student would write it, without marks
             cell.source = _REGION.sub("", solutions[name])
         cell.source = cell.source.replace(OWNER, repr(student.id))

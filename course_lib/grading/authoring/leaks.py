@@ -61,13 +61,11 @@ def leaks(root: Path, names: list[str], package: Path = LIBRARY) -> list[Leak]:
         source = source_of(root, name)
         regions, shown = _parts(_lines(source, root))
         made_up = [
-            [Line(line, f"{path.relative_to(root)}, {entry['name']}") for line in code.splitlines()]
+            [Line(line, f"{path.relative_to(root)}, {entry.name}") for line in code.splitlines()]
             for path in (source.parent / VARIANTS, source.parent / DEMONSTRATION)
             if path.is_file()
-            for answers in entries(path).values()
-            if isinstance(answers, list)
-            for entry in answers
-            for code in (*entry.get("cells", {}).values(), entry.get("files", ""))
+            for entry in entries(path).all
+            for code in (*entry.cells.values(), entry.files)
         ]
         release = _files([root / "exercises" / name])
         leaked += _search(release, root, _rows(regions, 1, but=_rows(shown, 1)), 1)

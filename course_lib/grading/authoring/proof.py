@@ -46,7 +46,7 @@ from course_lib.grading.sources.release import copy_files, data_files, handed_in
 SECONDS = 60
 """Of a processor's time; after that a child is ended. Ten times as much if it sleeps."""
 
-REFERENCE = Student("reference", {}, False, frozenset())
+REFERENCE = Student("reference", loses=frozenset())
 
 Lost = dict[str, str]
 """Graded parts that were lost, each with the message."""
@@ -116,7 +116,7 @@ def ways(root: Path, name: str) -> list[Way]:
 
     def answering(way: str, given: Container[str]) -> Student:
         left = {cell: stub for cell, stub in stubs.items() if cell not in given}
-        return Student(way, left, False, frozenset())
+        return Student(way, left, loses=frozenset())
 
     found = [Way(REFERENCE, "", "complete"), Way(answering("blank", ()), "", "blank")]
     for cell, own in parts.items():
@@ -128,7 +128,7 @@ def ways(root: Path, name: str) -> list[Way]:
     for cell in parts:
         found += [
             Way(variant, cell, "wrong" if variant.loses else "right")
-            for variant in variants.sections
+            for variant in variants.answers
             if cell_of(variant) == cell
         ]
     return found

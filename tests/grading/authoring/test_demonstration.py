@@ -12,12 +12,18 @@ from course_lib.grading.authoring.demonstration import entries
     ("text", "message"),
     [
         ("answers: [{name: a, loses: [], does: x", "is no YAML"),
-        ("answers: [{loses: []}]", r"\$\.answers\[0\]: 'name' is a required property"),
-        ("answers: [{name: a}]", "'loses' is a required property"),
-        ("answers: [{name: a, loses: nothing}]", r"loses: 'nothing' is not valid"),
-        ("answers: [{name: a, loses: [], lose: [b]}]", "'lose' was unexpected"),
-        ("students: [{name: a, loses: [], cells: {x: 1}}]", r"cells\.x: 1 is not of type"),
-        ("[]", "is not of type 'object'"),
+        ("answers: [{loses: []}]", r"answers\.0\.name: Field required"),
+        ("answers: [{name: a}]", r"answers\.0\.loses: Field required"),
+        ("answers: [{name: a, loses: nothing}]", r"loses: Input should be a valid frozenset"),
+        (
+            "answers: [{name: a, loses: [], lose: [b]}]",
+            r"0\.lose: Unexpected keyword",
+        ),
+        (
+            "students: [{name: a, loses: [], cells: {x: 1}}]",
+            r"cells\.x: Input should be a valid",
+        ),
+        ("[]", r"the file: Input should be a dictionary or an instance"),
     ],
 )
 def test_what_is_written_otherwise_is_refused(text: str, message: str, tmp_path: Path) -> None:
