@@ -104,13 +104,13 @@ def release(
             typer.echo(f"wrote {path.relative_to(root)}")
         return
     differing = differences(root, names or [])
-    for difference in differing:
-        typer.echo(f"{difference.kind}: {difference.path.relative_to(root)}")
+    for path, kind in differing.items():
+        typer.echo(f"{kind}: {path.relative_to(root)}")
     if differing:
         typer.echo("exercises/ is not in step with solutions/: run `course release`.", err=True)
     leaked = leaks(root, names or [])
     for leak in leaked:
-        typer.echo(str(leak))
+        typer.echo(leak)
     if leaked:
         typer.echo("Secret text is in public: word the public place differently.", err=True)
     if differing or leaked:
@@ -135,9 +135,9 @@ def submit(name: Annotated[str, typer.Argument(help="The assignment.")]) -> None
     notebook = find_notebook(name)
     passed = _validate(notebook)
     package = pack(notebook, name)
+    size = package.path.stat().st_size / 1024
     typer.echo(
-        f"\nPacked {package.path} ({package.size / 1024:.0f} kB): {', '.join(package.contents)}."
-        " Upload this file."
+        f"\nPacked {package.path} ({size:.0f} kB): {', '.join(package.contents)}. Upload this file."
     )
     if not passed:
         typer.echo("Some tests fail: you can hand it in like this, or go on and pack again.")
@@ -287,10 +287,10 @@ def _publish(
 
 def _roster(given: Path | None, submitted: Path, name: str) -> "Roster":
     """The platform's list: asked for before anything is graded, since it may be missing."""
-    from course_lib.grading.intake.roster import read_roster, remembered
+    from course_lib.grading.intake.roster import kept_roster, read_roster
 
-    path = given or remembered(submitted.parent, name)
-    if path is None:
+    path = given or kept_roster(submitted.parent, name)
+    if given is None and not path.is_file():
         raise CourseError(
             "No roster: Canvas and Moodle have to be told whose the points are. Give the list"
             " exported there with --roster."
@@ -350,8 +350,9 @@ def _collect(
     say: Callable[[str], None] = typer.echo,
 ) -> None:
     """Unpack, enrol, and say what came of it."""
+    from course_lib.files import write_atomically
     from course_lib.grading.intake.collecting import collect as unpack
-    from course_lib.grading.intake.roster import enrol, read_roster, remember
+    from course_lib.grading.intake.roster import enrol, kept_roster, read_roster
     from course_lib.grading.sources.project import db_url, load_config
 
     known = read_roster(roster) if roster is not None else None
@@ -359,7 +360,7 @@ def _collect(
     if roster is not None and known is not None:
         course_id = load_config(root).CourseDirectory.course_id
         enrol(known, db_url(submitted.parent), course_id)
-        remember(roster, submitted.parent, name)
+        write_atomically(kept_roster(submitted.parent, name), roster.read_bytes())
     for one in collected:
         kept = f"; the earlier one is kept in {one.kept.name}" if one.kept is not None else ""
         say(f"{one.state:9}  {one.student}{kept}")

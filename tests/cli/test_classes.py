@@ -77,6 +77,7 @@ def test_collect_says_what_came_of_each_zip(course: Course, copy: Path) -> None:
     assert "2 submissions" in out
     assert "1 in the roster handed in nothing: marie." in out
     assert (copy / "submitted" / "ada" / NAME / f"{NAME}.ipynb").is_file()
+    assert (copy / "rosters" / f"{NAME}.csv").read_text() == Path("roster.csv").read_text()
     assert "unchanged  ada" in course("collect", NAME, "all.zip", "--roster", "roster.csv")[1]
 
 

@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from course_lib.grading.sources.project import project_root
 
@@ -14,13 +15,8 @@ PAGE = project_root(HERE) / "book" / "threats.md"
 
 
 def attacks() -> set[str]:
-    files = sorted((HERE / "attacks").glob("*.md"))
-    assert files
-    return {
-        name
-        for path in files
-        for name in re.findall(r"^## ([\w-]+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-    }
+    files = sorted((HERE / "attacks").glob("*.yaml"))
+    return {entry["name"] for path in files for entry in yaml.safe_load(path.read_text("utf-8"))}
 
 
 def rows() -> list[list[str]]:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,21 +27,18 @@ def write_canvas_zip(
     students = sorted(folder.name for folder in handed_in.iterdir() if (folder / name).is_dir())
     rows = [["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]]
     rows.append(["    Points Possible", "", "", "", ""])
+    files = itertools.count(70_000)
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as opened:
-        file = 70_000
         for number, student in enumerate(students, FIRST_NUMBER):
             rows.append([student, str(number), "", student, "Demonstration"])
-            prefix = f"{plain(student)}_{number}"
+            notebooks = [(handed_in / student / name / f"{name}.ipynb").read_bytes()]
             if student in earlier:
-                opened.writestr(f"{prefix}_{file}_{name}.zip", _packed(name, earlier[student]))
-                file += 1
-            notebook = (handed_in / student / name / f"{name}.ipynb").read_bytes()
-            again = "-1" if student in earlier else ""
-            opened.writestr(f"{prefix}_{file}_{name}{again}.zip", _packed(name, notebook))
-            file += 1
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    roster.write_text(text.getvalue(), encoding="utf-8")
+                notebooks.insert(0, earlier[student])
+            for again, notebook in zip(("", "-1"), notebooks, strict=False):
+                packed = f"{plain(student)}_{number}_{next(files)}_{name}{again}.zip"
+                opened.writestr(packed, _packed(name, notebook))
+    with roster.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream, lineterminator="\n").writerows(rows)
 
 
 def _packed(name: str, notebook: bytes) -> bytes:

@@ -36,26 +36,15 @@ class Line:
     where: str
 
 
-@dataclass(frozen=True)
-class Leak:
-    """Secret text in a public place, "file:line", and whose it is: the same, or "file, entry"."""
-
-    public: str
-    secret: str
-
-    def __str__(self) -> str:
-        return f"{self.public} has what stands in {self.secret}"
-
-
-def leaks(root: Path, names: list[str], package: Path = LIBRARY) -> list[Leak]:
-    """Everything secret of these assignments (of all, if none is named) that is not.
+def leaks(root: Path, names: list[str], package: Path = LIBRARY) -> list[str]:
+    """Everything secret of these assignments (of all, if none is named) that is not: where.
 
     Args:
         root: the course's folder. The site is looked at if it has been built.
         names: the assignments.
         package: the folder of the library.
     """
-    leaked: list[Leak] = []
+    leaked: list[str] = []
     secret: dict[str, str] = {}
     for name in names or assignment_names(root):
         source = source_of(root, name)
@@ -105,11 +94,11 @@ def _rows(
 
 def _search(
     files: Iterable[Path], root: Path, secret: dict[str, str], length: int
-) -> Iterator[Leak]:
+) -> Iterator[str]:
     for path in files:
         for text, where in _rows([_lines(path, root)], length).items():
             if text in secret:
-                yield Leak(where, secret[text])
+                yield f"{where} has what stands in {secret[text]}"
 
 
 def _files(places: Iterable[Path]) -> list[Path]:

@@ -17,7 +17,7 @@ import shutil
 import signal
 import sys
 import tempfile
-from collections.abc import Container, Iterator
+from collections.abc import Container
 from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
@@ -278,12 +278,6 @@ def _part_id(cell: NotebookNode) -> str | None:
     return grade_id(cell) if is_grade(cell) and cell.cell_type == "code" else None
 
 
-def main(names: list[str]) -> Iterator[tuple[str, dict[str, Lost]]]:
-    """Prove these assignments, of the course in or above this folder."""
-    root = project_root()
-    for name in names:
-        yield name, prove(root, name)
-
-
 if __name__ == "__main__":
-    print(json.dumps(dict(main(sys.argv[1:])), indent=1))
+    course = project_root()  # before a proof changes the current folder
+    print(json.dumps({name: prove(course, name) for name in sys.argv[1:]}, indent=1))

@@ -3,8 +3,8 @@
 import io
 import re
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import nbformat
 
@@ -17,12 +17,10 @@ from course_lib.training.run_directory import BEST, CONFIG, VOCABULARY
 _RUN = re.compile(r"""^RUN = (["'])(?P<folder>.+?)\1""", re.MULTILINE)
 
 
-@dataclass(frozen=True)
-class Package:
-    """A zip ready to be uploaded."""
+class Package(NamedTuple):
+    """A zip ready to be uploaded, and the files in it."""
 
     path: Path
-    size: int
     contents: list[str]
 
 
@@ -69,7 +67,7 @@ def pack(notebook: Path, name: str) -> Package:
             archive.writestr(inside, path.read_bytes())
     target = Path(f"{name}.zip")
     write_atomically(target, data.getvalue())
-    return Package(target, len(data.getvalue()), list(files))
+    return Package(target, list(files))
 
 
 def _named_run(notebook: Path) -> dict[str, Path]:

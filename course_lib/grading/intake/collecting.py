@@ -4,12 +4,13 @@ A zip of many zips, whose names the students chose: everything is unpacked by `a
 is already there is kept beside with a number.
 """
 
+import itertools
 import json
 import re
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,22 +37,15 @@ _OURS = {"timestamp.txt", COLLECTED}
 
 @dataclass(frozen=True, order=True)
 class File:
-    """One file that a student handed in, sorted by when."""
+    """One file that somebody handed in, sorted by whose it is and when it came."""
 
+    student: str
     archive: int
     number: int
     name: str
     path: Path = field(compare=False)
     late: bool = field(compare=False)
-
-
-@dataclass
-class HandedIn:
-    """What one student handed in."""
-
-    student: str
-    person: Person | None
-    files: list[File] = field(default_factory=list)
+    person: Person | None = field(compare=False)
 
 
 @dataclass(frozen=True)
@@ -81,23 +75,22 @@ def collect(
     """
     submitted.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".collecting-", dir=submitted) as folder:
-        students: dict[str, HandedIn] = {}
+        files: list[File] = []
         for place, archive in enumerate(archives):
             if not archive.is_file():
                 raise CourseError(f"There is no {archive}. Check the path.")
             unpacked = Path(folder) / str(place)
             extract(archive, unpacked, WHOLE_CLASS)
-            times = _times(archive)
-            before = sum(len(one.files) for one in students.values())
-            _sort(unpacked, place, times, roster, students)
-            if sum(len(one.files) for one in students.values()) == before:
+            own = list(_files(unpacked, place, _times(archive), roster))
+            if not own:
                 raise CourseError(
                     f"Nothing in {archive} is named as Canvas or Moodle name submissions. Use the"
                     " zip of `Download submissions` as it is."
                 )
+            files += own
         return [
-            _take(one, name, submitted, Path(folder) / "made", roster)
-            for _, one in sorted(students.items())
+            _take(list(own), name, submitted, Path(folder) / "made" / student, roster)
+            for student, own in itertools.groupby(sorted(files), lambda file: file.student)
         ]
 
 
@@ -110,14 +103,10 @@ def _times(archive: Path) -> dict[str, int]:
         }
 
 
-def _sort(
-    unpacked: Path,
-    archive: int,
-    times: dict[str, int],
-    roster: Roster | None,
-    students: dict[str, HandedIn],
-) -> None:
-    """Find out whose each file is."""
+def _files(
+    unpacked: Path, archive: int, times: dict[str, int], roster: Roster | None
+) -> Iterator[File]:
+    """What lies in an archive, and whose it is."""
     platform = roster.platform if roster else None
     for path in sorted(unpacked.rglob("*")):
         if not path.is_file() or _LITTER & set(path.relative_to(unpacked).parts):
@@ -129,22 +118,24 @@ def _sort(
         match = canvas or moodle
         if match is None or not match["original"] or (not canvas and match["kind"] != "file"):
             continue
-        person = roster and (roster.by_number(match["number"]) or roster.by_name(match["name"]))
-        fallback = f"{plain(match['name'])}-{match['number']}"
-        student = person.student if person else fit(fallback)
+        person = roster.find(match["number"], match["name"]) if roster else None
+        student = person.student if person else fit(f"{plain(match['name'])}-{match['number']}")
         number = int(canvas["file"]) if canvas else times.get(relative, 0)
         late = bool(canvas and canvas["late"])
         original = Path(match["original"]).name
-        one = students.setdefault(student, HandedIn(student, person or None))
-        one.files.append(File(archive, number, original, path, late))
+        yield File(student, archive, number, original, path, late, person)
 
 
 def _take(
-    one: HandedIn, name: str, submitted: Path, scratch: Path, roster: Roster | None
+    files: list[File], name: str, submitted: Path, made: Path, roster: Roster | None
 ) -> Collected:
     """Put one student's last attempt into its place."""
-    chosen, others = _last(one.files, name)
-    made = scratch / one.student
+    # the last that can have a notebook in it, one of the proper name before others
+    chosen = max(
+        enumerate(files),
+        key=lambda one: (_carries(one[1]), _carries(one[1]) and _stem(one[1].name) == name, one[0]),
+    )[1]
+    others = [file for file in files if file is not chosen]
     made.mkdir(parents=True)
     remarks = []
     attempts = [file for file in others if _carries(file)]
@@ -166,28 +157,18 @@ def _take(
     for ours in _OURS & {path.name for path in made.iterdir()}:
         remarks.append(f"{ours} was handed in; it was left out.")
         _remove(made / ours)
-    time = one.person.handed_in if one.person else None
+    person = chosen.person
+    time = person.handed_in if person else None
     if time is not None:
         (made / "timestamp.txt").write_text(time.isoformat() + "\n", encoding="utf-8")
     elif chosen.late:
         remarks.append("Canvas marks it as late and does not say how late: nothing is deducted.")
-    if roster is not None and one.person is None:
+    if roster is not None and person is None:
         remarks.append("The roster does not have this student.")
     if remarks:
         (made / COLLECTED).write_text(json.dumps(remarks, indent=1), encoding="utf-8")
-    state, kept = _put(made, submitted / one.student / name)
-    return Collected(one.student, state, kept, remarks)
-
-
-def _last(files: list[File], name: str) -> tuple[File, list[File]]:
-    """The file that counts, and the others."""
-    ordered = sorted(files)
-
-    def rank(file: File) -> tuple[bool, bool, int]:
-        return _carries(file), _carries(file) and _stem(file.name) == name, ordered.index(file)
-
-    chosen = max(ordered, key=rank)
-    return chosen, [file for file in ordered if file is not chosen]
+    state, kept = _put(made, submitted / chosen.student / name)
+    return Collected(chosen.student, state, kept, remarks)
 
 
 def _carries(file: File) -> bool:

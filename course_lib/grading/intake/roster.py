@@ -19,7 +19,6 @@ from dateutil import parser as dates
 from nbgrader.api import Gradebook
 
 from course_lib.errors import CourseError
-from course_lib.files import write_atomically
 from course_lib.grading.intake.staging import unusable
 from course_lib.grading.sources.project import nbgrader_messages
 
@@ -62,14 +61,10 @@ class Roster:
     rows: list[dict[str, str]]
     people: list[Person]
 
-    def by_number(self, number: str) -> Person | None:
-        """The student with this number of the platform's."""
-        return next((one for one in self.people if one.number == number), None)
-
-    def by_name(self, name: str) -> Person | None:
-        """The only student of this name, in either order, with accents or without."""
+    def find(self, number: str, name: str) -> Person | None:
+        """Who has this number of the platform's, or alone this name, in either order."""
         wanted = plain(name)
-        fitting = [
+        fitting = [one for one in self.people if one.number == number] or [
             one
             for one in self.people
             if wanted in {plain(one.first + one.last), plain(one.last + one.first)}
@@ -103,15 +98,9 @@ def read_roster(path: Path) -> Roster:
     return Roster(platform, header, rows, people)
 
 
-def remember(path: Path, place: Path, name: str) -> None:
-    """Keep a roster beside the gradebook for the exports of an assignment."""
-    write_atomically(_remembered(place, name), path.read_bytes())
-
-
-def remembered(place: Path, name: str) -> Path | None:
-    """The roster kept for an assignment."""
-    path = _remembered(place, name)
-    return path if path.is_file() else None
+def kept_roster(place: Path, name: str) -> Path:
+    """Where `course collect` keeps the roster of an assignment, for `course grade` to export."""
+    return place / "rosters" / f"{name}.csv"
 
 
 def enrol(roster: Roster, db_url: str, course_id: str) -> None:
@@ -139,10 +128,6 @@ def fit(student: str) -> str:
     if not text or unusable(text) is not None:
         raise CourseError(f"No id can be made of {student!r}. Mend it in the roster.")
     return text
-
-
-def _remembered(place: Path, name: str) -> Path:
-    return place / "rosters" / f"{name}.csv"
 
 
 def _table(path: Path) -> tuple[list[str], list[dict[str, str]]]:

@@ -166,7 +166,10 @@ def repair(notebook: NotebookNode, released: NotebookNode) -> tuple[NotebookNode
                 cell.source = original.source
             elif cell.cell_type != original.cell_type:
                 remarks.append(f"The cell {grade_id} was of another type; it was changed back.")
-            _become(cell, original)
+            # everything but source and pictures is the released one's
+            own = {key: cell[key] for key in ("source", "attachments") if key in cell}
+            cell.clear()
+            cell.update(copy.deepcopy(original) | own)
         else:
             if grade_id in seen:
                 remarks.append(f"There is a copy of the cell {grade_id}; it ran as one more cell.")
@@ -189,13 +192,6 @@ def repair(notebook: NotebookNode, released: NotebookNode) -> tuple[NotebookNode
             result.cells.insert(at - 1, result.cells.pop(places.index(grade_id)))
         previous = grade_id
     return result, remarks
-
-
-def _become(cell: NotebookNode, original: NotebookNode) -> None:
-    """Make a cell of the student's the released one in everything but its source and pictures."""
-    own = {key: cell[key] for key in ("source", "attachments") if key in cell}
-    cell.clear()
-    cell.update(copy.deepcopy(original) | own)
 
 
 def _literal(remark: str) -> str:

@@ -11,9 +11,9 @@ from nbgrader.api import Gradebook
 
 from course_lib.grading.intake.late import rule_of
 from course_lib.grading.reporting import graded_notebook
+from course_lib.grading.reporting.graded_notebook import Criterion
 from course_lib.grading.reporting.pseudonyms import disguise, pseudonyms
-from course_lib.grading.reporting.rubric import Criterion, rubrics
-from course_lib.grading.reporting.similarity import Answer, Pair, pairs
+from course_lib.grading.reporting.similarity import Pair, pairs
 from course_lib.grading.running.classroom import ClassReport
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.sources.project import db_url, nbgrader_messages, source_of
@@ -70,10 +70,11 @@ def overview(root: Path, result: ClassReport) -> Overview:
     """Gather what there is to say about a graded class."""
     name = result.assignment
     source = source_notebook(source_of(root, name))
+    autograded = result.place / "autograded"
     graded = {
-        report.student: notebook
+        report.student: nbformat.read(path, as_version=4)
         for report in result.reports
-        if (notebook := _graded_notebook(result.place, name, report.student)) is not None
+        if (path := autograded / report.student / name / f"{name}.ipynb").is_file()
     }
     return Overview(
         title=graded_notebook.notebook_title(source) or name,
@@ -118,15 +119,10 @@ def under_pseudonyms(shown: Overview) -> Overview:
     )
 
 
-def _graded_notebook(place: Path, name: str, student: str) -> NotebookNode | None:
-    path = place / "autograded" / student / name / f"{name}.ipynb"
-    return nbformat.read(path, as_version=4) if path.is_file() else None
-
-
 def _parts(
     result: ClassReport, source: NotebookNode, graded: Mapping[str, NotebookNode]
 ) -> list[PartSummary]:
-    criteria = rubrics(source)
+    criteria = graded_notebook.rubrics(source)
     messages: dict[str, Counter[str]] = {}
     for notebook in graded.values():
         for cell in notebook.cells:
@@ -170,9 +166,7 @@ def _pairs(result: ClassReport, graded: Mapping[str, NotebookNode]) -> list[Pair
         released = {cell.name: cell.source or "" for cell in notebook.source_cells}
     answers = {
         student: {
-            name: Answer("code" if cell.cell_type == "code" else "markdown", cell.source)
-            for cell in notebook.cells
-            if is_solution(cell) and (name := grade_id(cell))
+            name: cell for cell in notebook.cells if is_solution(cell) and (name := grade_id(cell))
         }
         for student, notebook in graded.items()
         if student in handed_in
@@ -190,11 +184,6 @@ def _known_as(place: Path, names: Mapping[str, str]) -> dict[str, str]:
             first, last = student.first_name or "", student.last_name or ""
             forms = [student.email, student.lms_user_id]
             if first and last:
-                forms += [
-                    f"{first} {last}",
-                    f"{last} {first}",
-                    f"{last}, {first}",
-                    f"{last}{first}",
-                ]
+                forms += [f"{first} {last}", *(f"{last}{gap}{first}" for gap in (" ", ", ", ""))]
             known |= {form: names[student.id] for form in forms if form and len(form) > 1}
     return known

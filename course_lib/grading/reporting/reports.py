@@ -3,6 +3,8 @@
 from dataclasses import asdict
 from typing import Any
 
+from tabulate import tabulate
+
 from course_lib.grading.intake.late import delay
 from course_lib.grading.reporting.exports import number
 from course_lib.grading.reporting.similarity import Pair
@@ -42,30 +44,23 @@ def similar(pairs: list[Pair]) -> list[dict[str, Any]]:
 def as_table(result: ClassReport) -> str:
     """The table the command prints: a heading for each part in as many lines as it has words."""
     parts = result.parts
-    headings = [
-        ["student"],
+    columns = [
+        ["student", ""],
         *([*mark.part.split("_"), f"/{number(mark.points)}"] for mark in parts),
         ["total", f"/{number(sum(mark.points for mark in parts))}"],
     ]
-    depth = max(map(len, headings))
+    depth = max(map(len, columns))
     # the points belong in the last line whatever the number of words
-    padded = [
-        [*column[:-1], *[""] * (depth - len(column)), column[-1]]
-        if len(column) > 1
-        else [*column, *[""] * (depth - 1)]
-        for column in headings
+    headings = [
+        "\n".join([*words, *[""] * (depth - len(words) - 1), points]) for *words, points in columns
     ]
-    rows = [[column[line] for column in padded] for line in range(depth)]
-    rows += [_row(report, parts) for report in result.reports]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(headings))]
-    lines = [
-        "  ".join(
-            [row[0].ljust(widths[0])]
-            + [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        ).rstrip()
-        for row in rows
-    ]
-    lines.insert(depth, "-" * max(map(len, lines)))
+    table = tabulate(
+        [_row(report, parts) for report in result.reports],
+        headings,
+        colalign=["left", *["right"] * (len(parts) + 1)],
+        disable_numparse=True,
+    )
+    lines = [line.rstrip() for line in table.splitlines()]
     if any(mark.to_read for report in result.reports for mark in report.marks):
         lines.append("read: a person has still to mark this part (nbgrader's formgrader).")
     remarks = [
@@ -87,11 +82,8 @@ def _lateness(report: Report) -> list[str]:
 
 def _row(report: Report, parts: list[Mark]) -> list[str]:
     marks = {mark.part: mark for mark in report.marks}
-    cells = []
-    for part in parts:
-        mark = marks.get(part.part)
-        if mark is None:
-            cells.append("-")
-        else:
-            cells.append("read" if mark.to_read else number(mark.score))
+    cells = [
+        "read" if (mark := marks.get(part.part)) and mark.to_read else number(mark and mark.score)
+        for part in parts
+    ]
     return [report.student, *cells, number(report.score) if report.marks else "-"]

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from copydetect import CodeFingerprint, compare_files
 from copydetect.utils import get_token_coverage
+from nbformat import NotebookNode
 
 WINDOW = 20
 """Characters that agree in a row, after names have become one letter each, before they count."""
@@ -29,14 +30,6 @@ GLANCE = 0.2
 
 COMMON = 1 / 3
 """What more than this part of the class wrote alike is left out; but not what three wrote."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One answer cell of one student: "code" or "markdown"."""
-
-    kind: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -58,11 +51,13 @@ class Pair:
     other_text: str
 
 
-def pairs(answers: Mapping[str, Mapping[str, Answer]], released: Mapping[str, str]) -> list[Pair]:
+def pairs(
+    answers: Mapping[str, Mapping[str, NotebookNode]], released: Mapping[str, str]
+) -> list[Pair]:
     """The pairs worth a look, the most alike first.
 
     Args:
-        answers: student -> grade id of an answer cell -> what stands there.
+        answers: student -> grade id of an answer -> its cell.
         released: grade id -> what stood there when the assignment was given out.
     """
     alike: list[Pair] = []
@@ -70,26 +65,27 @@ def pairs(answers: Mapping[str, Mapping[str, Answer]], released: Mapping[str, st
         there = {
             student: cells[cell]
             for student, cells in sorted(answers.items())
-            if cell in cells and cells[cell].text.strip() != released.get(cell, "").strip()
+            if cell in cells and cells[cell].source.strip() != released.get(cell, "").strip()
         }
         alike += _alike(cell, there, released.get(cell, ""))
     return sorted(alike, key=lambda pair: (-pair.share, -pair.length, pair.one, pair.other))
 
 
-def _alike(cell: str, there: Mapping[str, Answer], released: str) -> Iterator[Pair]:
-    prints = {student: _fingerprint(answer) for student, answer in there.items()}
+def _alike(cell: str, there: Mapping[str, NotebookNode], released: str) -> Iterator[Pair]:
+    prints = {
+        student: _fingerprint(answer.cell_type, answer.source) for student, answer in there.items()
+    }
     counts = Counter(itertools.chain.from_iterable(mark.hashes for mark in prints.values()))
     many = max(4, COMMON * len(prints))
     common = {value for value, count in counts.items() if count >= many}
     if there:
-        kind = next(iter(there.values())).kind
-        common |= _fingerprint(Answer(kind, released)).hashes
+        common |= _fingerprint(next(iter(there.values())).cell_type, released).hashes
     kept = {}
     for student, mark in prints.items():
         mark.hash_idx = {value: at for value, at in mark.hash_idx.items() if value not in common}
         mark.hashes = set(mark.hash_idx)
         mark.token_coverage = get_token_coverage(mark.hash_idx, WINDOW, len(mark.filtered_code))
-        if mark.token_coverage >= LEAST[there[student].kind]:
+        if mark.token_coverage >= LEAST[there[student].cell_type]:
             kept[student] = mark
     for one, other in itertools.combinations(kept, 2):
         # a quick look first: in a large class nearly all pairs have next to nothing in common
@@ -100,14 +96,14 @@ def _alike(cell: str, there: Mapping[str, Answer], released: str) -> Iterator[Pa
         share = min(1.0, float(max(shares)))
         if share >= SHARE:
             length = round(share * min(kept[one].token_coverage, kept[other].token_coverage))
-            texts = there[one].text, there[other].text
+            texts = there[one].source, there[other].source
             yield Pair(one, other, cell, share, length, *texts)
 
 
-def _fingerprint(answer: Answer) -> CodeFingerprint:
+def _fingerprint(kind: str, text: str) -> CodeFingerprint:
     """Every window counts (no sampling), so the result does not depend on Python's hash seed."""
-    code = answer.kind == "code"
-    text = answer.text if code else " ".join(re.findall(r"\w+", answer.text.casefold()))
+    code = kind == "code"
+    text = text if code else " ".join(re.findall(r"\w+", text.casefold()))
     return CodeFingerprint(
         "answer.py", WINDOW, 1, filter=code, language="python", fp=io.StringIO(text)
     )

@@ -3,7 +3,6 @@
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import jupytext
@@ -31,14 +30,6 @@ HANDED_IN = "handed_in"
 
 MADE_UP = ("demonstration.yaml", "variants.yaml")
 """Made-up answers beside a source, never released either."""
-
-
-@dataclass(frozen=True)
-class Difference:
-    """One file of a release that is not what the sources give."""
-
-    path: Path
-    kind: str  # "missing", "different" or "left over"
 
 
 def source_notebook(source: Path) -> NotebookNode:
@@ -93,12 +84,8 @@ def generate(root: Path, name: str, db_url: str | None = None) -> dict[str, byte
                     f"nbgrader does not take {source.relative_to(root)}: {reason(messages)}."
                     " If older submissions are in the gradebook, move gradebook.db aside."
                 ) from error
-        released = stage / config.CourseDirectory.release_directory / name
-        return {
-            str(path.relative_to(released)): path.read_bytes()
-            for path in sorted(released.rglob("*"))
-            if path.is_file()
-        }
+        released = _files_below(stage / config.CourseDirectory.release_directory / name)
+        return {file: path.read_bytes() for file, path in released.items()}
 
 
 def release(root: Path, names: list[str]) -> list[Path]:
@@ -115,26 +102,26 @@ def release(root: Path, names: list[str]) -> list[Path]:
     return written
 
 
-def differences(root: Path, names: list[str]) -> list[Difference]:
-    """What in exercises/ is not what solutions/ gives; empty when they are in step."""
-    differing = []
+def differences(root: Path, names: list[str]) -> dict[Path, str]:
+    """What in exercises/ is not what solutions/ gives; empty when they are in step.
+
+    Returns:
+        file -> "missing", "different" or "left over".
+    """
+    differing = {}
     for name in names or assignment_names(root):
         folder = root / "exercises" / name
         files, present = generate(root, name), _present(folder)
         for file, data in files.items():
             if file not in present:
-                differing.append(Difference(folder / file, "missing"))
+                differing[folder / file] = "missing"
             elif (folder / file).read_bytes() != data:
-                differing.append(Difference(folder / file, "different"))
-        superfluous = sorted(present - files.keys())
-        differing += [Difference(folder / old, "left over") for old in superfluous]
+                differing[folder / file] = "different"
+        differing |= {folder / old: "left over" for old in sorted(present - files.keys())}
     if not names:
         known = assignment_names(root)
-        differing += [
-            Difference(path, "left over")
-            for path in sorted((root / "exercises").glob("*"))
-            if path.name not in known
-        ]
+        folders = sorted((root / "exercises").glob("*"))
+        differing |= {path: "left over" for path in folders if path.name not in known}
     return differing
 
 
@@ -145,12 +132,10 @@ def data_files(source: Path) -> dict[str, Path]:
         names relative to the notebook -> paths.
     """
     return {
-        path.relative_to(source.parent).as_posix(): path
-        for path in sorted(source.parent.rglob("*"))
-        if path.is_file()
-        and path.suffix not in {".md", ".ipynb", ".pyc"}
+        name: path
+        for name, path in _files_below(source.parent).items()
+        if path.suffix not in {".md", ".ipynb", ".pyc"}
         and path.name not in MADE_UP
-        and ".ipynb_checkpoints" not in path.parts
         and not path.is_relative_to(source.parent / HANDED_IN)
     }
 
@@ -177,20 +162,19 @@ def handed_in(source: Path) -> dict[str, Path]:
     Returns:
         names relative to the notebook -> paths.
     """
-    folder = source.parent / HANDED_IN
-    return {
-        path.relative_to(folder).as_posix(): path
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
+    return _files_below(source.parent / HANDED_IN)
 
 
 def _present(folder: Path) -> set[str]:
     """The files of a release; what somebody made there to hand in is not part of it."""
+    made = folder / inspection.FOLDER
+    return {name for name, path in _files_below(folder).items() if not path.is_relative_to(made)}
+
+
+def _files_below(folder: Path) -> dict[str, Path]:
+    """Relative name -> path, without what Jupyter keeps for itself."""
     return {
-        str(path.relative_to(folder))
-        for path in folder.rglob("*")
-        if path.is_file()
-        and ".ipynb_checkpoints" not in path.parts
-        and not path.is_relative_to(folder / inspection.FOLDER)
+        path.relative_to(folder).as_posix(): path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and ".ipynb_checkpoints" not in path.parts
     }

@@ -7,7 +7,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from course_lib.errors import CourseError
-from course_lib.grading.intake.roster import Platform, enrol, read_roster, remember, remembered
+from course_lib.grading.intake.roster import Platform, enrol, read_roster
 from course_lib.grading.sources.project import db_url, nbgrader_messages
 
 CANVAS = """\
@@ -43,10 +43,10 @@ def test_canvas_gradebook(tmp_path: Path) -> None:
         "ada@uni.example",
         "1042",
     )
-    assert roster.by_number("1043") is emilie
-    assert roster.by_name("lovelaceada") is roster.by_name("ADA Lovelace") is ada
-    assert roster.by_name("Emilie Du-Chatelet") is emilie
-    assert roster.by_name("nobody") is None
+    assert roster.find("1043", "nobody") is emilie
+    assert roster.find("", "lovelaceada") is roster.find("7", "ADA Lovelace") is ada
+    assert roster.find("", "Emilie Du-Chatelet") is emilie
+    assert roster.find("", "nobody") is None
 
 
 def test_moodle_worksheet_knows_when(tmp_path: Path) -> None:
@@ -79,13 +79,7 @@ def test_a_list_that_will_not_do_is_refused(tmp_path: Path, text: str, said: str
 
 
 def test_names_and_addresses_reach_the_gradebook(tmp_path: Path) -> None:
-    path = written(tmp_path, CANVAS)
-    enrol(read_roster(path), db_url(tmp_path), "looking_back")
+    enrol(read_roster(written(tmp_path, CANVAS)), db_url(tmp_path), "looking_back")
     with nbgrader_messages(), Gradebook(db_url(tmp_path)) as gradebook:
         ada = gradebook.find_student("ada@uni.example")
         assert (ada.first_name, ada.last_name, ada.lms_user_id) == ("Ada", "Lovelace", "1042")
-    assert remembered(tmp_path, "attention_by_hand") is None
-    remember(path, tmp_path, "attention_by_hand")
-    kept = remembered(tmp_path, "attention_by_hand")
-    assert kept is not None
-    assert kept.read_bytes() == path.read_bytes()

@@ -4,7 +4,10 @@ import os
 import subprocess
 import sys
 
-from course_lib.grading.reporting.similarity import Answer, pairs
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+from course_lib.grading.reporting.similarity import pairs
 
 GIVEN = '''def attention(s, hs, mask=None):
     """Returns context and weights. Mind the shapes: hs is (B, T, d), mask is (B, T)."""
@@ -32,9 +35,9 @@ def renamed(code: str) -> str:
     return f"# all my own work\n{code}"
 
 
-def answers(*codes: str) -> dict[str, dict[str, Answer]]:
+def answers(*codes: str) -> dict[str, dict[str, NotebookNode]]:
     return {
-        f"student{place}": {"f": Answer("code", GIVEN + code)} for place, code in enumerate(codes)
+        f"student{place}": {"f": new_code_cell(GIVEN + code)} for place, code in enumerate(codes)
     }
 
 
@@ -53,7 +56,7 @@ def test_what_was_given_out_is_no_sign() -> None:
     assert found("", "    pass\n", *OWN) == []
     given = GIVEN + COPIED
     there = {
-        student: {"f": Answer("code", f"{given}    return {code}\n")}
+        student: {"f": new_code_cell(f"{given}    return {code}\n")}
         for student, code in (("ada", "energies"), ("bela", "mask, hs"))
     }
     assert pairs(there, {"f": given}) == []
@@ -76,19 +79,20 @@ def test_copied_prose_is_found_whatever_its_capitals_and_stops() -> None:
     )
     other = "Nothing here is about likeness. A larger component always gives a larger energy, so"
     there = {
-        "ada": {"why": Answer("markdown", text)},
-        "bela": {"why": Answer("markdown", text.upper().replace(",", " -"))},
-        "cyd": {"why": Answer("markdown", other * 2)},
+        "ada": {"why": new_markdown_cell(text)},
+        "bela": {"why": new_markdown_cell(text.upper().replace(",", " -"))},
+        "cyd": {"why": new_markdown_cell(other * 2)},
     }
     assert [(p.one, p.other) for p in pairs(there, {"why": "YOUR ANSWER"})] == [("ada", "bela")]
 
 
 def test_the_share_does_not_depend_on_pythons_hash_seed() -> None:
     altered = COPIED.replace("float((a * b).sum())", "torch.dot(a, b).exp().item() - 4.25 * 3")
-    there = {name: {"f": Answer("code", text)} for name, text in (("a", COPIED), ("b", altered))}
+    there = {name: {"f": new_code_cell(text)} for name, text in (("a", COPIED), ("b", altered))}
     code = (
-        "from course_lib.grading.reporting.similarity import *\n"
-        f"print(pairs({there!r}, {{}})[0].share)"
+        "from nbformat import from_dict\n"
+        "from course_lib.grading.reporting.similarity import pairs\n"
+        f"print(pairs(from_dict({there!r}), {{}})[0].share)"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

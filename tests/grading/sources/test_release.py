@@ -9,7 +9,6 @@ import pytest
 from course_lib.errors import CourseError
 from course_lib.grading.sources.project import assignment_names, source_of
 from course_lib.grading.sources.release import (
-    Difference,
     differences,
     generate,
     release,
@@ -30,7 +29,7 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_release_is_in_step_with_its_source() -> None:
-    assert differences(ROOT, []) == []
+    assert differences(ROOT, []) == {}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -54,15 +53,12 @@ def test_a_difference_is_named_and_a_release_removes_it(course: Path) -> None:
     untouched = notebook.read_bytes()
     notebook.write_bytes(untouched.replace(b"pencil", b"abacus"))
     stray.write_text("energies = ...")
-    assert differences(course, [name]) == [
-        Difference(notebook, "different"),
-        Difference(stray, "left over"),
-    ]
+    assert differences(course, [name]) == {notebook: "different", stray: "left over"}
     release(course, [name])
     assert notebook.read_bytes() == untouched
     assert not stray.exists()
     notebook.unlink()
-    assert differences(course, [name]) == [Difference(notebook, "missing")]
+    assert differences(course, [name]) == {notebook: "missing"}
 
 
 def test_a_source_nbgrader_does_not_take_is_a_plain_mistake(course: Path) -> None:

@@ -36,17 +36,6 @@ class Row:
     comment: Markup | None
 
 
-@dataclass(frozen=True)
-class Block:
-    """A cell of the notebook, ready to be shown."""
-
-    kind: str  # "text", "code", "answer" or "test"
-    row: Row | None
-    body: Markup
-    outputs: list[Markup]
-    comment: Markup | None
-
-
 class Marks(GetGrades):
     """nbgrader's step that puts the points into the notebook, and whether a person has to read."""
 
@@ -137,34 +126,28 @@ def _shown(notebook: NotebookNode) -> list[NotebookNode]:
     return cells
 
 
-def _block(cell: NotebookNode, rows: dict[str, Row]) -> Block:
+def _block(cell: NotebookNode, rows: dict[str, Row]) -> dict[str, Any]:
+    """What the template says of a cell: "text", "code", "answer" or "test"."""
     part = grade_id(cell)
     row = rows.get(part) if part and is_grade(cell) else None
     answer = is_solution(cell)
     if cell.cell_type == "code":
         kind = "answer" if answer else "test" if row else "code"
-        body = _code(cell.source)
+        body = markup.code(cell.source)
     else:
         kind = "answer" if answer else "text"
         pasted = cell.get("attachments")
-        body = (
-            markup.markdown(cell.source, shift=2, pasted=pasted) if pasted else _text(cell.source)
-        )
-    return Block(
-        kind=kind,
-        row=row,
-        body=body,
-        outputs=[] if kind == "test" else markup.outputs(cell),
-        comment=_comment(cell) if answer else None,
-    )
+        body = markup.markdown(cell.source, 2, pasted) if pasted else _text(cell.source)
+    return {
+        "kind": kind,
+        "row": row,
+        "body": body,
+        "outputs": [] if kind == "test" else markup.outputs(cell),
+        "comment": _comment(cell) if answer else None,
+    }
 
 
 # Most of a notebook is the same in a whole class.
-@functools.lru_cache(maxsize=256)
-def _code(source: str) -> Markup:
-    return markup.code(source)
-
-
 @functools.lru_cache(maxsize=256)
 def _text(source: str) -> Markup:
     return markup.markdown(source, shift=2)

@@ -1,5 +1,6 @@
 """What somebody wrote, as HTML that can do no harm."""
 
+import functools
 import html
 import re
 import secrets
@@ -117,6 +118,7 @@ def clean(text: str) -> str:
     return str(_CLEANER.clean(_DROPPED.sub("", text)))
 
 
+@functools.lru_cache(maxsize=256)  # most of a notebook is the same in a whole class
 def code(source: str) -> Markup:
     """Python, in colours."""
     shown = source[:LONGEST_TEXT]

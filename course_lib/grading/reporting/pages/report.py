@@ -18,13 +18,6 @@ MOST_PAIRS = 100
 """Of answers that resemble each other; `--json` has all of them."""
 
 
-def write_report(shown: Overview, folder: Path) -> Path:
-    """Write the report of a class into a folder; the page's path."""
-    page = folder / PAGE
-    write_atomically(page, report(shown, folder, datetime.now().astimezone()))
-    return page
-
-
 def ranges(scores: list[float], points: float) -> list[tuple[float, float, int]]:
     """How many students reached how many points: at most 12 ranges, as (from, to, students)."""
     bins = min(max(round(points), 1), 12)
@@ -32,15 +25,15 @@ def ranges(scores: list[float], points: float) -> list[tuple[float, float, int]]
     return list(zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True))
 
 
-def report(shown: Overview, folder: Path, when: datetime) -> str:
-    """The page; links to feedback are relative to `folder`."""
+def write_report(shown: Overview, folder: Path) -> Path:
+    """Write the report of a class into a folder; the page's path. Its links are relative to it."""
     reports = shown.result.reports
     scores = [report.score for report in reports]
     points = max((report.points for report in reports), default=0.0)
-    return render(
+    text = render(
         *("course_lib.grading.reporting", "pages", "report.html.j2"),
         shown=shown,
-        when=f"{when:%Y-%m-%d %H:%M}",
+        when=f"{datetime.now():%Y-%m-%d %H:%M}",
         points=points,
         mean=mean(scores) if scores else 0.0,
         median=median(scores) if scores else 0.0,
@@ -57,5 +50,6 @@ def report(shown: Overview, folder: Path, when: datetime) -> str:
         share=round(100 * similarity.SHARE),
         least=similarity.LEAST,
         common=round(100 * similarity.COMMON),
-        window=similarity.WINDOW,
     )
+    write_atomically(folder / PAGE, text)
+    return folder / PAGE
