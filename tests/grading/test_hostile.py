@@ -9,7 +9,7 @@ import html
 import json
 import re
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +18,6 @@ import psutil
 import pytest
 import yaml
 from bs4 import BeautifulSoup
-from nbformat import NotebookNode
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
@@ -32,6 +31,7 @@ from course_lib.grading.running.classroom import ClassReport, Report, grade_clas
 from course_lib.grading.sources.project import source_of
 from course_lib.grading.sources.release import source_notebook
 from tests.conftest import ROOT
+from tests.grading.tiny import cell_of
 
 NAME = "attention_by_hand"
 SOURCE = source_notebook(source_of(ROOT, NAME))
@@ -85,13 +85,6 @@ def hand_in(attack: Attack, submitted: Path) -> None:
     path = folder / f"{NAME}.ipynb"
     notebook = answered(attack, SOURCE, RELEASED)
 
-    def cell(grade_id: str) -> NotebookNode:
-        return next(
-            one
-            for one in notebook.cells
-            if one.get("metadata", {}).get("nbgrader", {}).get("grade_id") == grade_id
-        )
-
     def filled(code: str) -> str:
         places = {"course": str(ROOT), "place": str(submitted.parent), "sleep": LEFT_BEHIND}
         for word, place in places.items():
@@ -102,7 +95,8 @@ def hand_in(attack: Attack, submitted: Path) -> None:
         each.source = filled(each.source)
     before = copy.deepcopy(notebook)
     path.write_text(json.dumps(notebook))
-    known = {"folder": folder, "path": path, "notebook": notebook, "cell": cell, "copy": copy}
+    known = {"folder": folder, "path": path, "notebook": notebook, "copy": copy}
+    known["cell"] = partial(cell_of, notebook)
     exec(filled(attack.files), known)
     if notebook != before:
         path.write_text(json.dumps(notebook))

@@ -3,11 +3,19 @@
 import shutil
 from pathlib import Path
 
+from nbformat import NotebookNode
+
+from course_lib.grading.sources.marked_cells import grade_id
 from tests.conftest import ROOT
 
 NAME = "tiny"
 COMMON = "schema_version: 3, task: false"
 PARAGRAPH = '"locked": false, "solution": true, "grade": true, "grade_id": "why", "points": 3'
+
+
+def cell_of(notebook: NotebookNode, name: str) -> NotebookNode:
+    """The cell of this grade id."""
+    return next(cell for cell in notebook.cells if grade_id(cell) == name)
 
 
 def write_course(folder: Path, answer: str, test: str) -> None:

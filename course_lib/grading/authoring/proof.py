@@ -140,8 +140,7 @@ def prove(root: Path, name: str) -> dict[str, Lost]:
     with tempfile.TemporaryDirectory(prefix="proof-") as folder:
         runner = _Runner(name, source_notebook(source), Path(folder))
         copy_files(data_files(source) | handed_in(source), runner.work)
-        runner.go([way.student for way in ways(root, name)])
-        return runner.results()
+        return runner.go([way.student for way in ways(root, name)])
 
 
 def table(root: Path, name: str, lost: dict[str, Lost]) -> dict[str, Any]:
@@ -179,14 +178,16 @@ class _Runner:
         self.work, self.reports = folder / "work", folder / "reports"
         self.work.mkdir()
         self.reports.mkdir()
-        self.children: dict[int, str] = {}
+        self.children: set[int] = set()
         self.started: dict[str, list[str]] = {}
 
-    def go(self, students: list[Student]) -> None:
+    def go(self, students: list[Student]) -> dict[str, Lost]:
         """Run everything, as many at a time as there are cores.
 
         A child is forked where its student's notebook first differs from the reference's; at the
         top, if other files or another name come with it.
+
+        Returns what the children reported, in the order they were started in.
         """
         torch.set_num_threads(1)  # a process with several threads must not be forked
         os.chdir(self.work)
@@ -202,6 +203,7 @@ class _Runner:
                 execute(cell, namespace)
         while self.children:
             self._wait()
+        return {name: self._reported(name, parts) for name, parts in self.started.items()}
 
     def _placed(
         self, student: Student, cells: list[NotebookNode]
@@ -209,33 +211,24 @@ class _Runner:
         """Where a student's notebook begins to be another, the student, and the notebook."""
         student = replace(student, owner=student.owner or REFERENCE.id)
         own = answered(student, self.source, self.source).cells
-        different = [
-            n
-            for n, (one, other) in enumerate(zip(own, cells, strict=True))
-            if one.source != other.source
-        ]
-        return (0 if _brings_more(student) else min(different, default=0)), student, own
+        same = [one.source == other.source for one, other in zip(own, cells, strict=True)]
+        first = 0 if _brings_more(student) or all(same) else same.index(False)
+        return first, student, own
 
-    def results(self) -> dict[str, Lost]:
-        """What the children reported, in the order they were started in."""
-        lost = {}
-        for name, parts in self.started.items():
-            lines = (self.reports / name).read_text().splitlines()
-            reported = dict(map(json.loads, lines))
-            ended = "Ended: the process did not live to run this."
-            messages = {part: reported.get(part, ended) for part in parts}
-            lost[name] = {part: text for part, text in messages.items() if text is not None}
-        return lost
+    def _reported(self, name: str, parts: list[str]) -> Lost:
+        """Which of the parts a child was to run it says are lost, or did not live to run."""
+        messages = dict.fromkeys(parts, "Ended: the process did not live to run this.")
+        messages |= map(json.loads, (self.reports / name).read_text().splitlines())
+        return {part: text for part, text in messages.items() if text is not None}
 
     def _fork(self, student: Student, cells: list[NotebookNode], namespace: dict[str, Any]) -> None:
         while len(self.children) >= (os.cpu_count() or 1):
             self._wait()
         self.started[student.name] = [part for cell in cells if (part := _part_id(cell))]
         child = os.fork()
-        if child:
-            self.children[child] = student.name
-        else:
+        if not child:
             self._run(student, cells, namespace)
+        self.children.add(child)
 
     def _run(
         self, student: Student, cells: list[NotebookNode], namespace: dict[str, Any]
@@ -265,8 +258,7 @@ class _Runner:
         os._exit(0)
 
     def _wait(self) -> None:
-        child, _ = os.wait()
-        self.children.pop(child, None)
+        self.children.discard(os.wait()[0])
 
 
 def _brings_more(student: Student) -> bool:

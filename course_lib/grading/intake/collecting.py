@@ -16,7 +16,7 @@ from pathlib import Path
 
 from course_lib.errors import CourseError
 from course_lib.grading.intake.archives import BadArchive, Limits, extract
-from course_lib.grading.intake.roster import Person, Platform, Roster, fit, plain
+from course_lib.grading.intake.roster import Person, Roster, fit, plain
 from course_lib.grading.intake.staging import COLLECTED
 from course_lib.grading.wording import visible
 
@@ -113,8 +113,8 @@ def _files(
             continue
         relative = path.relative_to(unpacked).as_posix()
         # Canvas first: what comes after its numbers is the student's, and may look like Moodle's
-        canvas = None if platform is Platform.moodle else _CANVAS.fullmatch(relative)
-        moodle = None if platform is Platform.canvas else _MOODLE.fullmatch(relative)
+        canvas = None if platform == "Moodle" else _CANVAS.fullmatch(relative)
+        moodle = None if platform == "Canvas" else _MOODLE.fullmatch(relative)
         match = canvas or moodle
         if match is None or not match["original"] or (not canvas and match["kind"] != "file"):
             continue

@@ -9,7 +9,7 @@ import json
 import math
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 from nbgrader.api import Gradebook, MissingEntry
@@ -103,13 +103,13 @@ def says_a_time(path: Path) -> bool:
 
 def delay(seconds: float) -> str:
     """A delay in words: "26 hours late"."""
-    span = timedelta(seconds=round(seconds))
-    minutes = span // timedelta(minutes=1)
-    if minutes < 120:
-        return f"{max(minutes, 1)} minute{'' if minutes <= 1 else 's'} late"
-    if minutes < 48 * 60:
-        return f"{minutes // 60} hours late"
-    return f"{span.days} days and {span.seconds // 3600} hours late"
+    minutes = max(round(seconds) // 60, 1)
+    hours = minutes // 60
+    if hours < 2:
+        return f"{minutes} minute{'' if minutes == 1 else 's'} late"
+    if hours < 48:
+        return f"{hours} hours late"
+    return f"{hours // 24} days and {hours % 24} hours late"
 
 
 def set_policy(root: Path, place: Path, name: str, due: str | None, rule: str | None) -> None:

@@ -12,8 +12,8 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 from dateutil import parser as dates
 from nbgrader.api import Gradebook
@@ -22,12 +22,8 @@ from course_lib.errors import CourseError
 from course_lib.grading.intake.staging import unusable
 from course_lib.grading.sources.project import nbgrader_messages
 
-
-class Platform(StrEnum):
-    """Where a list comes from."""
-
-    canvas = "Canvas"
-    moodle = "Moodle"
+Platform = Literal["Canvas", "Moodle"]
+"""Where a list comes from."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +77,9 @@ def read_roster(path: Path) -> Roster:
     header, rows = _table(path)
     known = {name.casefold() for name in header}
     if {"student", "id"} <= known:
-        platform = Platform.canvas
+        platform: Platform = "Canvas"
     elif "email address" in known or "identifier" in known:
-        platform = Platform.moodle
+        platform = "Moodle"
     else:
         raise CourseError(
             f"{path} is no roster: neither Canvas' columns (Student, ID) nor Moodle's (Identifier,"
@@ -144,7 +140,7 @@ def _table(path: Path) -> tuple[list[str], list[dict[str, str]]]:
 
 def _person(platform: Platform, row: dict[str, str]) -> Person | None:
     cells = {name.casefold(): row[name].strip() for name in row if name}
-    if platform is Platform.canvas:
+    if platform == "Canvas":
         number, name = cells["id"], cells["student"]
         if not number.isdigit() or name in {"Student, Test", "Test Student"}:
             return None  # "Points Possible" and the like

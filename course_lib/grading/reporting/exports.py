@@ -41,7 +41,7 @@ def for_canvas(result: ClassReport, roster: Roster, title: str) -> str:
     Raises:
         CourseError: the roster is not from Canvas.
     """
-    _need(roster, Platform.canvas)
+    _need(roster, "Canvas")
     wanted = {plain(result.assignment), plain(title)}
     column = next(
         (name for name in roster.header if plain(re.sub(r"\s*\(\d+\)$", "", name)) in wanted),
@@ -65,7 +65,7 @@ def for_moodle(result: ClassReport, roster: Roster) -> str:
     Raises:
         CourseError: the roster is not from Moodle.
     """
-    _need(roster, Platform.moodle)
+    _need(roster, "Moodle")
     header = list(roster.header)
     if "identifier" not in {name.casefold() for name in header}:
         known = {"id number", "username", "email address"}
@@ -111,10 +111,8 @@ def _graded(result: ClassReport, roster: Roster) -> list[tuple[Person, Report]]:
 
 
 def _need(roster: Roster, platform: Platform) -> None:
-    if roster.platform is not platform:
-        raise CourseError(
-            f"The roster is {roster.platform.value}'s. Give {platform.value}'s with --roster."
-        )
+    if roster.platform != platform:
+        raise CourseError(f"The roster is {roster.platform}'s. Give {platform}'s with --roster.")
 
 
 def _written(header: list[str], rows: Iterable[Mapping[str, str]]) -> str:

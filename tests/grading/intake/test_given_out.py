@@ -12,7 +12,7 @@ from course_lib.grading.running.submission import Job, grade
 from course_lib.grading.sandbox import walls
 from course_lib.grading.sources.project import db_url
 from course_lib.grading.sources.release import generate, release
-from tests.grading.tiny import NAME, write_course
+from tests.grading.tiny import NAME, cell_of, write_course
 
 Folder = Callable[..., dict[str, Path]]
 
@@ -80,8 +80,7 @@ def test_a_notebook_is_graded_with_the_files_of_its_release(tmp_path: Path, boxe
     notebook = generate(tmp_path, NAME, db_url(place))[f"{NAME}.ipynb"].decode()
     assert {path.name for path in release(tmp_path, [NAME])} == {f"{NAME}.ipynb", "first.txt"}
     answered = nbformat.reads(notebook, as_version=4)
-    cell = next(c for c in answered.cells if c.metadata.get("nbgrader", {}).get("solution"))
-    cell.source = reading
+    cell_of(answered, "part_answer").source = reading
     nbformat.write(answered, handed_in / f"{NAME}.ipynb")
     outcome = grade(Job(tmp_path, place, handed_in, "ada", NAME, notebook, boxed))
     assert outcome.graded

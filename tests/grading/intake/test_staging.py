@@ -1,6 +1,7 @@
 """Whatever a student's folder holds, nbgrader sees one well-formed notebook.
 
-Common mishaps (no notebook, two, links, moved and copied cells) are graded in `test_hostile.py`.
+Common mishaps (no notebook, two, old formats, links, moved and copied cells) are graded in
+`test_hostile.py`.
 """
 
 import copy
@@ -19,6 +20,7 @@ from course_lib.errors import CourseError
 from course_lib.grading.intake.staging import find_students, repair, stage, unusable
 from course_lib.grading.running.journal import key_of
 from tests.conftest import ROOT
+from tests.grading.tiny import cell_of
 
 NAME = "attention_by_hand"
 RELEASED = nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version=4)
@@ -27,14 +29,6 @@ RELEASED = nbformat.read(ROOT / "exercises" / NAME / f"{NAME}.ipynb", as_version
 def ids(notebook: NotebookNode) -> list[str]:
     found = (cell.metadata.get("nbgrader", {}).get("grade_id") for cell in notebook.cells)
     return [grade_id for grade_id in found if grade_id]
-
-
-def cell_of(notebook: NotebookNode, grade_id: str) -> NotebookNode:
-    return next(
-        cell
-        for cell in notebook.cells
-        if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id
-    )
 
 
 def submission() -> NotebookNode:
@@ -49,19 +43,18 @@ def test_an_honest_submission_is_left_as_it_is() -> None:
     assert repaired == submission()
 
 
-def test_any_deleted_cell_comes_back_in_its_place() -> None:
-    for grade_id in ids(RELEASED):
+def test_deleted_cells_come_back_in_their_places_one_or_all() -> None:
+    for deleted in (*([name] for name in ids(RELEASED)), ids(RELEASED)):
         notebook = submission()
-        notebook.cells.remove(cell_of(notebook, grade_id))
+        for grade_id in deleted:
+            notebook.cells.remove(cell_of(notebook, grade_id))
         repaired, remarks = repair(notebook, RELEASED)
         assert ids(repaired) == ids(RELEASED)
-        assert cell_of(repaired, grade_id).source == cell_of(RELEASED, grade_id).source
-        assert remarks == [f"The cell {grade_id} was missing; it was put back as released."]
-
-
-def test_all_cells_come_back_to_an_empty_notebook() -> None:
-    repaired, _ = repair(nbformat.v4.new_notebook(), RELEASED)
-    assert ids(repaired) == ids(RELEASED)
+        for grade_id in deleted:
+            assert cell_of(repaired, grade_id).source == cell_of(RELEASED, grade_id).source
+        assert remarks == [
+            f"The cell {name} was missing; it was put back as released." for name in deleted
+        ]
 
 
 def test_tests_points_and_locks_are_the_released_ones() -> None:
@@ -146,17 +139,6 @@ def test_a_link_is_no_notebook(folder: Path, tmp_path: Path) -> None:
     assert "not a plain file" in remarks[0]
 
 
-def test_old_notebooks_without_cell_ids_are_taken(folder: Path, tmp_path: Path) -> None:
-    old = json.loads(nbformat.writes(submission()))
-    old["nbformat_minor"] = 2
-    for cell in old["cells"]:
-        del cell["id"]
-    (folder / f"{NAME}.ipynb").write_text(json.dumps(old))
-    found, remarks, _ = staged(folder, tmp_path)
-    assert found
-    assert remarks == []
-
-
 def test_who_has_handed_in_is_read_from_the_folders(tmp_path: Path) -> None:
     for student, what in (("bea", NAME), ("ada", NAME), ("cem", "another"), (".trash", NAME)):
         (tmp_path / student / what).mkdir(parents=True)
@@ -187,27 +169,20 @@ def test_a_test_turned_into_text_is_a_test_again(folder: Path, tmp_path: Path) -
     assert len(remarks) == 3
 
 
-def test_notebooks_in_old_formats_and_other_encodings_are_read(
-    folder: Path, tmp_path: Path
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_notebooks_without_cell_ids_and_in_other_encodings_are_read(
+    folder: Path, tmp_path: Path, encoding: str
 ) -> None:
-    old = nbformat.convert(submission(), 3)
-    path = folder / f"{NAME}.ipynb"
-    path.write_text(json.dumps(old))
+    old = json.loads(nbformat.writes(submission()))
+    old["nbformat_minor"] = 2
+    for cell in old["cells"]:
+        del cell["id"]
+    text = json.dumps(old, ensure_ascii=False).replace("winner = 2", "winner = 2  # größer")
+    (folder / f"{NAME}.ipynb").write_bytes(text.encode(encoding))
     found, remarks, notebook = staged(folder, tmp_path)
     assert found
-    assert "nbformat 3" in remarks[0]
-    assert cell_of(notebook, "winner_answer").source == "winner = 2"
-    for encoding, said in (("utf-8-sig", None), ("utf-16", "utf-16"), ("latin-1", None)):
-        (tmp_path / "staged").rename(tmp_path / f"before {encoding}")
-        changed = submission()
-        cell_of(changed, "winner_answer").source = "winner = 2  # größer"
-        path.write_bytes(json.dumps(changed, ensure_ascii=False).encode(encoding))
-        found, remarks, notebook = staged(folder, tmp_path)
-        assert found is (encoding != "latin-1")
-        if said:
-            assert said in remarks[0]
-        if found:
-            assert "größer" in cell_of(notebook, "winner_answer").source
+    assert ["utf-16" in remark for remark in remarks] == [True] * (encoding == "utf-16")
+    assert "größer" in cell_of(notebook, "winner_answer").source
 
 
 def test_raw_cells_are_shown_as_text(folder: Path, tmp_path: Path) -> None:

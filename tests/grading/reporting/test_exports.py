@@ -1,4 +1,4 @@
-"""The columns each platform reads, with everybody's own points, and no formulas."""
+"""Points for people and platforms: everybody's own, in the columns each reads, and no formulas."""
 
 import csv
 import io
@@ -9,6 +9,7 @@ import pytest
 from course_lib.errors import CourseError
 from course_lib.grading.intake.roster import Roster, read_roster
 from course_lib.grading.reporting.exports import as_csv, for_canvas, for_moodle, missing_from
+from course_lib.grading.reporting.reports import as_table
 from course_lib.grading.running.classroom import ClassReport, Mark, Report
 
 CANVAS = """\
@@ -29,13 +30,14 @@ PARTICIPANTS = "First name,Last name,Email address,Groups\nAda,Lovelace,ada,\n"
 def result() -> ClassReport:
     def report(student: str, score: float, deducted: float = 0.0) -> Report:
         marks = [
-            Mark("energies", score, 22.0, True, False, False),
+            Mark("energies_negated", score, 22.0, True, False, False),
             Mark("why", None, 3.0, False, True, False),
         ]
         late = 90000 if deducted else 0
         return Report(student, True, marks, ["＝1+1"], 1.0, None, late, deducted)
 
     reports = [report("ada", 20.5, 2.05), report("emmy", 22.0), report("@stranger", 0.0)]
+    reports.append(Report("nobody", False, [], ["It could not be graded."], 0.1, None))
     return ClassReport("attention_by_hand", Path("/class"), "bwrap", reports)
 
 
@@ -48,6 +50,21 @@ def rows(text: str) -> list[list[str]]:
     return list(csv.reader(io.StringIO(text)))
 
 
+def test_the_table_has_a_line_a_student_and_says_what_is_still_to_read() -> None:
+    table = as_table(result())
+    assert [line.split() for line in table.splitlines() if not line.startswith("--")][:7] == [
+        ["student", "energies", "why", "total"],
+        ["negated"],
+        ["/22", "/3", "/25"],
+        ["ada", "20.5", "read", "18.45"],
+        ["emmy", "22", "read", "22"],
+        ["@stranger", "0", "read", "0"],
+        ["nobody", "-", "-", "-"],
+    ]
+    assert "ada: 25 hours late, 2.05 points taken away." in table
+    assert "nobody: It could not be graded." in table
+
+
 def test_canvas_gets_its_own_columns_and_the_points_after_deduction(tmp_path: Path) -> None:
     made = rows(for_canvas(result(), roster(tmp_path, CANVAS), "Attention by hand"))
     assert made == [
@@ -56,7 +73,7 @@ def test_canvas_gets_its_own_columns_and_the_points_after_deduction(tmp_path: Pa
         ["'=Lovelace, Ada", "1042", "S17", "ada", "A", "18.45"],
         ["Noether, Emmy", "1043", "", "emmy", "A", "22"],
     ]
-    assert missing_from(result(), roster(tmp_path, CANVAS)) == ["@stranger"]
+    assert missing_from(result(), roster(tmp_path, CANVAS)) == ["@stranger", "nobody"]
 
 
 def test_an_assignment_canvas_does_not_know_gets_a_column_of_its_own(tmp_path: Path) -> None:
@@ -72,7 +89,7 @@ def test_moodles_worksheet_comes_back_filled_in(tmp_path: Path) -> None:
     assert made[0] == WORKSHEET.split("\n")[0].split(",")
     ada, emmy = made[1:]
     assert ada[:5] == ["Participant 501", "Ada Lovelace", "ada", "Submitted", "18.45"]
-    assert ada[6] == "energies: 20.5 of 22; why: to be read of 3; 25 hours late: -2.05"
+    assert ada[6] == "energies_negated: 20.5 of 22; why: to be read of 3; 25 hours late: -2.05"
     assert emmy[1] == "'=Emmy Noether"
     assert emmy[4] == "22"
 

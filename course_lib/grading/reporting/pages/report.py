@@ -13,7 +13,6 @@ from course_lib.grading.intake.late import delay
 from course_lib.grading.reporting import similarity
 from course_lib.grading.reporting.overview import Overview
 
-PAGE = "index.html"
 MOST_PAIRS = 100
 """Of answers that resemble each other; `--json` has all of them."""
 
@@ -51,5 +50,6 @@ def write_report(shown: Overview, folder: Path) -> Path:
         least=similarity.LEAST,
         common=round(100 * similarity.COMMON),
     )
-    write_atomically(folder / PAGE, text)
-    return folder / PAGE
+    page = folder / "index.html"
+    write_atomically(page, text)
+    return page

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from nbformat import NotebookNode
 from nbformat.v4 import new_markdown_cell, new_output
 from nbgrader.api import Gradebook
 from nbgrader.converters import GenerateFeedback
@@ -21,13 +20,10 @@ from course_lib.grading.sources.project import (
 )
 from course_lib.grading.sources.release import generate, source_notebook
 from tests.conftest import ROOT
+from tests.grading.tiny import cell_of
 
 NAME = "attention_by_hand"
 SPY = "https://example.org/spy"
-
-
-def cell_of(notebook: NotebookNode, name: str) -> NotebookNode:
-    return next(cell for cell in notebook.cells if grade_id(cell) == name)
 
 
 @pytest.fixture(scope="module")
