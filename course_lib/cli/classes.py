@@ -258,7 +258,8 @@ def _publish(
     tables: Tables,
 ) -> None:
     """Write the report and the tables that were asked for, and print the marks."""
-    from course_lib.grading.reporting import formgrader, reports
+    from course_lib.grading.reporting import formgrader
+    from course_lib.grading.reporting import tables as points
     from course_lib.grading.reporting.overview import overview, under_pseudonyms
     from course_lib.grading.reporting.pages.report import write_report
 
@@ -270,11 +271,11 @@ def _publish(
     formgrader.prepare(root, result.place)
     _export(shown, known, tables)
     if as_json:
-        printed = reports.as_json(shown.result) | {"report": str(page)}
-        printed["similar"] = reports.similar(shown.pairs)
+        printed = points.as_json(shown.result) | {"report": str(page)}
+        printed["similar"] = points.similar(shown.pairs)
         typer.echo(json.dumps(printed, indent=2))
         return
-    typer.echo(f"{reports.as_table(shown.result)}\n")
+    typer.echo(f"{points.as_table(shown.result)}\n")
     marking = f"cd {result.place} && jupyter lab   (Nbgrader > Formgrader)"
     for what, place in (
         ("The class, in a browser", page),
@@ -301,18 +302,18 @@ def _roster(given: Path | None, submitted: Path, name: str) -> "Roster":
 def _export(shown: "Overview", roster: "Roster | None", tables: Tables) -> None:
     """Write the points for a spreadsheet and for the platforms, and say who is missing there."""
     from course_lib.files import write_atomically
-    from course_lib.grading.reporting import exports
+    from course_lib.grading.reporting import tables as points
 
     result, (plain, canvas, moodle) = shown.result, tables
     if plain is not None:
-        write_atomically(plain, exports.as_csv(result))
+        write_atomically(plain, points.as_csv(result))
     if roster is None:
         return
     if canvas is not None:
-        write_atomically(canvas, exports.for_canvas(result, roster, shown.title))
+        write_atomically(canvas, points.for_canvas(result, roster, shown.title))
     if moodle is not None:
-        write_atomically(moodle, exports.for_moodle(result, roster))
-    missing = exports.missing_from(result, roster)
+        write_atomically(moodle, points.for_moodle(result, roster))
+    missing = points.missing_from(result, roster)
     if missing:
         typer.echo(f"Not in the roster, so not exported: {', '.join(missing)}.", err=True)
     waiting = sum(any(mark.to_read for mark in one.marks) for one in result.reports)

@@ -103,11 +103,10 @@ def read_class(root: Path, name: str) -> list[Student]:
     Raises:
         CourseError: it has none, or it names a cell or part the assignment does not have.
     """
-    source = source_of(root, name)
-    path = source.parent / DEMONSTRATION
+    path = source_of(root, name).parent / DEMONSTRATION
     if not path.is_file():
         raise CourseError(f"{name} has no demonstration class. Write one in {path}.")
-    return _of_this(path, entries(path), source_notebook(source)).students
+    return _of_this(path).students
 
 
 def read_variants(root: Path, name: str) -> MadeUp:
@@ -117,11 +116,10 @@ def read_variants(root: Path, name: str) -> MadeUp:
         CourseError: it has none, one answers no cell or several, or one names a cell or part the
             assignment does not have.
     """
-    source = source_of(root, name)
-    path = source.parent / VARIANTS
+    path = source_of(root, name).parent / VARIANTS
     if not path.is_file():
         raise CourseError(f"{name} has no variants of its answers. Write them in {path}.")
-    written = _of_this(path, entries(path), source_notebook(source))
+    written = _of_this(path)
     names = [variant.name for variant in written.answers]
     for variant in written.answers:
         if len(variant.cells) + bool(variant.about) != 1:
@@ -155,8 +153,9 @@ def entries(path: Path) -> MadeUp:
         raise CourseError(f"{path}, {where}: {fault['msg']}.") from error
 
 
-def _of_this(path: Path, written: MadeUp, notebook: NotebookNode) -> MadeUp:
+def _of_this(path: Path) -> MadeUp:
     """The entries of a file, held to the cells and parts of its assignment."""
+    written, notebook = entries(path), source_notebook(path.with_name(f"{path.parent.name}.md"))
     parts, cells = automatic_parts(notebook).keys(), solution_cells(notebook).keys()
 
     def check(who: str, named_parts: Set[str], named_cells: Set[str]) -> None:
@@ -229,16 +228,13 @@ def disagreements(result: "ClassReport", declared: list[Student]) -> list[str]:
     lines = []
     reports = {report.student: report for report in result.reports}
     for student in declared:
-        for mark in reports[student.name].marks:
-            if not mark.automatic:
-                continue
-            deserved = 0.0 if mark.part in student.loses else mark.points
-            if mark.score != deserved:
-                lines.append(
-                    f"{student.name}, {mark.part}: {mark.score} points, deserves {deserved:g}."
-                )
-        if not reports[student.name].marks:
+        marks = reports[student.name].marks
+        if not marks:
             lines.append(f"{student.name}: nothing is recorded.")
+        for mark in marks:
+            due = 0.0 if mark.part in student.loses else mark.points
+            if mark.automatic and mark.score != due:
+                lines.append(f"{student.name}, {mark.part}: {mark.score} points, deserves {due:g}.")
     return lines
 
 

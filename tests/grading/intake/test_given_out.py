@@ -35,28 +35,20 @@ def folder(tmp_path: Path) -> Folder:
 def test_a_notebook_alone_gets_the_files_and_a_students_own_stay(folder: Folder) -> None:
     given = folder("given", model__weights="right", words="right")
     assert laid_over({}, given) == (given, [])
-    own = folder("own", notes="mine", model__more="mine")
+    own = folder("own", notes="mine", model__more="mine", words="right")
     assert laid_over(own, given) == (own | given, [])
     assert own["notes"].exists()
 
 
-def test_an_unchanged_copy_is_no_matter_and_a_changed_one_is_named(folder: Folder) -> None:
-    given = folder("given", model__weights="right", words="right")
-    own = folder("own", model__weights="right", words="changed")
-    files, remarks = laid_over(own, given)
-    assert files == given
-    assert len(remarks) == 1
-    assert remarks[0].startswith("words is given out")
-    assert not own["words"].exists()
-
-
-@pytest.mark.parametrize("name", ["model", "words__inside__it"])
-def test_a_file_in_the_way_of_a_given_one_makes_room(folder: Folder, name: str) -> None:
+@pytest.mark.parametrize("name", ["words", "model", "words__inside__it"])
+def test_a_changed_file_or_one_in_the_way_makes_room_and_is_named(
+    folder: Folder, name: str
+) -> None:
     given = folder("given", model__weights="right", words="right")
     own = folder("own", **{name: "in the way"})
-    files, remarks = laid_over(own, given)
+    files, (remark,) = laid_over(own, given)
     assert files == given
-    assert len(remarks) == 1
+    assert remark.startswith(f"{next(iter(own))} is given out")
     assert not next(iter(own.values())).exists()
 
 

@@ -8,8 +8,13 @@ import pytest
 
 from course_lib.errors import CourseError
 from course_lib.grading.intake.roster import Roster, read_roster
-from course_lib.grading.reporting.exports import as_csv, for_canvas, for_moodle, missing_from
-from course_lib.grading.reporting.reports import as_table
+from course_lib.grading.reporting.tables import (
+    as_csv,
+    as_table,
+    for_canvas,
+    for_moodle,
+    missing_from,
+)
 from course_lib.grading.running.classroom import ClassReport, Mark, Report
 
 CANVAS = """\
@@ -89,7 +94,11 @@ def test_moodles_worksheet_comes_back_filled_in(tmp_path: Path) -> None:
     assert made[0] == WORKSHEET.split("\n")[0].split(",")
     ada, emmy = made[1:]
     assert ada[:5] == ["Participant 501", "Ada Lovelace", "ada", "Submitted", "18.45"]
-    assert ada[6] == "energies_negated: 20.5 of 22; why: to be read of 3; 25 hours late: -2.05"
+    assert ada[6].split("; ") == [
+        "energies_negated: 20.5 of 22",
+        "why: to be read of 3",
+        "25 hours late, 2.05 points taken away.",
+    ]
     assert emmy[1] == "'=Emmy Noether"
     assert emmy[4] == "22"
 
