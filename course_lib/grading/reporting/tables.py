@@ -83,10 +83,10 @@ def as_table(result: ClassReport) -> str:
 
 def _row(report: Report, parts: list[Mark]) -> list[str]:
     marks = {mark.part: mark for mark in report.marks}
-    cells = [
-        "read" if (mark := marks.get(part.part)) and mark.to_read else number(mark and mark.score)
-        for part in parts
-    ]
+    cells = []
+    for part in parts:
+        mark = marks.get(part.part)
+        cells.append("-" if mark is None else "read" if mark.to_read else number(mark.score))
     return [report.student, *cells, number(report.score) if report.marks else "-"]
 
 
