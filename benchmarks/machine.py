@@ -32,26 +32,24 @@ def product_rates() -> list[Callable[[], float]]:
     return [partial(rate, *three) for three in tensors]
 
 
-def copy_rate(numbers: int, seconds: float = 0.05) -> float:
+def copy_rate(numbers: int) -> float:
     """Bytes a second moved by a[i] = b[i] + s c[i] over three arrays (STREAM's triad), at best.
 
-    Args:
-        numbers: length of each array. Small ones stay in the caches, as a small model does.
-        seconds: how long to try.
+    numbers: length of each array. Small ones stay in the caches, as a small model does.
     """
     a, b, c = torch.zeros(numbers), torch.ones(numbers), torch.ones(numbers)
-    return 12 * numbers / _fastest(lambda: torch.add(b, c, alpha=3.0, out=a), seconds)
+    return 12 * numbers / _fastest(lambda: torch.add(b, c, alpha=3.0, out=a))
 
 
-def tanh_rate(numbers: int = 100_000, seconds: float = 0.05) -> float:
+def tanh_rate() -> float:
     """Numbers a second that go through tanh, at best, in arrays that stay in the caches."""
-    x, y = torch.randn(numbers), torch.empty(numbers)
-    return numbers / _fastest(lambda: torch.tanh(x, out=y), seconds)
+    x, y = torch.randn(100_000), torch.empty(100_000)
+    return len(x) / _fastest(lambda: torch.tanh(x, out=y))
 
 
-def _fastest(work: Callable[[], object], seconds: float) -> float:
-    """The shortest time that `work` took while it was repeated for `seconds`."""
-    return min(timer(work).blocked_autorange(min_run_time=seconds).times)
+def _fastest(work: Callable[[], object]) -> float:
+    """The shortest time that `work` took while it was repeated for a twentieth of a second."""
+    return min(timer(work).blocked_autorange(min_run_time=0.05).times)
 
 
 def timer(work: Callable[[], object]) -> Timer:

@@ -62,29 +62,29 @@ def _writing(words: Sequence[str], note: float, first: int) -> Iterator[Shape]:
         yield _label(frame, "word", x + 6, WORDS - 6, word)
 
 
-def start(source: Sequence[str] = SOURCE, target: Sequence[str] = TARGET) -> dict[str, Any]:
+def start() -> dict[str, Any]:
     """What the figure draws, and what it says of each frame; it opens on the last.
 
     Returns:
         `shapes`: arrows with their `points` and labels with `x` and `y`, each with its `role` and
         the `frame` in which it appears, on a ground of 440 by 300. `says`: a sentence a frame.
     """
-    note = 44 + APART * (len(source) - 1)
-    read = len(source)
-    shapes = [*_reading(source), _arrow(read + 1, "context", (note, READ + 20), (note, NOTE - 21))]
+    read = len(SOURCE)
+    note = 44 + APART * (read - 1)
+    shapes = [*_reading(SOURCE), _arrow(read + 1, "context", (note, READ + 20), (note, NOTE - 21))]
     shapes.append(_label(read + 1, "context", note, NOTE, "c", "box"))
-    shapes += _writing(target, note, read + 2)
+    shapes += _writing(TARGET, note, read + 2)
     says = [
         f"Reading “{word}”: {_numbered('h', j)} is made from the word"
         + (f" and {_numbered('h', j - 1)}." if j > 1 else "; nothing was read before.")
-        for j, word in enumerate(source, start=1)
+        for j, word in enumerate(SOURCE, start=1)
     ]
     says.append("The last state is the note, c: all that the decoder gets to know of the sentence.")
     says.append("The decoder's first state, s₀, is made from c.")
     says += [
         f"Step {i} reads {_numbered('s', i - 1)}, c and the word before, “{given}”. It writes "
         f"“{word}” and leaves {_numbered('s', i)}."
-        for i, (given, word) in enumerate(zip((MARKS[BOS], *target), target, strict=False), start=1)
+        for i, (given, word) in enumerate(zip((MARKS[BOS], *TARGET), TARGET, strict=False), start=1)
     ]
     return {"shapes": shapes, "says": says, "frame": len(says)}
 

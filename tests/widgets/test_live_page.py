@@ -32,6 +32,14 @@ def greeting(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.fixture
+def page(context: BrowserContext, greeting: Path) -> Page:
+    """The page of published models, open."""
+    page = context.new_page()
+    page.goto((greeting / PAGE).as_uri())
+    return page
+
+
 @pytest.mark.parametrize("file", [PAGE, ONE_FILE])
 def test_it_writes_what_the_library_writes(
     opened: Open, runs: list[Run], folder: Path, tmp_path: Path, file: str
@@ -104,9 +112,7 @@ def test_a_sentence_stands_there_translated_before_a_model_is_loaded(
     assert numbers(page)["models"]["RNNsearch"]["numbers"] == [*french.tokens, 2]
 
 
-def test_challenges_are_checked(context: BrowserContext, greeting: Path) -> None:
-    page = context.new_page()
-    page.goto((greeting / PAGE).as_uri())
+def test_challenges_are_checked(page: Page) -> None:
     forgets, crosses, careless = page.locator(".live-answer").all()
     expect(forgets).to_have_text("Type a sentence of your own.")
     ask(page, "A dog and a horse.")
@@ -130,11 +136,7 @@ def test_challenges_are_checked(context: BrowserContext, greeting: Path) -> None
     expect(careless).to_contain_text("not a word changed")
 
 
-def test_the_first_translation_can_be_taken_in_hand_at_once(
-    context: BrowserContext, greeting: Path
-) -> None:
-    page = context.new_page()
-    page.goto((greeting / PAGE).as_uri())
+def test_the_first_translation_can_be_taken_in_hand_at_once(page: Page) -> None:
     page.locator(".live-source button").first.click()
     page.get_by_text("left out: two").wait_for()
     left = numbers(page)["models"]["RNNsearch"]
@@ -142,11 +144,7 @@ def test_the_first_translation_can_be_taken_in_hand_at_once(
     assert len(left["alpha"][0]) == len(left["source"]) == len(left["words"])
 
 
-def test_the_old_translation_stays_out_of_reach_until_the_new_one_is_there(
-    context: BrowserContext, greeting: Path
-) -> None:
-    page = context.new_page()
-    page.goto((greeting / PAGE).as_uri())
+def test_the_old_translation_stays_out_of_reach_until_the_new_one_is_there(page: Page) -> None:
     page.locator(".live-target .now").first.wait_for()
     old = written(page, "RNNsearch")
     page.get_by_label("Your sentence").fill("A dog and a horse.")
@@ -164,11 +162,7 @@ ENDS = """all => all.map(arc => {
   return [end.x, end.y] })"""
 
 
-def test_arcs_end_at_the_word_and_both_texts_stand_before_the_details(
-    context: BrowserContext, greeting: Path
-) -> None:
-    page = context.new_page()
-    page.goto((greeting / PAGE).as_uri())
+def test_arcs_end_at_the_word_and_both_texts_stand_before_the_details(page: Page) -> None:
     for width in (1200, 380):
         resize(page, width)
         place = page.locator(".live-texts h3 .chip").first.bounding_box()
