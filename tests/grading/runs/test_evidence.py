@@ -82,6 +82,14 @@ def test_nobody_is_named_where_two_seeds_drew(folder: Path, tmp_path: Path) -> N
     assert in_class(tmp_path / "class", **found) == {}
 
 
+def test_another_version_of_torch_may_have_drawn_otherwise(tmp_path: Path) -> None:
+    """Then too little of the draw is a remark, and costs nothing."""
+    forge(FORGERIES["other torch"], DATA, DATA, tmp_path, "bela")
+    found = inspect(tmp_path, "bela")
+    assert not any(found["facts"]["problems"].values())
+    assert any("did not begin" in remark for remark in found["remarks"])
+
+
 def test_a_published_model_is_named_however_it_was_changed() -> None:
     """As it is (in 8 bits, read as handed in), its numbers in another order, with noise; and no
     other model of the same words is."""

@@ -12,7 +12,7 @@ import pytest
 import torch
 import yaml
 
-from course_lib.assignments import inspection, owner
+from course_lib.assignments import inspection
 from course_lib.corpora import own
 from course_lib.corpora.own import own_corpus
 from course_lib.errors import CourseError
@@ -370,29 +370,6 @@ def test_a_changed_middle_of_a_curve_is_not_claimed_to_be_checked(folder: Path) 
     found = inspect(folder, STUDENT)
     assert not any(found["facts"]["problems"].values())
     assert "others are not verifiable" in " ".join(found["remarks"])
-
-
-def test_another_students_runs_are_not_this_students(folder: Path) -> None:
-    found = problems(folder, student="bela")
-    assert found.keys() == {"recipe"}
-    assert f"the seed of bela is {owner.seed('bela')}" in found["recipe"][0]
-
-
-def test_another_students_runs_under_an_edited_seed_are_noticed_by_their_weights(
-    folder: Path,
-) -> None:
-    for model in BOTH:
-        for edit in EDITS:
-            edit(folder / "comparison" / model, seed=owner.seed("bela"))
-    found = problems(folder, student="bela")
-    assert found.keys() == {"recipe"}
-    assert "the weights did not begin as the seed" in found["recipe"][0]
-    # torch may draw otherwise in another version: then it is a remark, and costs nothing
-    for model in BOTH:
-        edit_result(folder / "comparison" / model, versions={"torch": "2.3.0"})
-    found = inspect(folder, "bela")
-    assert not any(found["facts"]["problems"].values())
-    assert any("did not begin" in remark for remark in found["remarks"])
 
 
 def test_a_pickle_is_never_opened(folder: Path, tmp_path: Path) -> None:

@@ -88,20 +88,12 @@ def test_there_is_no_network(inside: Inside) -> None:
     }
 
 
-def test_secrets_in_the_environment_stay_outside(
-    inside: Inside, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GRADER_TOKEN", "s3cret")
-    assert "GRADER_TOKEN" not in inside("import os\nresult = sorted(os.environ)")
-
-
-def test_the_library_and_the_system_are_read_only(inside: Inside) -> None:
-    checks = ROOT / "course_lib" / "assignments" / "checks.py"
-    for path in (str(checks), "/usr/x", "/x"):
-        assert inside(f"open({path!r}, 'a')") == "OSError"
-
-
+CHECKS = ROOT / "course_lib" / "assignments" / "checks.py"
 INSIDE = {
+    "secrets in the environment stay outside": "result = 'GRADER_TOKEN' not in os.environ",
+    "the library and the system are read-only": "result = True\n"
+    f"for path in ({str(CHECKS)!r}, '/usr/x', '/x'):\n"
+    "    try: open(path, 'a')\n    except OSError: pass\n    else: result = False",
     # input, output, errors, and the listing itself
     "no file of the grader is open": "result = len(os.listdir('/proc/self/fd')) <= 4",
     "the programs that run cannot be changed": "result = True\nfor program in ('self', 1, 2):\n"
@@ -118,7 +110,8 @@ INSIDE = {
 
 
 @pytest.mark.parametrize("what", INSIDE)
-def test_walls_are_closed(what: str, inside: Inside) -> None:
+def test_walls_are_closed(what: str, inside: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADER_TOKEN", "s3cret")
     assert inside(f"import os\n{INSIDE[what]}") == "True"
 
 
