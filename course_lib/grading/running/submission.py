@@ -17,7 +17,7 @@ import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
@@ -88,13 +88,6 @@ class Job:
         return self.place / kind / self.student / self.assignment / f"{self.assignment}{suffix}"
 
 
-class Judged(NamedTuple):
-    """The files to run the notebook with, once trained models among them have been judged."""
-
-    files: dict[str, Path]
-    remarks: list[str]
-
-
 def grade(job: Job) -> Outcome:
     """Take one submission all the way; whatever is in it, the outcome is defined."""
     start = time.monotonic()
@@ -120,9 +113,9 @@ def _whole_way(job: Job, start: float) -> Outcome:
         with scratch_folder() as folder, nbgrader_messages():
             staged = stage(job, folder)
             remarks += staged.remarks
-            judged = judge(job, staged)
-            remarks += judged.remarks
-            notebook = run(job, folder, staged, judged)
+            files, said = judge(job, staged)
+            remarks += said
+            notebook = run(job, folder, staged.notebook, files)
             remarks += remarks_of(notebook)
             marks = mark(job, staged, notebook)
             report(job, notebook)
@@ -170,8 +163,10 @@ def stage(job: Job, folder: Path) -> Staged:
     return staged._replace(data_files=files, remarks=[*staged.remarks, *changed])
 
 
-def judge(job: Job, staged: Staged) -> Judged:
+def judge(job: Job, staged: Staged) -> tuple[dict[str, Path], list[str]]:
     """Judge the trained models that some assignments want; the result lies beside the notebook.
+
+    Returns the files to run the notebook with, and remarks.
 
     Raises:
         CourseError: this machine lacks the corpus that they were trained on.
@@ -180,33 +175,33 @@ def judge(job: Job, staged: Staged) -> Judged:
         job.root, job.assignment, staged.folder, job.student, boxed=job.boxed
     )
     if facts is None:
-        return Judged(staged.data_files, [])
+        return staged.data_files, []
     boxed_inspection.keep(facts, job.place, job.assignment, job.student)
     files = {name: path for name, path in staged.data_files.items() if path.exists()}
     files[inspection.FILE] = staged.folder / inspection.FILE
-    return Judged(files, facts["remarks"])
+    return files, facts["remarks"]
 
 
-def run(job: Job, folder: Path, staged: Staged, judged: Judged) -> NotebookNode:
-    """Run the notebook behind walls, and put it with its files where graded notebooks lie.
+def run(job: Job, folder: Path, notebook: NotebookNode, files: dict[str, Path]) -> NotebookNode:
+    """Run a notebook behind walls, and put it with its files where graded notebooks lie.
 
     Returns it with the outcome of every cell.
     """
     shutil.rmtree(job.graded.parent, ignore_errors=True)
-    copy_files(judged.files, job.graded.parent)
-    for name in judged.files:
+    copy_files(files, job.graded.parent)
+    for name in files:
         (job.graded.parent / name).chmod(0o444)
     config = load_config(job.root)
     kernel = folder / "k"  # a short name: the paths of its sockets have to fit
     kernel.mkdir()
-    judge = Judge(folder, judged.files if job.boxed else job.graded.parent)
+    judge = Judge(folder, files if job.boxed else job.graded.parent)
     if job.boxed:
         library = opened.parts(job.assignment)
-        config.merge(boxes.kernel_config(kernel, judged.files, Path(judge.place), library))
+        config.merge(boxes.kernel_config(kernel, files, Path(judge.place), library))
     else:
         config.ExecutePreprocessor.kernel_name = "python3"
         config.ContainedExecute.extra_arguments = ["--log-level=ERROR"]
-    notebook, resources = staged.notebook, _resources(job)
+    resources = _resources(job)
     with contextlib.closing(judge), setenv(NBGRADER_EXECUTION="autograde"):
         for step in (
             ContainedExecute(judge, job.assignment, config=config),

@@ -12,7 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -289,33 +289,25 @@ def test_the_gradebook_is_opened_twice_and_never_while_answers_run(
     assert printed(folder, "ada")[0] == "ada"
 
 
-def killed_after(folder: Path, moment: float) -> bool:
-    """Kill the whole command at this moment; whether it was still running."""
-    process = start(folder)
-    try:
-        process.wait(moment)
-        return False
-    except subprocess.TimeoutExpired:
-        process.kill()  # the command alone: the processes it started have to notice
-        return True
-    finally:
-        process.communicate()
-        assert wait_until_gone(process.pid) == []
-
-
-def killed_when(folder: Path, condition: Any) -> bool:
-    """Kill the command as soon as this holds."""
+def killed_when(folder: Path, condition: Callable[[], bool]) -> bool:
+    """Kill the command as soon as this holds; whether it was still running."""
     process = start(folder)
     try:
         while process.poll() is None:
             if condition():
-                process.kill()
+                process.kill()  # the command alone: the processes it started have to notice
                 return True
             time.sleep(0.005)
         return False
     finally:
         process.communicate()
         assert wait_until_gone(process.pid) == []
+
+
+def uninterrupted(folder: Path) -> None:
+    process = start(folder)
+    said, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0, said
 
 
 def finished(folder: Path) -> int:
@@ -364,17 +356,14 @@ def test_killed_at_any_moment_and_again_the_gradebook_ends_the_same(
     students = tuple(f"student-{number}" for number in range(6))
     calm, stormy = course(tmp_path / "calm", students), course(tmp_path / "stormy", students)
     begun = time.monotonic()
-    process = start(calm)
-    said, _ = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0, said
+    uninterrupted(calm)
     whole = time.monotonic() - begun
     draw = random.Random(seed)
     for _ in range(20):
-        if not killed_after(stormy, draw.uniform(0.2, 1.2) * whole):
+        until = time.monotonic() + draw.uniform(0.2, 1.2) * whole
+        if not killed_when(stormy, lambda until=until: time.monotonic() > until):
             break
-    process = start(stormy)
-    said, _ = process.communicate(timeout=PATIENCE)
-    assert process.returncode == 0, said
+    uninterrupted(stormy)
     assert rows(stormy) == rows(calm)
     assert pages(stormy).keys() == pages(calm).keys()
     assert finished(stormy) == len(students)
