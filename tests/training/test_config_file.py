@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from course_lib.errors import CourseError
-from course_lib.training import RunConfig, with_file
+from course_lib.training import RunConfig, compared_configs, with_file
 
 
 def written(folder: Path, **record: object) -> Path:
@@ -42,6 +42,17 @@ def test_a_short_file_is_enough(tmp_path: Path) -> None:
     path.write_text("corpus: copy\nchanges:\n  learning_rate: 1e-3\n")
     config = RunConfig(**with_file(path, {"model": "luong"}))
     assert config == RunConfig("luong", "copy", changes={"learning_rate": 0.001})
+
+
+def test_a_context_is_of_the_model_that_rnnencdec_is_compared_with() -> None:
+    configs = compared_configs({"context": "general", "hidden": 8}, corpus="copy").values()
+    models = [config.model_config(9, 9) for config in configs]
+    assert [(model.context, model.hidden) for model in models] == [("fixed", 8), ("general", 8)]
+
+
+def test_pieces_of_words_can_be_asked_of_a_preset_with_words() -> None:
+    config = RunConfig("rnnsearch", "copy", preset="paper", changes={"subwords": 100})
+    assert config.recipe.subwords == 100
 
 
 @pytest.mark.parametrize(
