@@ -17,7 +17,7 @@ import platformdirs
 
 from course_lib.corpora.corpus import Corpus, Split
 from course_lib.corpora.download import download
-from course_lib.corpora.token_cache import Splitting
+from course_lib.corpora.splitting import Splitting
 from course_lib.corpora.tokenization import detokenize
 from course_lib.errors import CourseError
 from course_lib.files import sha256_of

@@ -28,7 +28,7 @@ import regex
 from numpy.typing import NDArray
 
 from course_lib.corpora.corpus import Corpus
-from course_lib.corpora.token_cache import Splitting
+from course_lib.corpora.splitting import Splitting
 from course_lib.corpora.token_files import Row, TokenFiles, prepare
 from course_lib.corpora.tokenization import detokenize
 from course_lib.errors import CourseError

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import platformdirs
 
 from course_lib.corpora.corpus import Corpus
-from course_lib.corpora.token_cache import Splitting
+from course_lib.corpora.splitting import Splitting
 from course_lib.corpora.token_files import Row, TokenFiles, prepare, read_manifest
 from course_lib.corpora.tokenization import PROTOCOL, detokenize
 from course_lib.errors import CourseError

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from course_lib.corpora import multi30k as module
-from course_lib.corpora import token_cache
+from course_lib.corpora import splitting
 from course_lib.corpora.multi30k import CHECKSUMS, fetch, locate, multi30k, verify
 from course_lib.errors import CourseError
 
@@ -103,7 +103,7 @@ def test_second_load_tokenises_nothing_and_gives_the_same(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = multi30k()
-    monkeypatch.setattr(token_cache, "tokenize", None)
+    monkeypatch.setattr(splitting, "tokenize", None)
     assert multi30k().splits == first.splits
 
 

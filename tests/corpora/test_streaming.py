@@ -7,7 +7,7 @@ import pytest
 
 from course_lib.corpora import streaming, token_files
 from course_lib.corpora.batches import EncodedPair
-from course_lib.corpora.streaming import StreamedBatches, counted_blocks, stream_vocabulary
+from course_lib.corpora.streaming import StreamedBatches, stream_vocabulary
 from course_lib.corpora.token_files import TokenFiles, prepare
 from course_lib.corpora.vocabulary import UNK, Vocabulary
 from course_lib.corpora.wmt14 import HOW
@@ -101,12 +101,6 @@ def test_the_vocabulary_is_the_one_that_is_counted_in_memory(
         expected = Vocabulary.from_sentences([row["en"].split() for row in rows], *limits)
         for _ in range(2):  # the second time from its file
             assert stream_vocabulary(files, "en", *limits) == expected
-
-
-def test_blocks_are_counted_one_at_a_time(files: TokenFiles) -> None:
-    first, *others = counted_blocks(files, "en")
-    assert sum(first.values()) > 0
-    assert others
 
 
 def test_ties_and_marks_are_ordered_as_in_memory() -> None:

@@ -53,20 +53,16 @@ def sentences(
     min_words: int = FEWEST_WORDS,
     max_words: int = MOST_WORDS,
 ) -> Iterator[SentencePair]:
-    """Endless pairs, English first; the same seed (any whole number) gives the same ones anywhere.
+    """Endless pairs, English first; the same seed gives the same ones on any machine.
 
-    Parameters
-    ----------
-    clauses
-        The fewest and the most clauses (1 to 8), every number equally likely. With None the words
-        decide: every length from `min_words` to `max_words` is about equally likely.
-    min_words, max_words
-        Tokens of the English side, full stop and commas counted (4 to 80). Others are left out.
+    Args:
+        seed: any whole number.
+        clauses: the fewest and the most clauses (1 to 8), every number equally likely. With None
+            every length from `min_words` to `max_words` is about equally likely.
+        min_words, max_words: tokens of the English side, full stop and commas counted (4 to 80).
 
-    Raises
-    ------
-    CourseError
-        When the numbers contradict each other or no such sentence exists.
+    Raises:
+        CourseError: the numbers contradict each other or no such sentence exists.
     """
     if clauses is not None and not 1 <= clauses[0] <= clauses[1] <= MOST_CLAUSES:
         raise CourseError(

@@ -157,7 +157,8 @@ class Determiner(NamedTuple):
     """A determiner, perhaps of no words.
 
     `declension` is that of its German stem: "der", "dieser", "ein", or "fixed" without endings;
-    `adjectives` the one of adjectives after it: "weak", "mixed" or "strong".
+    `adjectives` the one of adjectives after it: "weak", "mixed" or "strong". A `role` is
+    "possessive", "quantity" or "name" (of an owner).
     """
 
     english: Words
@@ -166,6 +167,7 @@ class Determiner(NamedTuple):
     declension: str
     adjectives: str
     definite: bool
+    role: str
 
 
 class PersonalPronoun(NamedTuple):
@@ -196,20 +198,15 @@ CASED: dict[str, dict[str, str]] = {"en": {}, "de": {}}
 
 def _read(word: type[Word], table: str) -> list[Word]:
     """The words of a table, in its order; their capitals go to `CASED`."""
-    text = (files(__package__) / "words" / f"{table}.csv").read_text(encoding="utf-8")
-    columns, *rows = csv.reader(text.splitlines())
     types = get_type_hints(word)
-    readers = [_CELL_READERS[types[column]] for column in columns]
     words = []
-    for row in rows:
-        fields = {}
-        for column, read, cell in zip(columns, readers, row, strict=True):
-            lowered = cell.lower()
-            if cell != lowered:
+    with (files(__package__) / "words" / f"{table}.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            for column, cell in row.items():
                 cased = CASED["de" if column.startswith("german") else "en"]
-                cased.update({part.lower(): part for part in cell.split() if not part.islower()})
-            fields[column] = read(lowered)
-        words.append(word(**fields))
+                cased |= {part.lower(): part for part in cell.split() if part != part.lower()}
+            cells = {column: cell.lower() for column, cell in row.items()}
+            words.append(word(**{x: _CELL_READERS[types[x]](cell) for x, cell in cells.items()}))
     return words
 
 
@@ -230,11 +227,10 @@ SPEAKERS = (I_FORMS, WE_FORMS)
 DETERMINERS = {" ".join(one.english): one for one in _read(Determiner, "determiners")}
 THE, A, THIS, EVERY, ALL = (DETERMINERS[word] for word in ("the", "a", "this", "every", "all"))
 BARE = DETERMINERS[""]
-POSSESSIVES = [DETERMINERS[word] for word in ("my", "his", "her", "our")]
-NAME_POSSESSIVES = [DETERMINERS[f"{name.english[0]} 's"] for name in NAMES]
-QUANTITIES = [
-    DETERMINERS[word] for word in ("two", "three", "four", "five", "ten", "many", "some", "several")
-]
+POSSESSIVES, QUANTITIES, NAME_POSSESSIVES = (
+    [one for one in DETERMINERS.values() if one.role == role]
+    for role in ("possessive", "quantity", "name")
+)
 
 CONJUNCTIONS = _read(Conjunction, "conjunctions")
 PREPOSITIONS = _read(Preposition, "prepositions")
