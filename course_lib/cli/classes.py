@@ -194,16 +194,12 @@ def grade(
         raise CourseError(
             "Canvas and Moodle do not know pseudonyms: export for them without --pseudonyms."
         )
-    _prepare(sandbox)
+    _prepare(sandbox, scheduler)
     declared: list[Student] = []
     if demo:
         submitted, declared = _demonstration(name)
         export = export or submitted.parent / "grades.csv"
         export_canvas = export_canvas or submitted.parent / "canvas.csv"
-    if sandbox == "bwrap" and scheduler is None:
-        from course_lib.grading.sandbox import boxes
-
-        boxes.fork_server()  # which imports while this process does
     from course_lib.grading.running.classroom import grade_class
     from course_lib.grading.sources.project import project_root
 
@@ -233,12 +229,14 @@ def grade(
         raise typer.Exit(1)
 
 
-def _prepare(sandbox: Sandbox) -> None:
+def _prepare(sandbox: Sandbox, scheduler: str | None) -> None:
     """Make sure of the sandbox, or warn of what is possible without."""
-    from course_lib.grading.sandbox import walls
+    from course_lib.grading.sandbox import boxes, walls
 
     if sandbox == "bwrap":
         walls.require()
+        if scheduler is None:
+            boxes.fork_server()  # which imports while this process does
     else:
         typer.echo(
             "No sandbox: students' code runs with your rights. It can read the solutions, change"
