@@ -9,7 +9,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import nbformat
 import numpy as np
 import pytest
 import torch
@@ -23,7 +22,6 @@ from course_lib.evaluation import alignment, diagnostics
 from course_lib.evaluation.bleu import bleu_tok
 from course_lib.evaluation.forced import forced_weights
 from course_lib.evaluation.weights import Weights
-from course_lib.grading.authoring.demonstration import answered, read_variants
 from course_lib.grading.authoring.proof import execute, new_namespace
 from course_lib.grading.handing_in.packing import pack
 from course_lib.grading.sources.project import source_of
@@ -32,7 +30,7 @@ from course_lib.models import build_model, count_parameters
 from course_lib.search import translate
 from course_lib.training import Run, load_run, read_result
 from course_lib.training.checkpoint import save_weights
-from tests.assignments.cells import failed_parts, text_of
+from tests.assignments.cells import failed_parts
 from tests.conftest import ROOT
 
 NAME = "heatmap_analysis"
@@ -214,21 +212,6 @@ def test_a_run_of_ones_own_is_judged_by_its_own_weights(
     # matrices and numbers of the model given out are not those of this one
     borrowed = {**changed, 'run = load_run(RUN, "cpu")': 'run = load_run("model", "cpu")'}
     assert parts(own_run, borrowed, monkeypatch).keys() >= {"five_maps", "five_figures"}
-
-
-def test_the_visible_test_shows_a_numbered_label_and_says_what_one_is(
-    own_run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    released = ROOT / "exercises" / NAME / f"{NAME}.ipynb"
-    visible = text_of(nbformat.read(released, as_version=4), "five_figures")
-    [numbered] = (one for one in read_variants(ROOT, NAME).answers if "numbered" in one.name)
-    notebook = answered(numbered, SOURCE, SOURCE)
-    monkeypatch.chdir(own_run)
-    namespace = {**new_namespace(), "RUN": "model"}
-    for grade_id in ("setup", "five_answer"):
-        exec(text_of(notebook, grade_id), namespace)
-    with pytest.raises(AssertionError, match=r"the row label '1 \w+' is not its word: a label is"):
-        exec(visible, namespace)
 
 
 def test_a_run_of_ones_own_is_packed_with_the_notebook(
