@@ -213,11 +213,11 @@ MARK_LOOKS = """(before) => {
 
 
 # A finding is as bad as its rule: a rule that names nothing serious need not be asked.
-ASK_AXE = """async ([context, options]) => {
+ASK_AXE = """async (options) => {
   const mild = axe._audit.rules.filter((rule) => !["serious", "critical"].includes(rule.impact));
   const off = Object.fromEntries(mild.map((rule) => [rule.id, { enabled: false }]));
   const rules = { ...off, ...options.rules };
-  return (await axe.run(context ?? document, { ...options, rules })).violations;
+  return (await axe.run(document, { ...options, rules })).violations;
 }"""
 
 
@@ -227,12 +227,23 @@ def axe_findings(page: "Page", **how: Any) -> list[str]:
 
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(Axe().axe_script)
-    context = how.pop("context", None)
+        # Of texts only those are looked at that MARK_LOOKS has marked.
+        page.evaluate(
+            "axe.configure({ rules: [{ id: 'color-contrast', selector: '[data-look]' }] })"
+        )
     options = {"resultTypes": ["violations"], "preload": False, **how}
     return [
         f"{finding['id']}: {[node['html'][:200] for node in finding['nodes']]}"
-        for finding in page.evaluate(ASK_AXE, [context, options])
+        for finding in page.evaluate(ASK_AXE, options)
     ]
+
+
+def marked(page: "Page", known: set[str] | None) -> list[str]:
+    """The looks of text that are not known yet; of each one text is marked."""
+    looks: list[str] = page.evaluate(MARK_LOOKS, sorted(known or ()))
+    if known is not None:
+        known.update(looks)
+    return looks
 
 
 @pytest.fixture(scope="session")
@@ -245,20 +256,17 @@ def pale() -> "Callable[..., list[str]]":
     """
 
     def found(page: "Page", known: set[str] | None = None) -> list[str]:
-        looks = page.evaluate(MARK_LOOKS, sorted(known or ()))
-        if known is not None:
-            known.update(looks)
-        if not looks:
-            return []
-        return axe_findings(page, context={"include": ["[data-look]"]}, runOnly=["color-contrast"])
+        looks = marked(page, known)
+        return axe_findings(page, runOnly=["color-contrast"]) if looks else []
 
     return found
 
 
 # Half of a page's elements are the glyphs of formulas, which no aid reads out, and the coloured
-# words of code. axe goes through all of them with every rule.
+# words of code. axe goes through all of them with every rule. What is marked stays.
 TAKE_OUT_GLYPHS = """() => {
-  const full = [...document.querySelectorAll("mjx-math, pre")];
+  const full = [...document.querySelectorAll("mjx-math, pre")]
+    .filter((element) => !element.querySelector("[data-look]"));
   window.takenOut = full.map((e) => [e, [...e.childNodes]]);
   for (const [e] of window.takenOut) e.replaceChildren(e.tagName === "PRE" ? e.textContent : "");
 }"""
@@ -266,7 +274,7 @@ PUT_BACK = "() => { for (const [e, inside] of window.takenOut) e.replaceChildren
 
 
 @pytest.fixture(scope="session")
-def grave(pale: "Callable[..., list[str]]") -> "Callable[..., list[str]]":
+def grave() -> "Callable[..., list[str]]":
     """Finds what stands in somebody's way on a page: axe's serious and critical findings.
 
     `contrast=False` leaves out the colours where they were looked at before: none depends on the
@@ -274,10 +282,11 @@ def grave(pale: "Callable[..., list[str]]") -> "Callable[..., list[str]]":
     """
 
     def found(page: "Page", contrast: bool = True, known: set[str] | None = None) -> list[str]:
+        looks = marked(page, known) if contrast else []
         page.evaluate(TAKE_OUT_GLYPHS)
-        findings = axe_findings(page, rules={"color-contrast": {"enabled": False}})
+        findings = axe_findings(page, rules={"color-contrast": {"enabled": bool(looks)}})
         page.evaluate(PUT_BACK)
-        return findings + (pale(page, known) if contrast else [])
+        return findings
 
     return found
 

@@ -219,13 +219,14 @@ def test_no_cell_has_two_folds_of_one_name(visits: dict[str, Visit]) -> None:
 
 
 def test_one_pale_text_among_many_is_found(
-    context: BrowserContext, pale: Callable[..., list[str]]
+    context: BrowserContext, pale: Callable[..., list[str]], grave: Callable[..., list[str]]
 ) -> None:
     page = context.new_page()
     many = "<p>text <span style='color: #555'>and more</span></p>" * 50
     page.set_content(f"<body style='background: #fff'>{many}<em style='color: #ccc'>it</em>{many}")
     [finding] = pale(page)
     assert "<em" in finding
+    assert finding in grave(page)
     page.evaluate("document.querySelector('em').style.color = '#555'")
     assert pale(page) == []
     page.evaluate("document.querySelectorAll('p')[70].style.background = '#666'")
