@@ -336,10 +336,10 @@ def describe(error: BaseException) -> tuple[str, str, int | None]:
         if getattr(builtins, one.__name__, None) is one  # a made-up name could carry a message
     )
     try:
-        said = str(error)
+        message = str(error)
     except BaseException:
-        said = "an error that cannot be put into words"
-    text = (said.strip().splitlines() or [""])[0][:200]
+        message = "an error that cannot be put into words"
+    text = (message.strip().splitlines() or [""])[0][:200]
     return kind, text, lines[-1] if lines else None
 
 

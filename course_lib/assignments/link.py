@@ -162,11 +162,11 @@ class Link:
         try:
             if "error" in reply:
                 raise stopped(reply["error"])
-            found = self._values(reply["vectors"])
-            for one, given in zip(found, inputs, strict=True):
+            gradients = self._values(reply["vectors"])
+            for one, given in zip(gradients, inputs, strict=True):
                 if one is not None and (one.shape, one.dtype) != (given.shape, given.dtype):
                     raise Broken("a gradient has another shape than what it is of")
-            return found
+            return gradients
         except (Stopped, Broken):
             raise
         except Exception as error:
@@ -234,14 +234,14 @@ class Link:
 
 def word(name: Any) -> str:
     """A name that somebody else has chosen, as an identifier."""
-    found = re.sub(r"\W", "", str(name)[:60])
-    return found if found.isidentifier() else "thing"
+    letters = re.sub(r"\W", "", str(name)[:60])
+    return letters if letters.isidentifier() else "thing"
 
 
 def stopped(description: Any) -> Stopped:
     """The error that `checks.describe` has described."""
     kind, text, line = description
-    found = getattr(builtins, word(kind), None)
-    is_error = isinstance(found, type) and issubclass(found, BaseException)
+    named = getattr(builtins, word(kind), None)
+    is_error = isinstance(named, type) and issubclass(named, BaseException)
     number = line if isinstance(line, int) else None
     return Stopped(word(kind) if is_error else "Exception", str(text)[:200], number)

@@ -29,7 +29,7 @@ def shown(figure: Any) -> list[Picture]:
     Where a cell lies is asked of the picture: it may start at 0 or at -0.5, run upwards or
     downwards, and be drawn over any range.
     """
-    found = []
+    pictures = []
     for axes in figure.axes:
         for picture in (*axes.images, *axes.collections):
             values = picture.get_array()
@@ -39,8 +39,8 @@ def shown(figure: Any) -> list[Picture]:
             left, right, top, bottom = _sides(picture)
             rows = _labels(axes.get_yticks(), axes.get_yticklabels(), top, bottom, height)
             columns = _labels(axes.get_xticks(), axes.get_xticklabels(), left, right, width)
-            found.append(Picture(np.asarray(values, dtype=float), rows, columns))
-    return found
+            pictures.append(Picture(np.asarray(values, dtype=float), rows, columns))
+    return pictures
 
 
 def _has_cells(picture: Any) -> bool:

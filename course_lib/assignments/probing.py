@@ -66,8 +66,8 @@ def alike(
     wanted = _tuple(reference(**arguments))
 
     def ask(given: Sequence[Any], expected: tuple[Any, ...], why: str) -> None:
-        found = checks.results(function, names, *given)
-        for name, result, right in zip(names, found, expected, strict=True):
+        results = checks.results(function, names, *given)
+        for name, result, right in zip(names, results, expected, strict=True):
             if right is None:
                 continue
             checks.numbers(result, np.shape(right), name)
@@ -117,9 +117,9 @@ def slopes(
     weigh = _waves(answer.shape, 1.0) if isinstance(answer, Tensor) else None
     for name in of:
         direction = [_waves(np.shape(arguments[name]), phase) for phase in (2.0, 3.0)]
-        found = [_slope(function, names, arguments, name, along, result) for along in direction]
+        slopes = [_slope(function, names, arguments, name, along, result) for along in direction]
         checks.that(
-            any(abs(one) > FLAT for one in found),
+            any(abs(one) > FLAT for one in slopes),
             f"{names[result]} stays the same whatever {name} is.",
         )
         if weigh is None:
@@ -129,7 +129,7 @@ def slopes(
         checks.that(
             all(
                 abs(float((taken * along).sum()) - one) <= FLAT * (1 + abs(one))
-                for along, one in zip(direction, found, strict=True)
+                for along, one in zip(direction, slopes, strict=True)
             ),
             f"The gradient of {names[result]} with respect to {name} is not how fast"
             f" {names[result]} changes with it: a part of the way is cut (`.detach()`,"

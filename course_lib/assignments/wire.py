@@ -160,9 +160,9 @@ def unpack(
         dtype = np.dtype(f"<{rest[0]}")
         if dtype.kind not in "biufc":
             raise TypeError("no numbers")
-        found = np.frombuffer(_all_of(rest[2], rest[1], dtype.itemsize), dtype)
-        found = found.reshape(rest[1]).copy()
-        return found if kind == "array" else found[()]
+        values = np.frombuffer(_all_of(rest[2], rest[1], dtype.itemsize), dtype)
+        values = values.reshape(rest[1]).copy()
+        return values if kind == "array" else values[()]
     if kind == "generator":
         import torch
 
@@ -176,13 +176,13 @@ def _tensor(dtype: str, shape: list[int], raw: bytes, steps: list[int] | None) -
     kind = getattr(torch, dtype)
     if not _all_of(raw, shape, TENSORS[dtype]):
         return torch.empty(shape, dtype=kind)
-    found = torch.frombuffer(bytearray(raw), dtype=kind).reshape(shape)
+    values = torch.frombuffer(bytearray(raw), dtype=kind).reshape(shape)
     if steps is None or not all(steps):
-        return found
+        return values
     extent = sum((n - 1) * _whole(step) for n, step in zip(shape, steps, strict=True))
     if extent * TENSORS[dtype] > LARGEST:
         raise ValueError("no steps")
-    return torch.empty_strided(shape, steps, dtype=kind).copy_(found)
+    return torch.empty_strided(shape, steps, dtype=kind).copy_(values)
 
 
 def _all_of(raw: bytes, shape: list[int], size: int) -> bytes:

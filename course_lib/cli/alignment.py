@@ -84,8 +84,8 @@ def _as_text(record: dict[str, Any]) -> str:
     ]
     if record["alignments"]:
         lines.append(f"{'':38}{'precision':>10}{'recall':>8}{'AER':>8}")
-    for who, found in record["alignments"].items():
-        for how, score in found.items():
+    for who, errors in record["alignments"].items():
+        for how, score in errors.items():
             way = NAMES.get(how, how)
             if how == "threshold":
                 way = f"weight of {record['threshold']} or more"

@@ -86,21 +86,21 @@ class OwnText:
         # A side alone counts: that the other is missing is said when the split is read.
         sides = "|".join(map(re.escape, self.pair))
         name = re.compile(rf"(val|test.*)\.({sides})(\.gz)?")
-        found = {match[1] for file in self.path.iterdir() if (match := name.fullmatch(file.name))}
-        return ["train", *sorted(found, key=lambda split: (split != "val", split))]
+        others = {match[1] for file in self.path.iterdir() if (match := name.fullmatch(file.name))}
+        return ["train", *sorted(others, key=lambda split: (split != "val", split))]
 
     def files(self, split: str) -> list[Path]:
         """The files of a split: one a side, or the one table."""
         if not self.path.is_dir():
             return [self.path]
-        found = []
+        files = []
         for language in self.pair:
             plain = self.path / f"{split}.{language}"
             packed = plain.with_name(plain.name + ".gz")
             if not plain.is_file() and not packed.is_file():
                 raise CourseError(f"{self.path} has no {plain.name}, nor {packed.name}. Add one.")
-            found.append(plain if plain.is_file() else packed)
-        return found
+            files.append(plain if plain.is_file() else packed)
+        return files
 
     def lines(self, split: str) -> Iterator[Line]:
         """A split as it lies in its files, whatever is wrong with it."""

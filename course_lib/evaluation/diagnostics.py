@@ -171,9 +171,9 @@ ADVICE = {
 
 
 def _warnings(words: Weights, sources: int, normalised: Numbers) -> dict[str, str]:
-    found = {}
+    warnings = {}
     if words.shape[1] >= FEWEST_COLUMNS and normalised.mean() >= UNIFORM:
-        found["uniform"] = (
+        warnings["uniform"] = (
             f"Collapsed to uniform: the entropy is {normalised.mean():.0%} of the largest possible "
             f"one, so each of the {words.shape[1]} source positions gets about the same weight. "
             "These weights align nothing."
@@ -183,11 +183,11 @@ def _warnings(words: Weights, sources: int, normalised: Numbers) -> dict[str, st
     held = int(share.argmax())
     if len(words) >= FEWEST_ROWS and sources > 1 and share[held] >= STUCK:
         where = f"source word {held + 1}" if held < sources else "the end mark of the source"
-        found["stuck"] = (
+        warnings["stuck"] = (
             f"Stuck on one word: {where} has {share[held]:.0%} of all weight in the sentence, "
             "whatever is being written."
         )
-    return found
+    return warnings
 
 
 def _grouped(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:

@@ -55,13 +55,13 @@ def read_links(path: Path | str) -> list[GoldLinks]:
         raise CourseError(
             f"{path} is not a text file of links. Give one sentence a line, as in `0-0 1p2`."
         ) from error
-    found = []
+    links = []
     for number, line in enumerate(lines, 1):
         try:
-            found.append(parse_links(line))
+            links.append(parse_links(line))
         except CourseError as error:
             raise CourseError(f"{path} line {number}: {error}") from error
-    return found
+    return links
 
 
 def check_links(

@@ -71,8 +71,8 @@ def translated(
     length_penalty: float,
 ) -> list[list[str]]:
     """A model's translations of a split, as tokens."""
-    found = translate(model, [words[0].encode(x) for x in part.source], beam, length_penalty)
-    return [words[1].decode(hypothesis.tokens) for hypothesis in found]
+    hypotheses = translate(model, [words[0].encode(x) for x in part.source], beam, length_penalty)
+    return [words[1].decode(hypothesis.tokens) for hypothesis in hypotheses]
 
 
 def measured(hypotheses: list[list[str]], corpus: Corpus, split: str) -> dict[str, Any]:

@@ -38,12 +38,12 @@ def recorded_steps(run: Run, source: Sequence[str], name: str, k: int = BEAM) ->
     """
     words = run.source_vocabulary.encode(list(source))
     pieces = [html.unescape(run.source_vocabulary.tokens[word]) for word in words]
-    found = translate(run.model, [words], k, run.config.recipe.length_penalty)[0]
-    steps = decoding_steps(run.model, words, found.tokens)
+    hypothesis = translate(run.model, [words], k, run.config.recipe.length_penalty)[0]
+    steps = decoding_steps(run.model, words, hypothesis.tokens)
     tokens = [html.unescape(word) for word in run.target_vocabulary.tokens]
     return {
         "name": name,
-        "target": [*(tokens[word] for word in found.tokens), MARKS[EOS]],
+        "target": [*(tokens[word] for word in hypothesis.tokens), MARKS[EOS]],
         "alpha": rounded(steps.alpha, 5),
         "energies": rounded(steps.energies, 4),
         "next": [

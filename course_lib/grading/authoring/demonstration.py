@@ -43,7 +43,7 @@ OWNER = '"OWNER"'
 _STRICT = ConfigDict(extra="forbid")
 _Code = Annotated[str, AfterValidator(lambda text: text.rstrip("\n"))]
 _Parts = Annotated[
-    frozenset[str], BeforeValidator(lambda said: {said} if said == EVERYTHING else said)
+    frozenset[str], BeforeValidator(lambda entry: {entry} if entry == EVERYTHING else entry)
 ]
 
 

@@ -118,20 +118,20 @@ def ways(root: Path, name: str) -> list[Way]:
         left = {cell: stub for cell, stub in stubs.items() if cell not in given}
         return Student(way, left, loses=frozenset())
 
-    found = [Way(REFERENCE, "", "complete"), Way(answering("blank", ()), "", "blank")]
+    listed = [Way(REFERENCE, "", "complete"), Way(answering("blank", ()), "", "blank")]
     for cell, own in parts.items():
         above = [needed for needed, hanging in variants.also.items() if hanging & {*own}]
-        found.append(Way(answering(f"only {cell}", {cell, *above}), cell, "one answer"))
+        listed.append(Way(answering(f"only {cell}", {cell, *above}), cell, "one answer"))
     for cell in parts:
         student = answering(f"without {cell}", stubs.keys() - {cell})
-        found.append(Way(student, cell, "one gap"))
+        listed.append(Way(student, cell, "one gap"))
     for cell in parts:
-        found += [
+        listed += [
             Way(variant, cell, "wrong" if variant.loses else "right")
             for variant in variants.answers
             if cell_of(variant) == cell
         ]
-    return found
+    return listed
 
 
 def prove(root: Path, name: str) -> dict[str, Lost]:

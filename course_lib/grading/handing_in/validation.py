@@ -92,8 +92,8 @@ def validate(path: Path) -> list[PartResult]:
                 f"{path.name} could not be run: Python's kernel did not start ({error})."
                 " Install it where the course is: `python -m pip install ipykernel`."
             ) from error
-    found = [_judge(cell, changed) for cell in notebook.cells if is_grade(cell)]
-    return found + [shown for cell in notebook.cells if (shown := _together(cell))]
+    judged = [_judge(cell, changed) for cell in notebook.cells if is_grade(cell)]
+    return judged + [shown for cell in notebook.cells if (shown := _together(cell))]
 
 
 def _judge(cell: NotebookNode, changed: set[str]) -> PartResult:

@@ -56,8 +56,10 @@ def rubrics(notebook: NotebookNode) -> dict[str, list[Criterion]]:
     for cell in notebook.cells:
         name = grade_id(cell)
         if name is not None and is_grade(cell) and is_solution(cell):
-            found = _CRITERION.finditer(text)
-            listed[name] = [Criterion(float(one["points"]), one["text"].strip()) for one in found]
+            criteria = _CRITERION.finditer(text)
+            listed[name] = [
+                Criterion(float(one["points"]), one["text"].strip()) for one in criteria
+            ]
         text = cell.source if cell.cell_type == "markdown" and name is None else ""
     return listed
 

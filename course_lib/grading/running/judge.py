@@ -155,8 +155,8 @@ def hear(listener: socket.socket, grader: socket.socket, token: str, seconds: fl
         channel, _ = listener.accept()
         channel.settimeout(GRACE)
         with contextlib.suppress(Broken):
-            said = wire.receive(channel)
-            if hmac.compare_digest(str(said.get("hello")).encode(), token.encode()):
+            greeting = wire.receive(channel)
+            if hmac.compare_digest(str(greeting.get("hello")).encode(), token.encode()):
                 return channel
         channel.close()
 
@@ -172,8 +172,8 @@ def sit(
         exec(compile(test["source"], "<test>", "exec"), Names(bench))
         verdict: Message = {"passed": True}
     except Broken:
-        said = "The notebook's Python did not answer, so nothing could be tested."
-        verdict = {"passed": False, "kind": "Refused", "said": said}
+        why = "The notebook's Python did not answer, so nothing could be tested."
+        verdict = {"passed": False, "kind": "Refused", "said": why}
     except BaseException as error:
         verdict = {"passed": False, "kind": type(error).__name__, "said": str(error)[:SAID]}
     finally:

@@ -99,12 +99,12 @@ class Judge:
         assert self._channel is not None
         try:
             wire.send(self._channel, {"over": True})
-            found = wire.receive(self._channel)
+            verdict = wire.receive(self._channel)
         except Broken:
             self._stop()
-            said = "It could not be judged: what was answered is too large, or takes too long."
-            return {"passed": False, "kind": "Refused", "said": said}
-        return found
+            why = "It could not be judged: what was answered is too large, or takes too long."
+            return {"passed": False, "kind": "Refused", "said": why}
+        return verdict
 
     def _stop(self) -> None:
         if self._channel is not None:

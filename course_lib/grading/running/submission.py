@@ -113,8 +113,8 @@ def _whole_way(job: Job, start: float) -> Outcome:
         with scratch_folder() as folder, nbgrader_messages():
             staged = stage(job, folder)
             remarks += staged.remarks
-            files, said = judge(job, staged)
-            remarks += said
+            files, judged = judge(job, staged)
+            remarks += judged
             notebook = run(job, folder, staged.notebook, files)
             remarks += remarks_of(notebook)
             marks = mark(job, staged, notebook)

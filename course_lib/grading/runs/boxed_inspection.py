@@ -98,13 +98,13 @@ def inspect(
     """
     if assignment != ASSIGNMENT:
         return None
-    found = _run(folder.resolve(), student, named_corpus(root), boxed)
+    report = _run(folder.resolve(), student, named_corpus(root), boxed)
     for path in folder.rglob(f"*{WEIGHTY}"):
         path.unlink()
     path = folder / FILE
-    path.write_text(json.dumps(found), encoding="utf-8")
+    path.write_text(json.dumps(report), encoding="utf-8")
     path.chmod(0o444)
-    return found
+    return report
 
 
 def inspect_here(assignment: str, folder: Path, student: str) -> None:
@@ -135,12 +135,12 @@ def _run(folder: Path, student: str, named: tuple[str, str] | None, boxed: bool)
     if done.returncode != 0 or len(done.stdout) > LARGEST_REPORT:
         return _no_end(f"it ended with status {done.returncode}")
     try:
-        found: dict[str, Any] = json.loads(done.stdout)
+        report: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
         return _no_end("it reported nothing")
-    if "unavailable" in found:
-        raise CourseError(found["unavailable"])
-    return found
+    if "unavailable" in report:
+        raise CourseError(report["unavailable"])
+    return report
 
 
 def _readable(folder: Path, text: Path | None) -> tuple[list[Path], dict[str, str]]:
@@ -158,17 +158,17 @@ def _readable(folder: Path, text: Path | None) -> tuple[list[Path], dict[str, st
 
 def _no_end(why: str) -> dict[str, Any]:
     """The findings where there are none: a defined result, for a person to look at."""
-    said = f"The files could not be inspected: {why}."
+    remark = f"The files could not be inspected: {why}."
     return {
-        "facts": {"problems": {part: [said] for part in PARTS}, "runs": {}},
-        "remarks": [said],
+        "facts": {"problems": {part: [remark] for part in PARTS}, "runs": {}},
+        "remarks": [remark],
     }
 
 
-def keep(found: dict[str, Any], place: Path, assignment: str, student: str) -> None:
+def keep(report: dict[str, Any], place: Path, assignment: str, student: str) -> None:
     """Note the findings beside the gradebook, for the comparison of the class."""
     target = place / "inspected" / assignment / student
-    write_atomically(target / FILE, json.dumps(found))
+    write_atomically(target / FILE, json.dumps(report))
 
 
 def same_weights(place: Path, assignment: str) -> dict[str, list[str]]:

@@ -107,8 +107,8 @@ def check_translations(
                 f"{where}, line {place + 1}: a word is not the model's, or the line is longer than"
                 " its search allows there. Are all lines in their places?"
             )
-    found = translate(model, sources, beam, run.record.config.recipe.length_penalty)
-    own = [words[1].decode(one.tokens) for one in found]
+    hypotheses = translate(model, sources, beam, run.record.config.recipe.length_penalty)
+    own = [words[1].decode(one.tokens) for one in hypotheses]
     equal = sum(a == b for a, b in zip(own, translations, strict=True)) / len(own)
     score, here = (bleu_tok(lines, test.target).score for lines in (translations, own))
     if equal < LEAST_EQUAL or abs(score - here) > WORTH_TOLERANCE:
@@ -177,19 +177,19 @@ def check_best(
     best = min(curve_of(run), key=lambda row: row["val_loss"])
     pairs = encode_pairs(corpus.splits["val"], words)
     loss = mean_loss(model, pairs)
-    said = f"{run.record.name}: the best validation"
+    claim = f"{run.record.name}: the best validation"
     if not is_near(best["val_loss"], loss, LOSS_TOLERANCE):
         off = best["val_loss"] - loss
         side = "above" if off > 0 else "below"
         raise Fault(
-            f"{said} is written down with a loss {abs(off):.2g} nats {side} that of the weights"
+            f"{claim} is written down with a loss {abs(off):.2g} nats {side} that of the weights"
             " that were handed in."
         )
-    found = translate(model, [source for source, _ in pairs], k=1)
-    translations = [words[1].decode(hypothesis.tokens) for hypothesis in found]
+    hypotheses = translate(model, [source for source, _ in pairs], k=1)
+    translations = [words[1].decode(hypothesis.tokens) for hypothesis in hypotheses]
     score = bleu_tok(translations, corpus.splits["val"].target).score
     if not is_near(best["val_bleu"], score, WORTH_TOLERANCE):
         raise Fault(
-            f"{said} is written down with BLEU {best['val_bleu']:.2f}; the weights that were"
+            f"{claim} is written down with BLEU {best['val_bleu']:.2f}; the weights that were"
             f" handed in have {score:.2f}."
         )

@@ -144,59 +144,59 @@ def inspect(folder: Path, student: str, named: tuple[str, str] | None = None) ->
     Raises:
         Unavailable: this machine lacks the corpus.
     """
-    found = Findings()
-    runs = _read(folder, found)
-    facts: dict[str, Any] = {"problems": found.problems, "runs": {}, "units": {}}
+    findings = Findings()
+    runs = _read(folder, findings)
+    facts: dict[str, Any] = {"problems": findings.problems, "runs": {}, "units": {}}
     if len(runs) == len(MODELS):
-        found.attempt("recipe", _check_same, runs, found)
+        findings.attempt("recipe", _check_same, runs, findings)
     for model, run in runs.items():
         if run.model is not None and run.words is not None:
-            known = found.attempt("files", published_like, run.model, run.words)
+            known = findings.attempt("files", published_like, run.model, run.words)
             if known is not None:
-                said = f"{model} is like the published {known[0]}: {known[1]}."
-                found.remarks.append(f"{said} Ask who trained it.")
-        corpus = found.attempt("recipe", _corpus, run.record, named)
+                likeness = f"{model} is like the published {known[0]}: {known[1]}."
+                findings.remarks.append(f"{likeness} Ask who trained it.")
+        corpus = findings.attempt("recipe", _corpus, run.record, named)
         if corpus is not None:
-            facts["runs"][model] = _inspect_run(run, corpus, student, found)
+            facts["runs"][model] = _inspect_run(run, corpus, student, findings)
             if run.model is not None and run.words is not None:
                 made = (run.model, run.words, corpus)
-                facts["units"][model] = found.attempt("curves", evidence_of, *made)
+                facts["units"][model] = findings.attempt("curves", evidence_of, *made)
     for model in MODELS:
         lacking = _lacking(runs[model]) if model in facts["runs"] else [CONFIG]
         for part, files in PARTS.items():
             for file in files:
                 if file in lacking and part != "files":  # that part was judged by reading them
-                    found.not_checked(part, f"{FOLDER}/{model}/{file}")
+                    findings.not_checked(part, f"{FOLDER}/{model}/{file}")
     if runs:
-        found.remarks.insert(0, _setting(runs))
-    return {"facts": facts, "remarks": found.remarks}
+        findings.remarks.insert(0, _setting(runs))
+    return {"facts": facts, "remarks": findings.remarks}
 
 
-def _read(folder: Path, found: Findings) -> dict[str, Submitted]:
+def _read(folder: Path, findings: Findings) -> dict[str, Submitted]:
     """The runs that have a readable configuration, under the names of their models."""
     runs = {}
     for model in MODELS:
         name = f"{FOLDER}/{model}"
-        record = found.attempt("files", read_record, folder / FOLDER / model, name)
+        record = findings.attempt("files", read_record, folder / FOLDER / model, name)
         if record is not None:
             runs[model] = Submitted(record)
     named = {model: run.record.config.model for model, run in runs.items()}
     if named == dict(zip(MODELS, reversed(MODELS), strict=True)):
-        found.add("files", f"The folders {' and '.join(named)} are swapped.")
+        findings.add("files", f"The folders {' and '.join(named)} are swapped.")
         runs = {named[model]: run for model, run in runs.items()}
     for model, run in list(runs.items()):
         if run.record.config.model != model:
             held = visible(run.record.config.model)
-            found.add("files", f"{run.record.name} holds a run of {held}.")
+            findings.add("files", f"{run.record.name} holds a run of {held}.")
             del runs[model]
             continue
-        run.words = found.attempt("files", read_words, run.record)
-        run.result = found.attempt("files", read_result, run.record)
-        run.metrics = found.attempt("files", read_metrics, run.record)
+        run.words = findings.attempt("files", read_words, run.record)
+        run.result = findings.attempt("files", read_result, run.record)
+        run.metrics = findings.attempt("files", read_metrics, run.record)
         if run.words is not None:
-            config = found.attempt("recipe", expected_model, run.record, run.words)
+            config = findings.attempt("recipe", expected_model, run.record, run.words)
             if config is not None:
-                run.model = found.attempt("files", read_model, run.record, config)
+                run.model = findings.attempt("files", read_model, run.record, config)
     return runs
 
 
@@ -218,7 +218,7 @@ def _corpus_and_pair(config: RunConfig) -> str:
     return " ".join((re.split(r"[/\\]", config.corpus)[-1], config.pair))
 
 
-def _check_same(runs: dict[str, Submitted], found: Findings) -> None:
+def _check_same(runs: dict[str, Submitted], findings: Findings) -> None:
     """Whether the two configurations differ in nothing but the context.
 
     That recipe and sizes follow from what they share is checked for each run.
@@ -227,10 +227,10 @@ def _check_same(runs: dict[str, Submitted], found: Findings) -> None:
     different = [key for key in SHARED if first.get(key) != second.get(key)]
     if different:
         names = ", ".join(different)
-        found.add("recipe", f"The two runs differ in more than the context: {names}.")
+        findings.add("recipe", f"The two runs differ in more than the context: {names}.")
     precisions = {expected_recipe(run.record)["precision"] for run in runs.values()}
     if len(precisions) > 1:
-        found.remarks.append("The two runs were trained in different precisions.")
+        findings.remarks.append("The two runs were trained in different precisions.")
 
 
 def _settings(record: Record, table: str) -> dict[str, Any]:
@@ -297,28 +297,30 @@ def _loaded(name: str, pair: str, options: tuple[tuple[str, Any], ...]) -> Corpu
     return load_corpus(name, pair, **dict(options))
 
 
-def _inspect_run(run: Submitted, corpus: Corpus, student: str, found: Findings) -> dict[str, Any]:
+def _inspect_run(
+    run: Submitted, corpus: Corpus, student: str, findings: Findings
+) -> dict[str, Any]:
     """Check one run part by part; its scores as computed here, as far as they could be."""
     split = next(name for name in corpus.splits if name.startswith("test"))
     test = corpus.splits[split]
-    run.translations = found.attempt("files", read_translations, run.record, split, len(test))
+    run.translations = findings.attempt("files", read_translations, run.record, split, len(test))
     facts: dict[str, Any] = {}
-    found.attempt("recipe", _check_recipe, run, corpus, student, found)
+    findings.attempt("recipe", _check_recipe, run, corpus, student, findings)
     made = (run.model, run.words)
     if run.translations is not None:
         facts["score"] = measured(run.translations, corpus, split)
         if run.result is not None:
-            found.attempt("scores", check_scores, run, facts["score"], split)
+            findings.attempt("scores", check_scores, run, facts["score"], split)
     if run.metrics is not None:
-        facts["curve"] = found.attempt("curves", curve_of, run)
+        facts["curve"] = findings.attempt("curves", curve_of, run)
     if facts.get("curve"):
-        found.attempt("curves", check_curve, run, corpus)
+        findings.attempt("curves", check_curve, run, corpus)
         if None not in made:
-            found.attempt("curves", check_best, run, *made, corpus)
-            found.attempt("curves", check_learned, run, *made, corpus)
+            findings.attempt("curves", check_best, run, *made, corpus)
+            findings.attempt("curves", check_learned, run, *made, corpus)
     if None not in (*made, run.translations, run.result):
         arguments = (*made, run.translations, test, split)
-        found.attempt("translations", check_translations, run, *arguments)
+        findings.attempt("translations", check_translations, run, *arguments)
     return facts
 
 
@@ -334,7 +336,7 @@ def _lacking(run: Submitted) -> list[str]:
     return [file for file, held in read.items() if held is None]
 
 
-def _check_recipe(run: Submitted, corpus: Corpus, student: str, found: Findings) -> None:
+def _check_recipe(run: Submitted, corpus: Corpus, student: str, findings: Findings) -> None:
     record = run.record
     raw, config = record.raw, record.config
     if config.seed != owner.seed(student):
@@ -369,9 +371,9 @@ def _check_recipe(run: Submitted, corpus: Corpus, student: str, found: Findings)
         version = versions.get("torch") if isinstance(versions, dict) else None
         if str(version).split(".")[:2] == torch.__version__.split(".")[:2]:
             raise
-        found.remarks.append(f"{fault} Another version of torch may have drawn them otherwise.")
+        findings.remarks.append(f"{fault} Another version of torch may have drawn them otherwise.")
         if version is None:
-            found.not_checked("recipe", f"{record.name}/{RESULT}")
+            findings.not_checked("recipe", f"{record.name}/{RESULT}")
 
 
 def main() -> None:

@@ -169,17 +169,17 @@ def alike(class_evidence: Mapping[str, Mapping[str, Evidence]]) -> dict[str, lis
         student: {model: unpacked(evidence) for model, evidence in models.items()}
         for student, models in class_evidence.items()
     }
-    found: dict[tuple[str, str], dict[str, str]] = {}
+    others_like: dict[tuple[str, str], dict[str, str]] = {}
     for (one, mine), (other, theirs) in combinations(units.items(), 2):
         for model in sorted(mine.keys() & theirs.keys()):
             if (figure := _likeness(mine[model], theirs[model])) is not None:
-                found.setdefault((one, model), {})[other] = figure
-                found.setdefault((other, model), {})[one] = figure
+                others_like.setdefault((one, model), {})[other] = figure
+                others_like.setdefault((other, model), {})[one] = figure
     remarks: dict[str, list[str]] = {}
-    for (student, model), others in sorted(found.items()):
+    for (student, model), others in sorted(others_like.items()):
         figure = next(iter(others.values()))
-        said = f"{model} is like that of {', '.join(others)}: {figure}. Ask who trained it."
-        remarks.setdefault(student, []).append(said)
+        remark = f"{model} is like that of {', '.join(others)}: {figure}. Ask who trained it."
+        remarks.setdefault(student, []).append(remark)
     return remarks
 
 

@@ -164,12 +164,12 @@ def read_model(record: Record, config: ModelConfig) -> EncoderDecoder:
         raise Fault(f"{where} is a model too large to be checked here.")
     try:
         with safe_open(path, framework="pt") as file:
-            found = {name: file.get_slice(name) for name in file.offset_keys()}
-            held = {name: x.get_shape() for name, x in found.items() if not name.endswith(SCALE)}
+            slices = {name: file.get_slice(name) for name in file.offset_keys()}
+            held = {name: x.get_shape() for name, x in slices.items() if not name.endswith(SCALE)}
             if held != {name: list(shape) for name, shape in shapes.items()}:
                 raise Fault(f"{where} holds the weights of another model than its config.yaml.")
             # as the course publishes models: whose they are is looked at then
-            tensors = dequantised({name: file.get_tensor(name) for name in found})
+            tensors = dequantised({name: file.get_tensor(name) for name in slices})
     except SafetensorError as error:
         raise Fault(
             f"{where} is damaged or is no safetensors file; it was not opened in any other way."

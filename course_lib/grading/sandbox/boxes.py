@@ -205,9 +205,9 @@ class BoxProvisioner(LocalProvisioner):
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
         """Start the kernel; its sockets lie in its box, and are reached through /proc."""
         info: dict[str, Any] = dict(self.connection_info)
-        told = {**info, "key": info["key"].decode(), "ip": walls.SOCKETS}
+        connection = {**info, "key": info["key"].decode(), "ip": walls.SOCKETS}
         manager: Any = self.parent
-        Path(manager.connection_file).with_name(INSIDE).write_text(json.dumps(told))
+        Path(manager.connection_file).with_name(INSIDE).write_text(json.dumps(connection))
         self.box = start(cmd)
         self.process = self.box.process
         self.pid = self.pgid = self.process.pid

@@ -86,11 +86,11 @@ class Watch:
 
     def _watch(self, look: Look) -> None:
         while not self._over.wait(LOOK_SECONDS):
-            found = look(self._roots, self._limits)
-            if found is None and time.monotonic() > self._until:
-                found = "TimeExceeded"
-            if found is not None and not self._over.is_set():
-                self.exceeded = self.exceeded or found
+            exceeded = look(self._roots, self._limits)
+            if exceeded is None and time.monotonic() > self._until:
+                exceeded = "TimeExceeded"
+            if exceeded is not None and not self._over.is_set():
+                self.exceeded = self.exceeded or exceeded
                 self._kill()
                 return
 
@@ -132,11 +132,11 @@ def too_heavy(roots: list[int], limits: Limits) -> str | None:
 
 def _of_each(processes: list[int], ask: Callable[[psutil.Process], Found]) -> list[Found]:
     """What is asked of each process; one that ends meanwhile counts nothing."""
-    found = []
+    answers = []
     for process in processes:
         with contextlib.suppress(psutil.Error, OSError):
-            found.append(ask(psutil.Process(process)))
-    return found
+            answers.append(ask(psutil.Process(process)))
+    return answers
 
 
 def _descendants(roots: list[int], enough: int) -> list[int]:
