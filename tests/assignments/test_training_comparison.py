@@ -99,7 +99,7 @@ def test_what_the_solution_hands_in_is_in_no_release_and_a_students_runs_stay(
         shutil.copytree(ROOT / folder, tmp_path / folder)
     shutil.copy(ROOT / "nbgrader_config.py", tmp_path)
     shutil.copytree(RUNS, tmp_path / "exercises" / NAME, dirs_exist_ok=True)
-    assert differences(tmp_path, [NAME]) == []
+    assert differences(tmp_path, [NAME]) == {}
 
 
 @pytest.fixture
