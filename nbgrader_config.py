@@ -34,8 +34,9 @@ c.LimitOutput.max_lines = 1000
 c.LimitOutput.max_traceback = 100
 
 # What handing in late costs, where `course grade --late` says nothing else: for instance
-# "10% a day, none after 5 days". The due date comes from --due or from nbgrader's own pages.
-c.LatePolicy.rule = "none"
+# {"percent": 10, "per": "day", "until": "5 days"}. The due date comes from --due or from nbgrader's
+# own pages.
+c.LatePolicy.rule = {}
 
 # Whoever marks has a session that may change grades: in nbgrader's form grader too, students' texts
 # are shown with nothing in them that runs.

@@ -49,7 +49,9 @@ Scheduler = Annotated[
 Due = Annotated[str | None, typer.Option(help='When it was due: "2026-05-04 23:59". Remembered.')]
 Late = Annotated[
     str | None,
-    typer.Option(help='What being late costs: "10% a day, none after 5 days". Remembered.'),
+    typer.Option(
+        help='What being late costs: "{percent: 10, per: day, until: 5 days}". Remembered.'
+    ),
 ]
 Regrade = Annotated[
     bool, typer.Option("--regrade", help="Run again what is graded already and has not changed.")
@@ -396,7 +398,7 @@ def _demonstration(name: str) -> tuple[Path, list["Student"]]:
     _collect(root, name, [archive], roster, submitted, partial(typer.echo, err=True))
     # Canvas' zips do not say when; nbgrader's exchange and Moodle's worksheets do
     (submitted / late / name / "timestamp.txt").write_text("2026-05-06T08:30:00+00:00\n")
-    set_policy(root, place, name, "2026-05-05T08:00Z", "10% a day, none after 5 days")
+    set_policy(root, place, name, "2026-05-05T08:00Z", "{percent: 10, until: 5 days}")
     typer.echo(f"\ncourse grade {name} --submitted {submitted}", err=True)
     return submitted, declared
 

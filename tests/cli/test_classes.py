@@ -80,7 +80,7 @@ def test_what_a_platform_needs_is_asked_for_before_anything_is_graded(
     for arguments, said in (
         (("--export-canvas", "x.csv"), "--roster"),
         (("--export-moodle", "x.csv", "--pseudonyms"), "do not know pseudonyms"),
-        (("--late", "a lot"), "10% a day"),
+        (("--late", "a lot"), "{percent: 10"),
         (("--due", "soon"), "2026-05-04 23:59"),
     ):
         handed_in = copy / "submitted" / "ada" / NAME

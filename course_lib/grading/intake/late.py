@@ -1,4 +1,4 @@
-"""What handing in late costs, by a rule in words.
+"""What handing in late costs.
 
 nbgrader compares the time in a submission's timestamp.txt with the assignment's due date. The due
 date lies in the gradebook, the rule beside it, so that grading again next week deducts the same.
@@ -7,13 +7,14 @@ date lies in the gradebook, the rule beside it, so that grading again next week 
 import contextlib
 import json
 import math
-import re
-from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
+import yaml
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.utils import parse_utc
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
@@ -22,60 +23,58 @@ from course_lib.grading.sources.project import db_url, load_config, nbgrader_mes
 RULES = "late.json"
 """Beside the gradebook: assignment -> rule."""
 
-_FORM = re.compile(
-    r"(?P<amount>\d+(\.\d+)?)\s*(?P<unit>%|points?)\s+(a|per)\s+(?P<period>day|hour)"
-    r"(,\s*none\s+after\s+(?P<last>\d+)\s+(?P<span>day|hour)s?)?"
-)
-_SECONDS = {"hour": 3600, "day": 86400}
+_PERIODS = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
+_Cost = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(BaseModel):
     """A late policy.
 
     Attributes:
-        amount: how much a period costs.
-        percent: whether that is per cent of the points reached, not points.
-        period: seconds of one period; one that has begun counts as whole.
-        limit: seconds after which nothing counts; None if there is no such limit.
+        percent: of the points reached, for each period; one that has begun counts as whole.
+        points: taken for each period.
+        per: the period.
+        until: how late is too late for any points; None if there is no such limit.
     """
 
-    amount: float
-    percent: bool
-    period: int
-    limit: int | None
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    percent: _Cost = 0
+    points: _Cost = 0
+    per: Literal["hour", "day"] = "day"
+    until: timedelta | None = None
+
+    def __str__(self) -> str:
+        """The rule in words."""
+        costs = (self.percent, "%"), (self.points, " points")
+        taken = " and ".join(f"{cost:g}{unit}" for cost, unit in costs if cost) or "nothing"
+        if self.until is None:
+            return f"{taken} per {self.per}"
+        return f"{taken} per {self.per}, all after {self.per} {self.until / _PERIODS[self.per]:g}"
 
     def deduction(self, score: float, seconds_late: float) -> float:
         """The points that a delay costs; never more than there are."""
-        if self.limit is not None and seconds_late > self.limit:
+        late = timedelta(seconds=seconds_late)
+        if self.until is not None and late > self.until:
             return score
-        periods = math.ceil(seconds_late / self.period)
-        cost = self.amount * periods * (score / 100 if self.percent else 1)
-        return min(score, round(cost, 4))
+        periods = math.ceil(late / _PERIODS[self.per])
+        return min(score, round(periods * (self.points + score * self.percent / 100), 4))
 
 
-def parse_rule(text: str) -> Rule | None:
-    """A policy such as "10% a day, none after 5 days" or "1 point per hour"; None for "none".
+def read_rule(written: str | dict[str, Any]) -> Rule:
+    """A policy as YAML, or as a mapping; `{}` costs nothing.
 
     Raises:
-        CourseError: it is written in another way.
+        CourseError: it is something else.
     """
-    plain = " ".join(text.casefold().split()).rstrip(".")
-    if plain in {"", "none"}:
-        return None
-    match = _FORM.fullmatch(plain)
-    if match is None:
+    try:
+        entry = yaml.safe_load(written) if isinstance(written, str) else written
+        return Rule.model_validate(entry)
+    except (yaml.YAMLError, ValidationError) as error:
         raise CourseError(
-            f"Not a rule for late submissions: {text!r}. Write it like '10% a day, none after 5"
-            " days', '1 point per hour' or 'none'."
-        )
-    last = match["last"]
-    return Rule(
-        amount=float(match["amount"]),
-        percent=match["unit"] == "%",
-        period=_SECONDS[match["period"]],
-        limit=None if last is None else int(last) * _SECONDS[match["span"]],
-    )
+            f"Not a rule for late submissions: {written!r}. Write it like"
+            " '{percent: 10, per: day, until: 5 days}', '{points: 1, per: hour}' or '{}'."
+        ) from error
 
 
 def parse_time(text: str) -> datetime:
@@ -124,27 +123,26 @@ def set_policy(root: Path, place: Path, name: str, due: str | None, rule: str | 
         with nbgrader_messages(), Gradebook(db_url(place), course_id) as gradebook:
             gradebook.update_or_create_assignment(name, duedate=when)
     if rule is not None:
-        parse_rule(rule)
         rules = _rules(place)
-        rules[name] = rule
+        rules[name] = read_rule(rule).model_dump(mode="json", exclude_defaults=True)
         write_atomically(place / RULES, json.dumps(rules, indent=2) + "\n")
 
 
-def rule_of(root: Path, place: Path, name: str) -> str:
-    """The rule in force for an assignment, as it was written."""
-    return _rules(place).get(name, str(load_config(root).LatePolicy.rule))
+def rule_of(root: Path, place: Path, name: str) -> Rule:
+    """The rule in force for an assignment."""
+    return read_rule(_rules(place).get(name, load_config(root).LatePolicy.rule))
 
 
 def settle(root: Path, place: Path, name: str, students: list[str]) -> None:
     """Work out every deduction anew: points by hand, rule or due date may be new."""
-    rule = parse_rule(rule_of(root, place, name))
+    rule = rule_of(root, place, name)
     with nbgrader_messages(), Gradebook(db_url(place)) as gradebook:
         for student in students:
             with contextlib.suppress(MissingEntry):  # nothing of theirs is in the gradebook
                 deduct(gradebook, rule, name, student)
 
 
-def deduct(gradebook: Gradebook, rule: Rule | None, name: str, student: str) -> None:
+def deduct(gradebook: Gradebook, rule: Rule, name: str, student: str) -> None:
     """Record what handing in late costs a student.
 
     Raises:
@@ -152,11 +150,11 @@ def deduct(gradebook: Gradebook, rule: Rule | None, name: str, student: str) -> 
     """
     notebook = gradebook.find_submission_notebook(name, name, student)
     seconds = notebook.assignment.total_seconds_late
-    penalty = rule.deduction(notebook.score, seconds) if rule and seconds > 0 else None
+    penalty = rule.deduction(notebook.score, seconds) if seconds > 0 else None
     notebook.late_submission_penalty = penalty
     gradebook.db.commit()
 
 
-def _rules(place: Path) -> dict[str, str]:
+def _rules(place: Path) -> dict[str, Any]:
     path = place / RULES
     return dict(json.loads(path.read_text())) if path.is_file() else {}

@@ -54,7 +54,7 @@ class Overview:
         result: everybody's points and remarks.
         parts: in the assignment's order.
         pairs: submissions that resemble each other.
-        rule: what being late costs; "none" if nothing.
+        rule: what being late costs, in words.
         disguised: whether students stand here under pseudonyms.
     """
 
@@ -81,7 +81,7 @@ def overview(root: Path, result: ClassReport) -> Overview:
         result=result,
         parts=_parts(result, source, graded),
         pairs=_pairs(result, graded),
-        rule=rule_of(root, result.place, name),
+        rule=str(rule_of(root, result.place, name)),
     )
 
 

@@ -226,7 +226,7 @@ def mark(job: Job, staged: Staged, notebook: NotebookNode) -> str | None:
         gradebook.update_or_create_student(job.student)
         gradebook.update_or_create_submission(job.assignment, job.student, **when)
         SaveAtOnce(gradebook, config=config)(notebook, _resources(job))
-        rule = late.parse_rule(late.rule_of(job.root, job.place, job.assignment))
+        rule = late.rule_of(job.root, job.place, job.assignment)
         late.deduct(gradebook, rule, job.assignment, job.student)
         return journal.marks_of(gradebook, job.assignment, job.student)
 

@@ -1,4 +1,4 @@
-"""What being late costs: the words of the rule, and what nbgrader then takes away."""
+"""What being late costs: the rule, and what nbgrader then takes away."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,8 +12,8 @@ from nbgrader.coursedir import CourseDirectory
 from course_lib.errors import CourseError
 from course_lib.grading.intake.late import (
     delay,
-    parse_rule,
     parse_time,
+    read_rule,
     rule_of,
     set_policy,
     settle,
@@ -30,26 +30,42 @@ HOUR, DAY = 3600, 86400
 @pytest.mark.parametrize(
     ("text", "late", "cost"),
     [
-        ("10% a day, none after 5 days", 0, 0),
-        ("10% a day, none after 5 days", 1, 2),
-        ("10% a day, none after 5 days", DAY, 2),
-        ("10% a day, none after 5 days", DAY + 1, 4),
-        ("10% a day, none after 5 days", 5 * DAY, 10),
-        ("10% a day, none after 5 days", 5 * DAY + 1, 20),
-        ("30 % per day", 9 * DAY, 20),
-        ("0.5 points per hour", 90 * 60, 1),
-        ("1 point an hour", 0, None),
-        ("2 points a day.", 3 * DAY, 6),
-        ("none", 9 * DAY, 0),
+        ("{percent: 10, until: 5 days}", 0, 0),
+        ("{percent: 10, until: 5 days}", 1, 2),
+        ("{percent: 10, until: 5 days}", DAY, 2),
+        ("{percent: 10, until: 5 days}", DAY + 1, 4),
+        ("{percent: 10, until: 5 days}", 5 * DAY, 10),
+        ("{percent: 10, until: 5 days}", 5 * DAY + 1, 20),
+        ("{percent: 10, until: 36:00:00}", 36 * HOUR + 1, 20),
+        ("{percent: 30, per: day}", 9 * DAY, 20),
+        ("{points: 0.5, per: hour}", 90 * 60, 1),
+        ("{points: 2, percent: 5, per: day}", 3 * DAY, 9),
+        ("{}", 9 * DAY, 0),
     ],
 )
-def test_a_rule_costs_what_its_words_say(text: str, late: float, cost: float | None) -> None:
-    if cost is None:
-        with pytest.raises(CourseError, match="Write it like"):
-            parse_rule(text)
-        return
-    rule = parse_rule(text)
-    assert (rule.deduction(20.0, late) if rule else 0) == pytest.approx(cost)
+def test_a_rule_costs_what_it_says(text: str, late: float, cost: float) -> None:
+    assert read_rule(text).deduction(20.0, late) == pytest.approx(cost)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("10% a day", "none", "", "[]", "{percent: 10", "{percent: -1}", "{points: .inf}"),
+        *("{percent: 10, per: week}", "{points: 1, until: soon}", "{percents: 10}"),
+    ],
+)
+def test_what_is_no_rule_is_refused(text: str) -> None:
+    with pytest.raises(CourseError, match=r"Write it like '\{percent"):
+        read_rule(text)
+
+
+def test_a_rule_is_said_in_words() -> None:
+    rules = "{percent: 10, until: 5 days}", "{points: 0.5, percent: 1, per: hour}", "{}"
+    assert [str(read_rule(text)) for text in rules] == [
+        "10% per day, all after day 5",
+        "1% and 0.5 points per hour",
+        "nothing per day",
+    ]
 
 
 def test_times_without_a_zone_are_this_machines() -> None:
@@ -92,7 +108,7 @@ def test_a_timestamp_that_would_stop_nbgrader_is_noticed_and_left_out(
 
 def test_nbgrader_deducts_by_the_rule_and_anew_when_rule_or_points_change(tmp_path: Path) -> None:
     generate(ROOT, NAME, db_url(tmp_path))
-    set_policy(ROOT, tmp_path, NAME, "2026-05-04T12:00Z", "10% a day, none after 5 days")
+    set_policy(ROOT, tmp_path, NAME, "2026-05-04T12:00Z", "{percent: 10, until: 5 days}")
     due = datetime(2026, 5, 4, 12, 0)
     times = {"early": -HOUR, "night": 8 * HOUR, "days": 2 * DAY + HOUR, "weeks": 20 * DAY}
     with nbgrader_messages(), Gradebook(db_url(tmp_path), "looking_back") as gradebook:
@@ -123,8 +139,8 @@ def test_nbgrader_deducts_by_the_rule_and_anew_when_rule_or_points_change(tmp_pa
         gradebook.find_grade("why", NAME, NAME, "night").manual_score = 3
         gradebook.db.commit()
     assert deducted() == pytest.approx({**expected, "night": 0.6})
-    set_policy(ROOT, tmp_path, NAME, None, "1 point a day")
-    assert rule_of(ROOT, tmp_path, NAME) == "1 point a day"
+    set_policy(ROOT, tmp_path, NAME, None, "{points: 1}")
+    assert rule_of(ROOT, tmp_path, NAME) == read_rule("{points: 1, per: day}")
     assert deducted() == pytest.approx(
         {"early": None, "night": 1.0, "days": 3.0, "weeks": 5.0, "no-time": None}
     )

@@ -31,7 +31,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page of a late student with one wrong part, one crash, a comment, and bad intentions."""
     place = tmp_path_factory.mktemp("class")
     generate(ROOT, NAME, db_url(place))
-    set_policy(ROOT, place, NAME, "2026-05-04T12:00Z", "1 point a day")
+    set_policy(ROOT, place, NAME, "2026-05-04T12:00Z", "{points: 1}")
     notebook = source_notebook(source_of(ROOT, NAME))
     cell_of(notebook, "weights").outputs = [
         new_output("error", ename="Refused", evalue="They do not add up to <one>.", traceback=[])
