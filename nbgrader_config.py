@@ -13,11 +13,11 @@ c.CourseDirectory.root = str(course)
 c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "exercises"
 # The text sources lie beside the notebooks made from them: without "*.md" and the names of
-# the made-up answers here nbgrader copies them, solutions and all, into the release.
+# the data beside them here nbgrader copies them, solutions and all, into the release.
 # "handed_in" is what the instructor's own solution hands in: nobody is given that either.
 c.CourseDirectory.ignore = [
     *(".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "*.md", "handed_in"),
-    *("demonstration.yaml", "variants.yaml"),
+    *("demonstration.yaml", "variants.yaml", "criteria.yaml"),
 ]
 # Several submissions are graded at once: whoever finds the database busy waits.
 c.CourseDirectory.db_url = f"sqlite:///{course / 'gradebook.db'}?timeout=60"

@@ -13,19 +13,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import nbformat
-import yaml
 from nbformat import NotebookNode
 from pydantic import (
     AfterValidator,
     BeforeValidator,
     ConfigDict,
     Field,
-    TypeAdapter,
-    ValidationError,
 )
 from pydantic.dataclasses import dataclass
 
 from course_lib.errors import CourseError
+from course_lib.grading.sources.data import read_data
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.sources.project import source_of
 from course_lib.grading.sources.release import MADE_UP, copy_files, handed_in, source_notebook
@@ -137,25 +135,12 @@ def cell_of(variant: Student) -> str:
     return variant.about or next(iter(variant.cells))
 
 
-def entries(path: Path) -> MadeUp:
-    """What stands in such a file.
-
-    Raises:
-        CourseError: it is no YAML, or holds something that nobody would read.
-    """
-    try:
-        return TypeAdapter(MadeUp).validate_python(yaml.safe_load(path.read_text("utf-8")))
-    except yaml.YAMLError as error:
-        raise CourseError(f"{path} is no YAML: {' '.join(str(error).split())}.") from error
-    except ValidationError as error:
-        fault = error.errors()[0]
-        where = ".".join(map(str, fault["loc"])) or "the file"
-        raise CourseError(f"{path}, {where}: {fault['msg']}.") from error
-
-
 def _of_this(path: Path) -> MadeUp:
     """The entries of a file, held to the cells and parts of its assignment."""
-    written, notebook = entries(path), source_notebook(path.with_name(f"{path.parent.name}.md"))
+    written, notebook = (
+        read_data(path, MadeUp),
+        source_notebook(path.with_name(f"{path.parent.name}.md")),
+    )
     parts, cells = automatic_parts(notebook).keys(), solution_cells(notebook).keys()
 
     def check(who: str, named_parts: Set[str], named_cells: Set[str]) -> None:

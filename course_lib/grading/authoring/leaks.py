@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import course_lib
-from course_lib.grading.authoring.demonstration import DEMONSTRATION, VARIANTS, entries
+from course_lib.grading.authoring.demonstration import DEMONSTRATION, VARIANTS, MadeUp
+from course_lib.grading.sources.data import read_data
 from course_lib.grading.sources.project import assignment_names, source_of
 
 _REGION = re.compile(r"### (?P<edge>BEGIN|END) (SOLUTION|HIDDEN TESTS|MARK SCHEME)$")
@@ -53,7 +54,7 @@ def leaks(root: Path, names: list[str], package: Path = LIBRARY) -> list[str]:
             [Line(line, f"{path.relative_to(root)}, {entry.name}") for line in code.splitlines()]
             for path in (source.parent / VARIANTS, source.parent / DEMONSTRATION)
             if path.is_file()
-            for entry in entries(path).all
+            for entry in read_data(path, MadeUp).all
             for code in (*entry.cells.values(), entry.files)
         ]
         release = _files([root / "exercises" / name])

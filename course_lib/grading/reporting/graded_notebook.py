@@ -1,29 +1,15 @@
-"""What a notebook says about its parts: titles, criteria, and messages of tests that failed.
-
-What a person looks for in a part that no test decides stands in the assignment itself, in the text
-above the answer, where the student reads it before writing and whoever marks sees it in nbgrader's
-formgrader: a list with a line `- 1 point: what for` for each criterion.
-"""
+"""What a notebook says about its parts: titles, and messages of tests that failed."""
 
 import re
-from typing import NamedTuple
 
 from nbformat import NotebookNode
 
 from course_lib.grading.running.execution import ENDINGS
-from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
+from course_lib.grading.sources.marked_cells import grade_id, is_grade
 
 _HEADING = re.compile(r"^#{1,6}\s+(?P<text>.+?)\s*(\(.*points?\))?\s*$", re.MULTILINE)
-_CRITERION = re.compile(r"^- (?P<points>\d+(\.\d+)?) points?: (?P<text>\S.*)$", re.MULTILINE)
 # What a test says on purpose: the words alone are enough.
 _PLAIN_ERRORS = {"AssertionError", "Refused"}
-
-
-class Criterion(NamedTuple):
-    """What earns how many points."""
-
-    points: float
-    text: str
 
 
 def notebook_title(notebook: NotebookNode) -> str | None:
@@ -47,21 +33,6 @@ def titles(notebook: NotebookNode) -> dict[str, str]:
             for match in _HEADING.finditer(cell.source):
                 heading = match["text"]
     return named
-
-
-def rubrics(notebook: NotebookNode) -> dict[str, list[Criterion]]:
-    """The criteria of every part that a person marks: grade id -> criteria."""
-    listed: dict[str, list[Criterion]] = {}
-    text = ""
-    for cell in notebook.cells:
-        name = grade_id(cell)
-        if name is not None and is_grade(cell) and is_solution(cell):
-            criteria = _CRITERION.finditer(text)
-            listed[name] = [
-                Criterion(float(one["points"]), one["text"].strip()) for one in criteria
-            ]
-        text = cell.source if cell.cell_type == "markdown" and name is None else ""
-    return listed
 
 
 def message(cell: NotebookNode) -> str | None:

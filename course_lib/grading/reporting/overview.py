@@ -11,10 +11,10 @@ from nbgrader.api import Gradebook
 
 from course_lib.grading.intake.late import rule_of
 from course_lib.grading.reporting import graded_notebook
-from course_lib.grading.reporting.graded_notebook import Criterion
 from course_lib.grading.reporting.pseudonyms import disguise, pseudonyms
 from course_lib.grading.reporting.similarity import Pair, pairs
 from course_lib.grading.running.classroom import ClassReport
+from course_lib.grading.sources.criteria import Criterion, criteria_of
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.sources.project import db_url, nbgrader_messages, source_of
 from course_lib.grading.sources.release import source_notebook
@@ -69,7 +69,8 @@ class Overview:
 def overview(root: Path, result: ClassReport) -> Overview:
     """Gather what there is to say about a graded class."""
     name = result.assignment
-    source = source_notebook(source_of(root, name))
+    text = source_of(root, name)
+    source = source_notebook(text)
     autograded = result.place / "autograded"
     graded = {
         report.student: nbformat.read(path, as_version=4)
@@ -79,7 +80,7 @@ def overview(root: Path, result: ClassReport) -> Overview:
     return Overview(
         title=graded_notebook.notebook_title(source) or name,
         result=result,
-        parts=_parts(result, source, graded),
+        parts=_parts(result, source, criteria_of(text), graded),
         pairs=_pairs(result, graded),
         rule=str(rule_of(root, result.place, name)),
     )
@@ -120,9 +121,11 @@ def under_pseudonyms(shown: Overview) -> Overview:
 
 
 def _parts(
-    result: ClassReport, source: NotebookNode, graded: Mapping[str, NotebookNode]
+    result: ClassReport,
+    source: NotebookNode,
+    criteria: Mapping[str, list[Criterion]],
+    graded: Mapping[str, NotebookNode],
 ) -> list[PartSummary]:
-    criteria = graded_notebook.rubrics(source)
     messages: dict[str, Counter[str]] = {}
     for notebook in graded.values():
         for cell in notebook.cells:

@@ -1,5 +1,6 @@
 """From an instructor's text to the students' notebook, through nbgrader's own converter."""
 
+import itertools
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -16,6 +17,8 @@ from nbgrader.utils import is_locked
 from course_lib.assignments import inspection
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
+from course_lib.grading.sources.criteria import CRITERIA, criteria_of
+from course_lib.grading.sources.marked_cells import grade_id
 from course_lib.grading.sources.project import (
     assignment_names,
     load_config,
@@ -33,15 +36,19 @@ MADE_UP = ("demonstration.yaml", "variants.yaml")
 
 
 def source_notebook(source: Path) -> NotebookNode:
-    """The notebook a text source describes, solutions and hidden tests included.
+    """The notebook a text source describes, solutions, hidden tests and criteria included.
 
     Text has no cell ids, and new ones would be drawn at random each time: each cell is given its
     grade id, or its place, so that the same text always makes the same bytes.
     """
     notebook = jupytext.read(source)
     notebook.metadata.pop("jupytext", None)
+    criteria = criteria_of(source)
+    for above, answer in itertools.pairwise(notebook.cells):
+        if listed := criteria.get(grade_id(answer) or ""):
+            above.source += "\n\n" + "\n".join(f"- {criterion}" for criterion in listed)
     for place, cell in enumerate(notebook.cells):
-        cell["id"] = cell.metadata.get("nbgrader", {}).get("grade_id") or f"cell-{place:03d}"
+        cell["id"] = grade_id(cell) or f"cell-{place:03d}"
     return notebook
 
 
@@ -135,7 +142,7 @@ def data_files(source: Path) -> dict[str, Path]:
         name: path
         for name, path in _files_below(source.parent).items()
         if path.suffix not in {".md", ".ipynb", ".pyc"}
-        and path.name not in MADE_UP
+        and path.name not in {*MADE_UP, CRITERIA}
         and not path.is_relative_to(source.parent / HANDED_IN)
     }
 

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from course_lib.errors import CourseError
-from course_lib.grading.authoring.demonstration import entries
+from course_lib.grading.authoring.demonstration import MadeUp
+from course_lib.grading.sources.data import read_data
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,6 @@ def test_what_is_written_otherwise_is_refused(text: str, message: str, tmp_path:
     path = tmp_path / "variants.yaml"
     path.write_text(text)
     with pytest.raises(CourseError, match=message) as caught:
-        entries(path)
+        read_data(path, MadeUp)
     assert "\n" not in str(caught.value)
     assert str(path) in str(caught.value)

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from course_lib.grading.reporting.graded_notebook import Criterion
 from course_lib.grading.reporting.overview import Overview, PartSummary, under_pseudonyms
 from course_lib.grading.reporting.pages.report import ranges, write_report
 from course_lib.grading.reporting.similarity import Pair
 from course_lib.grading.reporting.tables import as_csv, as_json, as_table, similar
 from course_lib.grading.running.classroom import ClassReport, Mark, Report
+from course_lib.grading.sources.criteria import Criterion
 from course_lib.grading.sources.project import db_url, nbgrader_messages
 
 NAMES = {
