@@ -65,6 +65,8 @@ class Vocabulary:
                 words.append(self.tokens[number])
         return words
 
+    # Pieces of words (subwords.py) answer the next two otherwise.
+
     def words_of(self, numbers: Sequence[int]) -> list[int]:
         """For each number the place of its word in the sentence: here every one is a word."""
         return list(range(len(numbers)))
@@ -72,7 +74,3 @@ class Vocabulary:
     def covered(self, tokens: Sequence[str]) -> list[range]:
         """For each number of `encode(tokens)` the places of the words that it is of: its own."""
         return [range(place, place + 1) for place in range(len(tokens))]
-
-    def units(self, tokens: Iterable[str]) -> list[str]:
-        """The words as this vocabulary has them, one text for each number of `encode`."""
-        return [self.tokens[number] for number in self.encode(tokens)]

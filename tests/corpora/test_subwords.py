@@ -58,7 +58,7 @@ def test_it_merges_what_is_most_frequent(size: int) -> None:
     assert len(learned) == size
     assert set(learned.tokens[len(MARKS) :]) == pieces
     for word, symbols in words.items():
-        assert learned.units([word]) == symbols
+        assert [learned.tokens[n] for n in learned.encode([word])] == symbols
 
 
 def test_the_order_of_the_sentences_does_not_matter() -> None:
@@ -82,8 +82,8 @@ def test_words_come_back_whole(words: list[str]) -> None:
         map(list, learned.covered(words))
     )
     texts = [""] * len(words)
-    for piece, word in zip(learned.units(words), learned.words_of(numbers), strict=True):
-        texts[word] += piece.removeprefix(START)
+    for number, word in zip(numbers, learned.words_of(numbers), strict=True):
+        texts[word] += learned.tokens[number].removeprefix(START)
     assert texts == words
 
 
