@@ -111,13 +111,13 @@ class Decoder(nn.Module):
         return self.W_o.log_softmax(self.deep_output(inputs)), alpha, state
 
     def advance(
-        self, word: Tensor, product: Tensor, state: DecoderState
+        self, word: Tensor, projected: Tensor, state: DecoderState
     ) -> tuple[ReadoutInputs, Tensor | None, DecoderState]:
         """One step up to the readout: look back and update.
 
         Args:
             word: (B, m), the previous word E y_{i-1}.
-            product: its product W E y_{i-1} for the unit, gates included.
+            projected: its product W E y_{i-1} for the unit, gates included.
             state: s_{i-1} and the memory.
 
         Returns:
@@ -127,9 +127,10 @@ class Decoder(nn.Module):
         s_prev, memory, i = state
         # e_ij = v_a' tanh(W_a s_{i-1} + U_a h_j), alpha_i = softmax(e_i), c_i = sum_j alpha_ij h_j
         products, alpha = self.context(self.top(s_prev), memory, i)
+        # products: C c_i and C_o c_i, side by side
         C_c, C_o_c = products.tensor_split([self.unit.W.out_features], dim=-1)
         # s_i = (1 - z_i) o s_{i-1} + z_i o s~_i, of W E y_{i-1} + C c_i and s_{i-1}
-        s = self.update(product + C_c, s_prev)
+        s = self.update(projected + C_c, s_prev)
         return ReadoutInputs(self.top(s_prev), word, C_o_c), alpha, DecoderState(s, memory, i + 1)
 
     def deep_output(self, inputs: ReadoutInputs) -> Tensor:
@@ -143,9 +144,9 @@ class Decoder(nn.Module):
         """Logits over the target vocabulary, (..., K_y): W_o t_i and a bias."""
         return self.W_o(self.dropout(self.deep_output(inputs)))
 
-    def update(self, product: Tensor, s_prev: Tensor) -> Tensor:
+    def update(self, projected: Tensor, s_prev: Tensor) -> Tensor:
         """All layers' next states, (B, S), from what the lowest layer's unit reads."""
-        return self.climb(self.unit(product, self.bottom(s_prev)), s_prev)
+        return self.climb(self.unit(projected, self.bottom(s_prev)), s_prev)
 
     def climb(self, s: Tensor, s_prev: Tensor) -> Tensor:
         """All layers' next states from the lowest one's: each other layer reads the one below."""

@@ -15,8 +15,8 @@ class Encoder(nn.Module):
     or self-attentive (Vaswani et al., 2017).
 
     The embedding E is shared by the two directions; their recurrent weights are not. Padding is
-    never read: torch's units run on packed sequences, the paper's unit carries its state past
-    padded positions unchanged, self-attention masks them.
+    never read: torch's units, the default, run on packed sequences, the paper's unit carries its
+    state past padded positions unchanged, self-attention masks them.
     """
 
     def __init__(self, config: ModelConfig) -> None:

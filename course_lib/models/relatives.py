@@ -34,11 +34,11 @@ class UnfedLuong(Decoder):
         return [self.C_o.weight]
 
     def advance(
-        self, word: Tensor, product: Tensor, state: DecoderState
+        self, word: Tensor, projected: Tensor, state: DecoderState
     ) -> tuple[ReadoutInputs, Tensor | None, DecoderState]:
         """Update, then look back with the new state."""
         s_prev, memory, i = state
-        s = self.update(product, s_prev)
+        s = self.update(projected, s_prev)
         C_o_c, alpha = self.context(self.top(s), memory, i)
         return ReadoutInputs(self.top(s), word, C_o_c), alpha, DecoderState(s, memory, i + 1)
 
@@ -64,11 +64,11 @@ class Luong(UnfedLuong):
         return state._replace(s=torch.cat([state.s, t], dim=-1))
 
     def advance(
-        self, word: Tensor, product: Tensor, state: DecoderState
+        self, word: Tensor, projected: Tensor, state: DecoderState
     ) -> tuple[ReadoutInputs, Tensor | None, DecoderState]:
         """Update with the attentional vector of the step before, then look back."""
         s_prev, t_prev = state.s.tensor_split([-self.config.readout_size], dim=-1)
-        fed = product + self.F(t_prev)
+        fed = projected + self.F(t_prev)
         inputs, alpha, after = super().advance(word, fed, state._replace(s=s_prev))
         t = self.deep_output(inputs)
         return inputs, alpha, after._replace(s=torch.cat([after.s, t], dim=-1))
@@ -90,11 +90,11 @@ class Conditional(Decoder):
         return [self.second.W.weight, self.C_o.weight]
 
     def advance(
-        self, word: Tensor, product: Tensor, state: DecoderState
+        self, word: Tensor, projected: Tensor, state: DecoderState
     ) -> tuple[ReadoutInputs, Tensor | None, DecoderState]:
         """Update with the word, look back, update with the context."""
         s_prev, memory, i = state
-        s = self.unit(product, self.bottom(s_prev))
+        s = self.unit(projected, self.bottom(s_prev))
         products, alpha = self.context(self.top(s), memory, i)
         W_c, C_o_c = products.tensor_split([self.unit.W.out_features], dim=-1)
         b = self.second.W.bias.to(W_c.dtype)  # under autocast products are in half precision
@@ -106,10 +106,10 @@ class ReadsNewState(Decoder):
     """One detail: the readout reads s_i where the paper's reads s_{i-1}."""
 
     def advance(
-        self, word: Tensor, product: Tensor, state: DecoderState
+        self, word: Tensor, projected: Tensor, state: DecoderState
     ) -> tuple[ReadoutInputs, Tensor | None, DecoderState]:
         """As the paper's, but for the state that is read."""
-        inputs, alpha, after = super().advance(word, product, state)
+        inputs, alpha, after = super().advance(word, projected, state)
         return inputs._replace(s=self.top(after.s)), alpha, after
 
 
@@ -139,11 +139,11 @@ class Sutskever(Decoder):
         return DecoderState(s, Memory(None, s.new_empty(len(s), 0), mask))
 
     def advance(
-        self, word: Tensor, product: Tensor, state: DecoderState
+        self, word: Tensor, projected: Tensor, state: DecoderState
     ) -> tuple[ReadoutInputs, None, DecoderState]:
         """Update with the word."""
         s_prev, memory, i = state
-        s = self.update(product, s_prev)
+        s = self.update(projected, s_prev)
         return ReadoutInputs(self.top(s), word, memory.values), None, DecoderState(s, memory, i + 1)
 
     def deep_output(self, inputs: ReadoutInputs) -> Tensor:
@@ -155,10 +155,10 @@ class ReadsOldState(Conditional):
     """One detail of the conditional decoder: the readout reads s_{i-1}."""
 
     def advance(
-        self, word: Tensor, product: Tensor, state: DecoderState
+        self, word: Tensor, projected: Tensor, state: DecoderState
     ) -> tuple[ReadoutInputs, Tensor | None, DecoderState]:
         """As the conditional decoder's, but for the state that is read."""
-        inputs, alpha, after = super().advance(word, product, state)
+        inputs, alpha, after = super().advance(word, projected, state)
         return inputs._replace(s=self.top(state.s)), alpha, after
 
 

@@ -23,6 +23,9 @@ from course_lib.training.recipe import Recipe, given_at, learning_rate_at
 class Updater:
     """Moves a model's weights: what stays the same from one update of a training to the next.
 
+    An update is `__call__`; `_in_parts` has the loss and its gradient. The other two are for a
+    minibatch that is too large for the memory, or that several processes share.
+
     However many processes share a minibatch, and in however many parts each computes its share,
     the loss is summed over all of it and divided by all its target words once. The gradients are
     added up here and not by DistributedDataParallel, which averages them over processes instead of
