@@ -57,29 +57,30 @@ def check_scores(run: Submitted, scores: dict[str, Any], split: str) -> None:
         raise Fault(f"{record.name}: result.json and config.yaml do not agree on precision.")
     if run.model is not None and result["parameters"] != count_parameters(run.model):
         raise Fault(f"{record.name}/result.json: the number of parameters is not the model's.")
-    for label, reported, value in _numbers(result["scores"][split], scores):
+    for keys, reported, value in _numbers(result["scores"][split], scores):
         if reported is None and value is None:
             continue
-        if not is_near(reported, value, TOLERANCES.get(label.split(" of ")[0], 0)):
+        if not is_near(reported, value, TOLERANCES.get(keys[0], 0)):
             raise Fault(
-                f"{record.name}/result.json reports {label} = {shown(reported)}; its"
+                f"{record.name}/result.json reports {' of '.join(keys)} = {shown(reported)}; its"
                 f" translations give {shown(value)}."
             )
 
 
-def _numbers(reported: Any, computed: Any, label: str = "") -> Iterator[tuple[str, Any, Any]]:
-    """The name of each number that was computed, what is reported in its place, and itself."""
+def _numbers(
+    reported: Any, computed: Any, keys: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
+    """Each number that was computed: its keys, the inmost first, what is reported, and itself."""
     if isinstance(computed, dict):
         for key in [key for key in computed if key not in NOT_COMPARED]:
-            name = f"{key} of {label}" if label else key
-            yield from _numbers(reported[key], computed[key], name)
+            yield from _numbers(reported[key], computed[key], (key, *keys))
     elif isinstance(computed, list):
         if len(reported) != len(computed):
             raise Fault(f"result.json reports {len(reported)} ranges of length.")
         for one, other in zip(reported, computed, strict=True):
-            yield from _numbers(one, other, label)
+            yield from _numbers(one, other, keys)
     else:
-        yield label, reported, computed
+        yield keys, reported, computed
 
 
 def check_translations(

@@ -7,12 +7,11 @@ cannot be checked, and is marked so.
 """
 
 import json
-import re
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 import torch
@@ -215,7 +214,8 @@ def _setting(runs: dict[str, Submitted]) -> str:
 
 def _corpus_and_pair(config: RunConfig) -> str:
     """What a run was trained on. Of a text's path the last name: the rest may name its student."""
-    return " ".join((re.split(r"[/\\]", config.corpus)[-1], config.pair))
+    # a Windows path may be written with either slash
+    return f"{PureWindowsPath(config.corpus).name} {config.pair}"
 
 
 def _check_same(runs: dict[str, Submitted], findings: Findings) -> None:
