@@ -41,7 +41,7 @@ class File:
 
     student: str
     archive: int
-    number: int
+    number: tuple[int, ...]
     name: str
     path: Path = field(compare=False)
     late: bool = field(compare=False)
@@ -94,17 +94,14 @@ def collect(
         ]
 
 
-def _times(archive: Path) -> dict[str, int]:
-    """When each file of an archive was last changed, as a number that grows with time."""
+def _times(archive: Path) -> dict[str, tuple[int, ...]]:
+    """When each file of an archive was last changed: year, month, day, hour, minute, second."""
     with zipfile.ZipFile(archive) as opened:
-        return {
-            entry.filename: int("".join(f"{value:02d}" for value in entry.date_time))
-            for entry in opened.infolist()
-        }
+        return {entry.filename: entry.date_time for entry in opened.infolist()}
 
 
 def _files(
-    unpacked: Path, archive: int, times: dict[str, int], roster: Roster | None
+    unpacked: Path, archive: int, times: dict[str, tuple[int, ...]], roster: Roster | None
 ) -> Iterator[File]:
     """What lies in an archive, and whose it is."""
     platform = roster.platform if roster else None
@@ -120,7 +117,7 @@ def _files(
             continue
         person = roster.find(match["number"], match["name"]) if roster else None
         student = person.student if person else fit(f"{plain(match['name'])}-{match['number']}")
-        number = int(canvas["file"]) if canvas else times.get(relative, 0)
+        number = (int(canvas["file"]),) if canvas else times.get(relative, ())
         late = bool(canvas and canvas["late"])
         original = Path(match["original"]).name
         yield File(student, archive, number, original, path, late, person)
