@@ -21,7 +21,7 @@ from course_lib.assignments.checks import SECONDS
 from course_lib.errors import CourseError
 from course_lib.grading.running.execution import AGENT, ENDINGS, TIMED_OUT, ContainedExecute
 from course_lib.grading.running.judging import Judge
-from course_lib.grading.sources.marked_cells import checksum, is_grade, is_locked, is_solution
+from course_lib.grading.sources.marked_cells import checksum, grade_id, is_grade, is_solution
 
 TOGETHER = "together"
 """The grade id of an assignment's cell that lets all of a student's functions work."""
@@ -49,7 +49,7 @@ class _Run(ContainedExecute):
     """The grader's, with the whole library there for the cell that puts all together."""
 
     def _ran(self, cell: NotebookNode, index: int) -> list[NotebookNode]:
-        if cell.metadata.get("nbgrader", {}).get("grade_id") != TOGETHER:
+        if grade_id(cell) != TOGETHER:
             return super()._ran(cell, index)
         self._run(f"{AGENT}.reopen()", index, history=False)
         outputs = super()._ran(cell, index)
@@ -64,11 +64,6 @@ def validate(path: Path) -> list[PartResult]:
         CourseError: it is no notebook of this course, or it could not be run.
     """
     notebook = _read(path)
-    changed = {
-        cell.metadata.nbgrader.grade_id
-        for cell in notebook.cells
-        if is_locked(cell) and cell.metadata.nbgrader.get("checksum") != checksum(cell)
-    }
     notebook, _ = ClearOutputPreprocessor().preprocess(notebook, {})
     beside = path.resolve().parent
     with (
@@ -92,16 +87,16 @@ def validate(path: Path) -> list[PartResult]:
                 f"{path.name} could not be run: Python's kernel did not start ({error})."
                 " Install it where the course is: `python -m pip install ipykernel`."
             ) from error
-    judged = [_judge(cell, changed) for cell in notebook.cells if is_grade(cell)]
+    judged = [_judge(cell) for cell in notebook.cells if is_grade(cell)]
     return judged + [shown for cell in notebook.cells if (shown := _together(cell))]
 
 
-def _judge(cell: NotebookNode, changed: set[str]) -> PartResult:
+def _judge(cell: NotebookNode) -> PartResult:
     part = _title(cell)
+    untouched = cell.metadata.nbgrader.get("checksum") == checksum(cell)
     if is_solution(cell):
-        untouched = cell.metadata.nbgrader.get("checksum") == checksum(cell)
         return PartResult(part, None, "still to be written" if untouched else "a person reads this")
-    if cell.metadata.nbgrader.grade_id in changed:
+    if not untouched:
         return PartResult(
             part,
             False,
@@ -114,7 +109,7 @@ def _judge(cell: NotebookNode, changed: set[str]) -> PartResult:
 
 def _together(cell: NotebookNode) -> PartResult | None:
     """What a student's own pieces do together, as a cell shows it; nothing is decided."""
-    if cell.metadata.get("nbgrader", {}).get("grade_id") != TOGETHER:
+    if grade_id(cell) != TOGETHER:
         return None
     lines = [
         line
@@ -129,7 +124,7 @@ def _title(cell: NotebookNode) -> str:
     first = cell.source.split("\n")[0]
     if cell.cell_type == "code" and first.startswith("#"):
         return first.lstrip("# ")
-    return f"The text {cell.metadata.nbgrader.grade_id!r}"
+    return f"The text {grade_id(cell)!r}"
 
 
 def _message(error: NotebookNode) -> str:

@@ -27,7 +27,7 @@ from course_lib.grading.running.judging import Judge
 from course_lib.grading.running.outputs import MORE, plain, tidied
 from course_lib.grading.sandbox.limits import EXCEEDED
 from course_lib.grading.sandbox.walls import PROVISIONER
-from course_lib.grading.sources.marked_cells import is_grade, is_locked, is_solution
+from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_locked, is_solution
 
 ENDINGS = {
     "KernelDied": "The Python process ended while this cell ran. Something called exit, crashed the"
@@ -314,7 +314,7 @@ def remarks_of(notebook: NotebookNode) -> list[str]:
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             name = output.get("ename")
-            where = cell.metadata.get("nbgrader", {}).get("grade_id") or "a cell of the student's"
+            where = grade_id(cell) or "a cell of the student's"
             if name in ENDINGS:
                 remarks.setdefault(name, f"{name} in {where}: {output.evalue}")
             elif name == TIMED_OUT:

@@ -25,7 +25,7 @@ from nbgrader.api import Gradebook
 from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import LimitOutput, NbGraderPreprocessor, SaveAutoGrades
-from nbgrader.utils import compute_checksum, setenv
+from nbgrader.utils import setenv
 
 from course_lib.assignments import inspection, opened
 from course_lib.errors import CourseError
@@ -39,8 +39,9 @@ from course_lib.grading.running.judging import Judge
 from course_lib.grading.runs import boxed_inspection
 from course_lib.grading.sandbox import boxes
 from course_lib.grading.sandbox.scratch import scratch_folder
+from course_lib.grading.sources.marked_cells import checksum, grade_id, is_locked
 from course_lib.grading.sources.project import db_url, load_config, nbgrader_messages, source_of
-from course_lib.grading.sources.release import copy_files, data_files, whole_tests
+from course_lib.grading.sources.release import copy_files, data_files, source_notebook
 
 FOR_THE_EXCHANGE = ("timestamp.txt", "submission_secret.txt")
 """What `nbgrader release_feedback` reads beside a page; nbgrader's own exchange has put it in."""
@@ -153,12 +154,14 @@ def stage(job: Job, folder: Path) -> Staged:
     released = nbformat.reads(job.released, as_version=4)
     target = folder / "staged"
     staged = staging.stage(job.handed_in, job.assignment, released, target, job.student)
-    tests = whole_tests(source)
+    # cells that are not a student's to change, hidden tests included
+    tests = {
+        grade_id(cell): cell.source for cell in source_notebook(source).cells if is_locked(cell)
+    }
     for cell in staged.notebook.cells:
-        metadata = cell.metadata.get("nbgrader", {})
-        if metadata.get("grade_id") in tests:
-            cell.source = tests[metadata["grade_id"]]
-            metadata["checksum"] = compute_checksum(cell)
+        if (part := grade_id(cell)) in tests:
+            cell.source = tests[part]
+            cell.metadata.nbgrader["checksum"] = checksum(cell)
     files, changed = laid_over(staged.data_files, data_files(source))
     return staged._replace(data_files=files, remarks=[*staged.remarks, *changed])
 

@@ -12,7 +12,6 @@ from nbformat import NotebookNode
 from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.utils import is_locked
 
 from course_lib.assignments import inspection
 from course_lib.errors import CourseError
@@ -152,15 +151,6 @@ def copy_files(files: Mapping[str, Path], folder: Path) -> None:
     for name, path in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, folder / name)
-
-
-def whole_tests(source: Path) -> dict[str, str]:
-    """Cells that a student cannot change, hidden tests included: grade id -> text."""
-    return {
-        cell.metadata.nbgrader.grade_id: cell.source
-        for cell in source_notebook(source).cells
-        if is_locked(cell)
-    }
 
 
 def handed_in(source: Path) -> dict[str, Path]:
