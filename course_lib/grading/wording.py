@@ -7,6 +7,9 @@ from typing import Any
 
 LONGEST = 80
 """Characters of a foreign name or message that a remark repeats."""
+TURNING = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+"""Characters that turn the direction of writing, so that a line reads otherwise than it runs: a
+range of regular expressions."""
 LARGEST_PICTURE = 2 * 1024**2
 """Bytes."""
 

@@ -21,7 +21,13 @@ from course_lib.assignments.checks import SECONDS
 from course_lib.errors import CourseError
 from course_lib.grading.running.execution import AGENT, ENDINGS, TIMED_OUT, ContainedExecute
 from course_lib.grading.running.judging import Judge
-from course_lib.grading.sources.marked_cells import checksum, grade_id, is_grade, is_solution
+from course_lib.grading.sources.marked_cells import (
+    checksum,
+    comment,
+    grade_id,
+    is_grade,
+    is_solution,
+)
 
 TOGETHER = "together"
 """The grade id of an assignment's cell that lets all of a student's functions work."""
@@ -92,7 +98,7 @@ def validate(path: Path) -> list[PartResult]:
 
 
 def _judge(cell: NotebookNode) -> PartResult:
-    part = _title(cell)
+    part = comment(cell) or f"The text {grade_id(cell)!r}"
     untouched = cell.metadata.nbgrader.get("checksum") == checksum(cell)
     if is_solution(cell):
         return PartResult(part, None, "still to be written" if untouched else "a person reads this")
@@ -117,14 +123,6 @@ def _together(cell: NotebookNode) -> PartResult | None:
         for line in str(output.get("text", output.get("evalue", ""))).splitlines()
     ]
     return PartResult("Put it together", None, "\n        ".join(["", *lines])) if lines else None
-
-
-def _title(cell: NotebookNode) -> str:
-    """The test cell's first line, a comment; for anything else the grade id."""
-    first = cell.source.split("\n")[0]
-    if cell.cell_type == "code" and first.startswith("#"):
-        return first.lstrip("# ")
-    return f"The text {grade_id(cell)!r}"
 
 
 def _message(error: NotebookNode) -> str:

@@ -22,7 +22,7 @@ from course_lib.assignments.inspection import LARGEST_DATA
 from course_lib.errors import CourseError
 from course_lib.grading.intake.late import says_a_time
 from course_lib.grading.sources import marked_cells
-from course_lib.grading.wording import is_picture, visible
+from course_lib.grading.wording import TURNING, is_picture, visible
 
 COLLECTED = ".collected.json"
 """What collecting a submission had to say about it. What a student hands in under this name is left
@@ -39,9 +39,6 @@ MOST_FILES = 1000
 MOST_REMARKS = 20
 MOST_PICTURES = 20
 """Pasted into one cell."""
-
-_TURNING = re.compile(r"[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""Characters that turn the direction of writing, so that a line reads otherwise than it runs."""
 
 
 class Staged(NamedTuple):
@@ -276,7 +273,7 @@ def _cell(raw: dict[str, Any]) -> NotebookNode:
     # half a pair of surrogates can be written in JSON, and in no file
     text = text.encode("utf-8", "replace").decode()
     # written out, they are seen; in a string of Python they mean the same
-    text = _TURNING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    text = re.sub(f"[{TURNING}]", lambda found: f"\\u{ord(found[0]):04x}", text)
     limit = LONGEST_CELL if kind == "code" else LONGEST_TEXT
     if len(text) > limit:
         raise Unfit(f"a cell of {len(text)} characters; the limit is {limit}")

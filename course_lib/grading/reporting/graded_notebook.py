@@ -5,7 +5,7 @@ import re
 from nbformat import NotebookNode
 
 from course_lib.grading.running.execution import ENDINGS
-from course_lib.grading.sources.marked_cells import grade_id, is_grade
+from course_lib.grading.sources.marked_cells import comment, grade_id, is_grade
 
 _HEADING = re.compile(r"^#{1,6}\s+(?P<text>.+?)\s*(\(.*points?\))?\s*$", re.MULTILINE)
 # What a test says on purpose: the words alone are enough.
@@ -26,9 +26,7 @@ def titles(notebook: NotebookNode) -> dict[str, str]:
     for cell in notebook.cells:
         name = grade_id(cell)
         if name is not None and is_grade(cell):
-            first = cell.source.split("\n", 1)[0]
-            comment = first.lstrip("# ").strip() if first.startswith("#") else ""
-            named[name] = (comment if cell.cell_type == "code" else heading) or heading or name
+            named[name] = comment(cell) or heading or name
         elif cell.cell_type == "markdown" and name is None:
             for match in _HEADING.finditer(cell.source):
                 heading = match["text"]

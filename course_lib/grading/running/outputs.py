@@ -11,7 +11,7 @@ from typing import Any
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
-from course_lib.grading.wording import is_picture
+from course_lib.grading.wording import TURNING, is_picture
 
 LONGEST_LINE = 1000
 MOST_TEXT = 50_000
@@ -24,9 +24,7 @@ MORE = "\n[more was put out than is kept]\n"
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _SEQUENCES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?", re.DOTALL)
 # control characters but tab and newline, those that turn the direction of writing, half pairs
-_HIDDEN = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
-)
+_HIDDEN = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{TURNING}\ud800-\udfff]")
 
 
 def tidied(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:

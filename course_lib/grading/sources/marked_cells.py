@@ -18,6 +18,12 @@ def grade_id(cell: NotebookNode) -> str | None:
     return name if isinstance(name, str) else None
 
 
+def comment(cell: NotebookNode) -> str:
+    """What a test is called: its first line, if that is a comment."""
+    first = cell.source.split("\n", 1)[0]
+    return first.lstrip("# ").rstrip() if cell.cell_type == "code" and first.startswith("#") else ""
+
+
 def is_grade(cell: NotebookNode) -> bool:
     """Whether a cell has points."""
     return bool(marks_of(cell).get("grade"))
