@@ -14,12 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import nbformat
 from nbformat import NotebookNode
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-)
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
 from course_lib.errors import CourseError

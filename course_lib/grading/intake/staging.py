@@ -21,7 +21,7 @@ from course_lib.assignments import owner
 from course_lib.assignments.inspection import LARGEST_DATA
 from course_lib.errors import CourseError
 from course_lib.grading.intake.late import says_a_time
-from course_lib.grading.sources import marked_cells
+from course_lib.grading.sources.marked_cells import grade_id, is_solution
 from course_lib.grading.wording import TURNING, is_picture, visible
 
 COLLECTED = ".collected.json"
@@ -147,47 +147,45 @@ def repair(notebook: NotebookNode, released: NotebookNode) -> tuple[NotebookNode
     The released notebook decides which cells are graded, what they are worth and what the tests
     say; the submission contributes the answers and whatever cells were added.
     """
-    known = {
-        marked_cells.grade_id(cell): cell for cell in released.cells if marked_cells.grade_id(cell)
-    }
+    known = {part: cell for cell in released.cells if (part := grade_id(cell))}
     result, remarks, seen = copy.deepcopy(notebook), [], set()
     result.metadata = copy.deepcopy(released.metadata)
     for cell in result.cells:
-        grade_id = marked_cells.grade_id(cell)
-        if grade_id in known and grade_id not in seen:
-            seen.add(grade_id)
-            original = known[grade_id]
+        part = grade_id(cell)
+        if part in known and part not in seen:
+            seen.add(part)
+            original = known[part]
             same = cell.cell_type == original.cell_type and cell.source == original.source
-            if not original.metadata.nbgrader.solution and not same:
-                remarks.append(f"The cell {grade_id} had been changed; the original was used.")
+            if not is_solution(original) and not same:
+                remarks.append(f"The cell {part} had been changed; the original was used.")
                 cell.source = original.source
             elif cell.cell_type != original.cell_type:
-                remarks.append(f"The cell {grade_id} was of another type; it was changed back.")
+                remarks.append(f"The cell {part} was of another type; it was changed back.")
             # everything but source and pictures is the released one's
             own = {key: cell[key] for key in ("source", "attachments") if key in cell}
             cell.clear()
             cell.update(copy.deepcopy(original) | own)
         else:
-            if grade_id in seen:
-                remarks.append(f"There is a copy of the cell {grade_id}; it ran as one more cell.")
+            if part in seen:
+                remarks.append(f"There is a copy of the cell {part}; it ran as one more cell.")
             cell.metadata = NotebookNode()
         if cell.cell_type == "raw":  # nbconvert hands raw cells through as they are
             cell.cell_type = "markdown"
             cell.source = "\n".join(f"    {line}" for line in cell.source.split("\n"))
         # nbgrader's own marks in a student's text would make it take that for a test
-        if marked_cells.grade_id(cell) is None or cell.metadata.nbgrader.solution:
+        if grade_id(cell) is None or is_solution(cell):
             cell.source = cell.source.replace("HIDDEN TESTS", "HIDDEN_TESTS")
     previous = None
-    for grade_id, original in known.items():
-        places = [marked_cells.grade_id(cell) for cell in result.cells]
+    for part, original in known.items():
+        places = [grade_id(cell) for cell in result.cells]
         at = places.index(previous) + 1 if previous else 0
-        if grade_id not in seen:
-            remarks.append(f"The cell {grade_id} was missing; it was put back as released.")
+        if part not in seen:
+            remarks.append(f"The cell {part} was missing; it was put back as released.")
             result.cells.insert(at, copy.deepcopy(original))
-        elif places.index(grade_id) < at:
-            remarks.append(f"The cell {grade_id} had been moved; it was put back in its place.")
-            result.cells.insert(at - 1, result.cells.pop(places.index(grade_id)))
-        previous = grade_id
+        elif places.index(part) < at:
+            remarks.append(f"The cell {part} had been moved; it was put back in its place.")
+            result.cells.insert(at - 1, result.cells.pop(places.index(part)))
+        previous = part
     return result, remarks
 
 
