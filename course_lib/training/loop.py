@@ -1,5 +1,6 @@
 """The training loop: updates, validations, checkpoints, and stopping well."""
 
+import math
 import os
 import sys
 import time
@@ -155,6 +156,14 @@ class Training:
         if self.is_main:
             name = f"{self.config.model} on {self.corpus.name} {self.corpus.pair}"
             print(f"{name}: {forecast}.", flush=True)
+            # The presets have six times their warm-up on the texts that they are meant for.
+            if self.total_steps < 3 * self.recipe.warmup:
+                epochs = math.ceil(6 * self.recipe.warmup / self.minibatches.per_epoch)
+                print(
+                    f"The text is small: only {self.total_steps} updates, with a warm-up of "
+                    f"{self.recipe.warmup}. Read it more often: --set epochs={epochs}.",
+                    file=sys.stderr,
+                )
         return forecast.seconds
 
     def open_directory(self, seconds: float | None) -> None:

@@ -212,3 +212,19 @@ def test_no_minibatch_is_timed_a_second_time(
     trained = [str(minibatch) for minibatch in met[-updates:]]
     warming, timed = probed[: estimate.PROBES], probed[estimate.PROBES :]
     assert timed == [one for one in trained if one not in warming][: estimate.PROBES]
+
+
+@pytest.mark.parametrize(("warmup", "advice"), [(11, []), (12, ["--set epochs=7."])])
+def test_a_text_that_is_read_too_seldom_to_be_learned_is_told(
+    small: RunConfig,
+    small_corpus: Corpus,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    warmup: int,
+    advice: list[str],
+) -> None:
+    """33 updates, 11 an epoch; the presets have six times their warm-up where it is enough."""
+    config = replace(small, changes={**small.changes, "warmup": warmup})
+    train(config, small_corpus, tmp_path / "run")
+    told = [line for line in capsys.readouterr().err.splitlines() if "text is small" in line]
+    assert [line.rpartition(": ")[2] for line in told] == advice
