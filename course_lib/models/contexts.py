@@ -86,8 +86,9 @@ class AttentionContext(nn.Module):
     def forward(self, query: Tensor, memory: Memory, step: int = 0) -> tuple[Tensor, Tensor]:
         """One look back, at target position `step` (from 0).
 
-        Context c_i, (B, 2n), and weights alpha_i, (B, T_x), for the
-        (B, n) query. A row without a word to look at gets 0 and 0.
+        Context c_i, (B, 2n), or those of its products that `prepare`
+        was given matrices for, side by side; and weights alpha_i,
+        (B, T_x), for the (B, n) query. A row without a word to look at gets 0 and 0.
         For k queries a sentence, (k, B, n), all have k in front.
         """
         # e_ij = a(s_{i-1}, h_j)
