@@ -6,7 +6,14 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from course_lib.figures.lines import label_room, named_lines, stacked
-from course_lib.figures.style import VALUE, styled, styles_for, text_width
+from course_lib.figures.style import INK, MUTED, OTHERS, VALUE, ModelStyle, styled, text_width
+
+# Not those of the first models, whose gradients stand beside these on a page.
+LOOKS = (
+    ModelStyle("", INK, INK, "o", "solid"),
+    ModelStyle("", MUTED, MUTED, "X", (0, (4.0, 1.6))),
+    OTHERS[3],
+)
 
 
 @styled()
@@ -16,7 +23,7 @@ def gate_curves(gates: Mapping[str, Sequence[float]], words: Sequence[str]) -> F
     gates: by name, the mean over the gate's units at each word, 0 (shut) to 1 (open), as
     `evaluation.gradients.gates_along` returns it.
     """
-    styles = styles_for(gates)
+    styles = {name: look._replace(label=name) for name, look in zip(gates, LOOKS, strict=False)}
     # Everything below is in inches: the words stand upright where they would touch.
     size, step = VALUE, float(np.clip(4.0 / len(words), 0.22, 0.5))
     widths = [text_width(word, size) for word in words]
