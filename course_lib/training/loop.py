@@ -160,8 +160,8 @@ class Training:
             if self.total_steps < 3 * self.recipe.warmup:
                 epochs = math.ceil(6 * self.recipe.warmup / self.minibatches.per_epoch)
                 print(
-                    f"The text is small: only {self.total_steps} updates, with a warm-up of "
-                    f"{self.recipe.warmup}. Read it more often: --set epochs={epochs}.",
+                    f"Only {self.total_steps} updates, with a warm-up of {self.recipe.warmup}. "
+                    f"Read the text more often: --set epochs={epochs}.",
                     file=sys.stderr,
                 )
         return forecast.seconds

@@ -226,5 +226,5 @@ def test_a_text_that_is_read_too_seldom_to_be_learned_is_told(
     """33 updates, 11 an epoch; the presets have six times their warm-up where it is enough."""
     config = replace(small, changes={**small.changes, "warmup": warmup})
     train(config, small_corpus, tmp_path / "run")
-    told = [line for line in capsys.readouterr().err.splitlines() if "text is small" in line]
+    told = [line for line in capsys.readouterr().err.splitlines() if "with a warm-up" in line]
     assert [line.rpartition(": ")[2] for line in told] == advice

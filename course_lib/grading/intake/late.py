@@ -46,6 +46,8 @@ class Rule(BaseModel):
 
     def __str__(self) -> str:
         """The rule in words."""
+        if self == Rule():
+            return "nothing"
         costs = (self.percent, "%"), (self.points, " points")
         taken = " and ".join(f"{cost:g}{unit}" for cost, unit in costs if cost) or "nothing"
         if self.until is None:
@@ -72,8 +74,8 @@ def read_rule(written: str | dict[str, Any]) -> Rule:
         return Rule.model_validate(entry)
     except (yaml.YAMLError, ValidationError) as error:
         raise CourseError(
-            f"Not a rule for late submissions: {written!r}. Write it like"
-            " '{percent: 10, per: day, until: 5 days}', '{points: 1, per: hour}' or '{}'."
+            f"Not a rule for late submissions: {written!r}. Give one like"
+            " --late '{percent: 10, per: day, until: 5 days}', '{points: 1, per: hour}' or '{}'."
         ) from error
 
 
@@ -115,7 +117,7 @@ def set_policy(root: Path, place: Path, name: str, due: str | None, rule: str | 
     """Write the due date into the gradebook and the rule beside it; None leaves what is there.
 
     Raises:
-        CourseError: one of the two cannot be read.
+        CourseError: one of the two, or the rule in force, cannot be read.
     """
     if due is not None:
         when = parse_time(due)
@@ -126,6 +128,7 @@ def set_policy(root: Path, place: Path, name: str, due: str | None, rule: str | 
         rules = _rules(place)
         rules[name] = read_rule(rule).model_dump(mode="json", exclude_defaults=True)
         write_atomically(place / RULES, json.dumps(rules, indent=2) + "\n")
+    rule_of(root, place, name)  # one that cannot be read stops here, not at each submission
 
 
 def rule_of(root: Path, place: Path, name: str) -> Rule:

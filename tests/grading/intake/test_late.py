@@ -11,6 +11,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from course_lib.errors import CourseError
 from course_lib.grading.intake.late import (
+    RULES,
     delay,
     parse_time,
     read_rule,
@@ -55,7 +56,7 @@ def test_a_rule_costs_what_it_says(text: str, late: float, cost: float) -> None:
     ],
 )
 def test_what_is_no_rule_is_refused(text: str) -> None:
-    with pytest.raises(CourseError, match=r"Write it like '\{percent"):
+    with pytest.raises(CourseError, match=r"Give one like --late '\{percent"):
         read_rule(text)
 
 
@@ -64,8 +65,16 @@ def test_a_rule_is_said_in_words() -> None:
     assert [str(read_rule(text)) for text in rules] == [
         "10% per day, all after day 5",
         "1% and 0.5 points per hour",
-        "nothing per day",
+        "nothing",
     ]
+
+
+def test_a_remembered_rule_that_cannot_be_read_stops_before_grading(tmp_path: Path) -> None:
+    (tmp_path / RULES).write_text(f'{{"{NAME}": "10% a day"}}')
+    with pytest.raises(CourseError, match="Give one like --late"):
+        set_policy(ROOT, tmp_path, NAME, None, None)
+    set_policy(ROOT, tmp_path, NAME, None, "{percent: 10}")
+    assert str(rule_of(ROOT, tmp_path, NAME)) == "10% per day"
 
 
 def test_times_without_a_zone_are_this_machines() -> None:
