@@ -7,6 +7,8 @@ presets: `quick`, `laptop` and `best` with every seed that the page compares: ea
 variants: the result of every run in runs/variants/, a folder PRESET-TAG each, recorded with TAG.
 ablation: what each ingredient of `laptop` is worth, one thing changed at a time. The validation set
     is scored with the same beam as the test set: greedy search ranks the rows in another order.
+diversified: training text that the published translators wrote again (Nguyen et al., 2020), and the
+    presets' results on it.
 joined: BLEU of `laptop` on sentences longer than any in training, made by joining test sentences.
 joined-cpu: the same of the runs of RNNsearch that chapter 8 compares.
 unseen: what the published model of `best` does with words that no training sentence has.
@@ -16,22 +18,28 @@ validation set before the presets were settled (`tried`), and what the length pe
 searches was settled by (`length-penalty`).
 """
 
+from collections.abc import Sequence
 from math import isclose
 from pathlib import Path
 from typing import Any
 
 from sacrebleu.metrics.bleu import BLEU
 
+from course_lib.corpora import load_corpus
+from course_lib.evaluation.bleu import bleu_tok
 from course_lib.evaluation.score import score_joined
+from course_lib.files import write_atomically
 from course_lib.pretrained import published_path
 from course_lib.records import record_paths
 from course_lib.training import RunConfig, load_run, read_result, score_run
 from course_lib.training.provenance import git_commit
+from course_lib.training.recipe import RECIPES
 from experiments.recording import (
     RUNS,
     Part,
     Read,
     Records,
+    captions,
     check_examples,
     check_same,
     check_scored,
@@ -45,6 +53,7 @@ from experiments.recording import (
 )
 
 BEAM = 12
+TEST = "test_2016_flickr"
 MODELS = ("rnnencdec", "rnnsearch")
 PRESETS = (
     *(("rnnsearch", "en-de", "quick", seed) for seed in (0, 1)),
@@ -82,6 +91,13 @@ JOINED = (1, 2, 3, 4)
 CPU_SEEDS = (0, 1, 2)
 """Of chapter 8's runs that are scored on joined sentences."""
 PUBLISHED = "multi30k-en-de"
+WRITERS = (PUBLISHED, f"{PUBLISHED}-{ABLATED}")
+"""The published models whose translations of the training sentences are read beside people's."""
+DIVERSIFIED = tuple((ABLATED, seed) for seed in range(3))
+"""Preset and seed of each run that reads them. The text is three times as long and is read a third
+as often, so that updates and schedule stay the preset's."""
+WRITTEN = 0
+"""The training sentence that is shown."""
 
 
 def scored_on_val(config: RunConfig, name: str) -> Path:
@@ -127,6 +143,71 @@ def ablation() -> Records:
             path = scored_on_val(ablated(row, seed), f"ablation/{row}-seed{seed}")
             result = read_result(path)
             yield name_of(result, f"ablation-{row}"), result
+
+
+def diversified_text() -> Path:
+    """The training pairs, then again with the translations of each of WRITERS, as a folder."""
+    folder = RUNS / "diversified" / "text"
+    if not (folder / "train.de").exists():  # which is written last
+        sides = {language: captions("train", language) for language in ("en", "de")}
+        sides["en"] *= 1 + len(WRITERS)
+        for writer in WRITERS:
+            sides["de"] += translations(writer)
+        folder.mkdir(parents=True, exist_ok=True)
+        for split in ("val", TEST, "train"):
+            for language, lines in sides.items():
+                of_split = lines if split == "train" else captions(split, language)
+                write_lines(folder / f"{split}.{language}", of_split)
+    return folder
+
+
+def translations(writer: str) -> list[str]:
+    """What a published model makes of the training sources, beam 5; kept below RUNS."""
+    path = RUNS / "diversified" / f"{writer}.de"
+    if not path.exists():
+        run = load_run(writer)
+        sources = [run.tokens(line) for line in captions("train", "en")]
+        penalty = run.config.recipe.length_penalty
+        found = written(run.model, run.words, sources, 5, penalty)
+        write_lines(path, [run.text(words) for words in found])
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def sha256_of_model(name: str) -> str:
+    """Of a published model."""
+    return str(read_result(published_path(name))["model_sha256"])
+
+
+def write_lines(path: Path, lines: Sequence[str]) -> None:
+    """A file of text, whole or not there."""
+    write_atomically(path, "".join(f"{line}\n" for line in lines))
+
+
+def diversified() -> Records:
+    """What the writers wrote, and every result of who read it."""
+    text = str(diversified_text())
+    corpus = load_corpus(text, "en-de")
+    train = corpus.splits["train"]
+    size = len(train) // (1 + len(WRITERS))
+    sides = [train.target[i * size : (i + 1) * size] for i in range(1 + len(WRITERS))]
+    pairs = set(zip(map(tuple, train.source), map(tuple, train.target), strict=True))
+    yield (
+        "multi30k-en-de-diversified",
+        {
+            "written_by": {name: sha256_of_model(name) for name in WRITERS},
+            "corpus_sha256": corpus.sha256,
+            "pairs": len(train),
+            "different_pairs": len(pairs),
+            "bleu_tok": [bleu_tok(side, sides[0]).score for side in sides[1:]],
+            "example": [train.source[WRITTEN], *(side[WRITTEN] for side in sides)],
+            "git_commit": git_commit(),
+        },
+    )
+    for preset, seed in DIVERSIFIED:
+        changes = {"epochs": RECIPES[preset].epochs // (1 + len(WRITERS))}
+        config = RunConfig("rnnsearch", text, "en-de", preset, seed, changes)
+        result = read_result(scored_on_val(config, f"diversified/{preset}-seed{seed}"))
+        yield name_of({**result, "corpus": "multi30k"}, "diversified"), result
 
 
 def joined() -> Records:
@@ -274,6 +355,7 @@ PARTS = {
     "presets": Part(presets, "minutes, and up to seven hours to train all runs"),
     "variants": Part(variants, "seconds", "runs in runs/variants/"),
     "ablation": Part(ablation, "minutes, and up to four hours to train all rows"),
+    "diversified": Part(diversified, "minutes, and an hour and a half with its text and trainings"),
     "joined": Part(joined, "five minutes, and up to forty to train both"),
     "joined-cpu": Part(joined_cpu, "four minutes, and chapter 8's trainings"),
     "unseen": Part(unseen, "two minutes"),
