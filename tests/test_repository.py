@@ -1,24 +1,24 @@
 """What holds for the repository as a whole: its layout, its versions, its commands."""
 
 import ast
+import inspect
 import re
 import subprocess
+import textwrap
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 import typer
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from torch import Tensor
 
 from course_lib.cli import app
-from course_lib.corpora.tokenization import tokenize
-from course_lib.models.contexts import AttentionContext
-from course_lib.search import translate
-from course_lib.training import load_run
+from course_lib.models import AdditiveScore
 from tests.conftest import ROOT
 
 TOP_LEVEL = {
@@ -236,21 +236,28 @@ def test_the_way_through_the_code_is_an_afternoons() -> None:
     assert re.findall(r"{download}`\d+ <../course_lib/(.+?)>`", page) == list(way)
 
 
-def test_the_shapes_that_readers_print_are_those_of_the_answer(
-    monkeypatch: pytest.MonkeyPatch,
+def test_the_walk_through_the_code_prints_what_its_answers_say(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    forward, printed = AttentionContext.forward, list[str]()
+    page = (ROOT / "book" / "reading-the-code.md").read_text()
+    walk, change = re.findall(r"```python\n(.+?)```", page, re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(walk, names)
+    printed = capsys.readouterr().out
+    assert set(re.findall(r"Size\((.+?)\)", printed)) == set(re.findall(r"`(\[2, .+?\])`", page))
+    assert names["alpha"][1].tolist()[2:] == [0, 0]  # the padding
+    first, second = re.findall(r"\[\[.+?\]\]", printed, re.DOTALL)
+    assert first != second
 
-    def printing(*given: Any) -> tuple[Tensor, Tensor]:
-        context, alpha = forward(*given)
-        printed.append(f"`{tuple(context.shape)}` and `{tuple(alpha.shape)}`")
-        return context, alpha
-
-    monkeypatch.setattr(AttentionContext, "forward", printing)
-    run = load_run("multi30k-en-de-laptop", "cpu")
-    words = run.source_vocabulary.encode(tokenize("A dog runs.", "en"))
-    translate(run.model, [words], 12, run.config.recipe.length_penalty)
-    assert printed[1] in (ROOT / "book" / "reading-the-code.md").read_text()
+    forward = textwrap.dedent(inspect.getsource(AdditiveScore.forward))
+    line = "    hidden = torch.tanh(self.W_a(query).unsqueeze(-2) + keys)\n"
+    assert line in forward
+    changed: dict[str, Any] = {}
+    exec(forward.replace(line, "    " + change), {"Tensor": Tensor, "torch": torch}, changed)
+    monkeypatch.setattr(AdditiveScore, "forward", changed["forward"])
+    exec(walk, {})
+    first, second = re.findall(r"\[\[.+?\]\]", capsys.readouterr().out, re.DOTALL)
+    assert first == second
 
 
 def test_every_room_of_the_library_is_introduced() -> None:
