@@ -1,9 +1,24 @@
 // A recorded beam search, step by step: what it kept, what it finished, what it dropped and when.
 
 const FATES = ["kept", "finished", "dropped"];
-const WIDTH = 112; // a column at most, in pixels; it narrows until the whole search can be seen
-const NARROWEST = 46;
+const NARROWEST = 40; // a card: wide enough for a log-probability, in pixels
+const GAP = 8; // between two columns, for the lines
 const LINE = 52; // a card and the space below it
+
+/** How wide the cards of each column are: as the longest word that stays in it, if all columns
+ * fit into `room`. Otherwise the widest give way first; there a long word breaks. */
+function cardWidths(columns, nodes, room) {
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = "600 11.5px sans-serif";
+  const natural = columns.map((column) => {
+    const words = column.filter((number) => nodes[number][4] < 2).map((number) => nodes[number][2]);
+    return Math.max(NARROWEST, ...words.map((word) => Math.ceil(pen.measureText(word).width) + 6));
+  });
+  const total = (widest) => natural.reduce((sum, width) => sum + Math.min(width, widest) + GAP, 0);
+  let widest = Math.max(...natural);
+  while (widest > NARROWEST && total(widest) > room) widest -= 1;
+  return natural.map((width) => Math.min(width, widest));
+}
 
 function render({ model, el }) {
   el.classList.add("moving", "beam");
@@ -32,7 +47,7 @@ function render({ model, el }) {
   let search;
   let cards = [];
   let focused = null;
-  let width = WIDTH;
+  let places = []; // of each column: its left end and the width of its cards
   const last = () => Math.max(...search.nodes.map((node) => node[1]));
   const score = (node) => (node[1] ? node[3] / node[1] ** search.length_penalty : 0);
   const path = (number) => (number === 0 || number === null ? [] : [...path(search.nodes[number][0]), number]);
@@ -49,10 +64,15 @@ function render({ model, el }) {
     search.nodes.forEach((node, number) => { (columns[node[1]] ??= []).push(number); });
     const rows = (numbers) => numbers.sort((a, b) => search.nodes[b][3] - search.nodes[a][3]);
     cards = [];
-    width = Math.min(WIDTH, Math.max(NARROWEST, Math.floor((scroll.clientWidth || 700) / columns.length)));
-    const gap = Math.min(26, Math.round(width / 5));
+    let right = 0;
+    places = cardWidths(columns, search.nodes, scroll.clientWidth || 700).map((width) => {
+      const x = right;
+      right += width + GAP;
+      return { x, width };
+    });
     let height = 0;
     columns.forEach((column, step) => {
+      const { x, width } = places[step];
       const stays = rows(column.filter((number) => search.nodes[number][4] < 2));
       const drops = rows(column.filter((number) => search.nodes[number][4] === 2));
       [...stays, ...drops].forEach((number, row) => {
@@ -61,22 +81,21 @@ function render({ model, el }) {
         height = Math.max(height, y + LINE);
         const name = `${node[2]}, ${step ? `log p ${shown(node[3])}, ${FATES[node[4]]}` : "the beginning"}`;
         const card = make("button", {
-          type: "button", class: `beam-card ${FATES[node[4]]}`, "aria-label": name, style: `left:${step * width}px;top:${y}px;width:${width - gap}px`,
+          type: "button", class: `beam-card ${FATES[node[4]]}`, "aria-label": name, style: `left:${x}px;top:${y}px;width:${width}px`,
           onmouseenter: () => read(number), onfocus: () => read(number), onclick: () => put("step", Math.max(1, step)),
         }, make("b", {}, node[2]), make("span", {}, step ? shown(node[3]) : ""));
-        cards[number] = { card, x: step * width, y: y + LINE / 2 - 4 };
+        cards[number] = { card, x, end: x + width, y: y + LINE / 2 - 4 };
       });
     });
     field.replaceChildren(lines, ...cards.map((one) => one.card));
-    field.style.width = `${columns.length * width}px`;
+    field.style.width = `${right}px`;
     field.style.height = `${height}px`;
-    lines.setAttribute("width", columns.length * width);
+    lines.setAttribute("width", right);
     lines.setAttribute("height", height);
     lines.replaceChildren(...search.nodes.map((node, number) => {
       if (number === 0) return draw("path");
       const [from, to] = [cards[node[0]], cards[number]];
-      const start = from.x + width - gap;
-      return draw("path", { d: `M${start} ${from.y}C${start + gap / 2} ${from.y} ${to.x - gap / 2} ${to.y} ${to.x} ${to.y}`, class: FATES[node[4]] });
+      return draw("path", { d: `M${from.end} ${from.y}C${from.end + GAP / 2} ${from.y} ${to.x - GAP / 2} ${to.y} ${to.x} ${to.y}`, class: FATES[node[4]] });
     }));
     if (model.get("step") > last()) put("step", last());
     show();
@@ -103,9 +122,9 @@ function render({ model, el }) {
     const fates = FATES.map((fate, k) => `${search.nodes.filter((node) => node[1] === step && node[4] === k).length} ${fate}`);
     say(step ? `Step ${step}: ${fates.join(", ")}.${end ? ` The winner: ${text(search.best.at(-1))}.` : ""}` : "Nothing is written yet.");
     // last: to ask where things are lays the page out
-    const column = step * width;
+    const { x, width } = places[step];
     const [left, room] = [scroll.scrollLeft, scroll.clientWidth];
-    if (column + width > left + room || column < left) scroll.scrollLeft = column + width - room;
+    if (x + width + GAP > left + room || x < left) scroll.scrollLeft = x + width + GAP - room;
   }
 
   function read(number) {
