@@ -1,7 +1,7 @@
 """Unlucky and hostile submissions, graded for real among honest ones.
 
 They stand in `attacks/`: what each does, what it loses, what is said about it. The book's page
-of threats names the test of each by its name there.
+of attempts names the test of each by its name there.
 """
 
 import copy

@@ -1,4 +1,5 @@
-"""The book's page of threats: every row names what proves it, and every attack has a row."""
+"""The book's pages of threats: every row of the attempts names what proves it, every attack has
+a row, and the other page promises all but one thing."""
 
 import re
 from pathlib import Path
@@ -11,7 +12,7 @@ from course_lib.grading.sources.project import project_root
 HERE = Path(__file__).parent
 PROOF = re.compile(r"`([\w-]+)`|\*(\w+):\* ([\w ]+)")
 """An attack by its name, or a test by its file and its name in words."""
-PAGE = project_root(HERE) / "book" / "threats.md"
+BOOK = project_root(HERE) / "book"
 
 
 def attacks() -> set[str]:
@@ -20,14 +21,13 @@ def attacks() -> set[str]:
 
 
 def rows() -> list[list[str]]:
-    """The folded table's rows, without its heading and the rows that are headings."""
-    table = PAGE.read_text(encoding="utf-8").split("{answer} All attempts")[1].split("::::")[0]
-    cells = [
-        [cell.strip() for cell in line.strip("|\n").split("|")]
-        for line in table.splitlines()
-        if line.startswith("| ")
+    """The rows of the page's tables, without their headings."""
+    page = (BOOK / "attempts.md").read_text(encoding="utf-8")
+    return [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in page.splitlines()
+        if line.startswith("| ") and not line.startswith(("| Tried", "| ---"))
     ]
-    return [row for row in cells[2:] if any(row[1:])]
 
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row[0])
@@ -51,8 +51,7 @@ def test_every_attack_has_a_row() -> None:
 
 
 def test_nothing_is_not_promised_but_whose_idea_an_answer_was() -> None:
-    section = (
-        PAGE.read_text(encoding="utf-8").split("## What is not promised\n")[1].split("\n## ")[0]
-    )
+    page = (BOOK / "threats.md").read_text(encoding="utf-8")
+    section = page.split("## What is not promised\n")[1].split("\n## ")[0]
     assert re.findall(r"\*\*(.+?)\*\*", section) == ["whose idea an answer was"]
     assert "\n- " not in section
