@@ -29,6 +29,7 @@ from course_lib.corpora import load_corpus
 from course_lib.evaluation.bleu import bleu_tok
 from course_lib.evaluation.score import score_joined
 from course_lib.files import write_atomically
+from course_lib.models.old_settings import renamed
 from course_lib.pretrained import published_path
 from course_lib.records import record_paths
 from course_lib.training import RunConfig, load_run, read_result, score_run
@@ -93,9 +94,13 @@ CPU_SEEDS = (0, 1, 2)
 PUBLISHED = "multi30k-en-de"
 WRITERS = (PUBLISHED, f"{PUBLISHED}-{ABLATED}")
 """The published models whose translations of the training sentences are read beside people's."""
-DIVERSIFIED = tuple((ABLATED, seed) for seed in range(3))
-"""Preset and seed of each run that reads them. The text is three times as long and is read a third
-as often, so that updates and schedule stay the preset's."""
+DIVERSIFIED: tuple[tuple[str, int, dict[str, Any]], ...] = (
+    *((ABLATED, seed, {}) for seed in range(3)),
+    *(("best", seed, {}) for seed in range(2)),
+    ("best", 0, {"decoder": "paper"}),
+)
+"""Preset, seed and what is set against the preset of each run that reads them. The text is three
+times as long and is read a third as often, so that updates and schedule stay the preset's."""
 WRITTEN = 0
 """The training sentence that is shown."""
 
@@ -153,7 +158,6 @@ def diversified_text() -> Path:
         sides["en"] *= 1 + len(WRITERS)
         for writer in WRITERS:
             sides["de"] += translations(writer)
-        folder.mkdir(parents=True, exist_ok=True)
         for split in ("val", TEST, "train"):
             for language, lines in sides.items():
                 of_split = lines if split == "train" else captions(split, language)
@@ -203,11 +207,20 @@ def diversified() -> Records:
             "git_commit": git_commit(),
         },
     )
-    for preset, seed in DIVERSIFIED:
-        changes = {"epochs": RECIPES[preset].epochs // (1 + len(WRITERS))}
+    for preset, seed, changed in DIVERSIFIED:
+        changes = {"epochs": RECIPES[preset].epochs // (1 + len(WRITERS)), **changed}
         config = RunConfig("rnnsearch", text, "en-de", preset, seed, changes)
-        result = read_result(scored_on_val(config, f"diversified/{preset}-seed{seed}"))
-        yield name_of({**result, "corpus": "multi30k"}, "diversified"), result
+        path = scored_on_val(
+            config, "-".join([f"diversified/{preset}", *changed.values(), f"seed{seed}"])
+        )
+        result = read_result(path)
+        yield diversified_name(preset, seed, changed), {**result, "corpus": text}
+
+
+def diversified_name(preset: str, seed: int, changed: dict[str, Any]) -> str:
+    """Of the record of one of DIVERSIFIED."""
+    config = RunConfig("rnnsearch", "multi30k", "en-de", preset, seed)
+    return name_of(config, "-".join(["diversified", *changed.values()]))
 
 
 def joined() -> Records:
@@ -327,6 +340,21 @@ def check_variants(read: Read) -> None:
             result = read(name_of(ablated(row, seed), f"ablation-{row}"))
             assert settings_of(result) == changes
             assert (result["seed"], result["preset"]) == (seed, ABLATED)
+
+
+def check_diversified(read: Read) -> None:
+    """All read the text that was recorded, as often as the preset has updates, and are above it."""
+    text = read("multi30k-en-de-diversified")
+    for name, sha256 in text["written_by"].items():
+        assert sha256 == sha256_of_model(name)
+    for preset, seed, changed in DIVERSIFIED:
+        result = read(diversified_name(preset, seed, changed))
+        plain = read(f"multi30k-en-de-rnnsearch-{preset}-seed{seed}")
+        epochs = plain["recipe"]["epochs"] // (1 + len(WRITERS))
+        assert result["corpus_sha256"] == text["corpus_sha256"]
+        assert result["changes"] == {"epochs": epochs, **changed}
+        assert renamed(result["model_config"]) == {**renamed(plain["model_config"]), **changed}
+        check_scored(result)
 
 
 def check_joined(record: dict[str, Any], read: Read) -> None:
