@@ -79,6 +79,26 @@ def last_step(search: dict[str, Any]) -> int:
     return step
 
 
+def test_every_word_is_whole_as_wide_as_the_page_is(
+    open_figure: Open, figure: dict[str, Any]
+) -> None:
+    page = open_figure("beam_tree")
+    page.set_viewport_size({"width": 703, "height": 900})  # 663 pixels for it, as at 1200
+    cut = """() => {
+      const [scroll, field] = ['.beam-scroll', '.beam-field'].map(n => document.querySelector(n));
+      const squeeze = b => Number(b.style.transform.slice("scaleX(".length, -1) || 1);
+      const whole = b => b.scrollWidth * squeeze(b) <= b.parentElement.clientWidth;
+      const words = [...field.querySelectorAll('.beam-card:not(.dropped) b')];
+      return [scroll.scrollWidth - scroll.clientWidth,
+              ...words.filter(b => !whole(b)).map(b => b.textContent)];
+    }"""
+    for search in figure["searches"]:
+        page.get_by_label("sentence").select_option(search["source"])
+        page.get_by_label("beam width k").select_option(str(search["k"]))
+        page.get_by_role("region", name="The search").press("End")
+        assert page.evaluate(cut) == [0]
+
+
 def test_settings_and_keys_move_it(open_figure: Open, figure: dict[str, Any]) -> None:
     page = open_figure("beam_tree")
     page.get_by_label("beam width k").select_option("5")

@@ -1,23 +1,37 @@
 // A recorded beam search, step by step: what it kept, what it finished, what it dropped and when.
 
 const FATES = ["kept", "finished", "dropped"];
-const NARROWEST = 40; // a card: wide enough for a log-probability, in pixels
-const GAP = 8; // between two columns, for the lines
+const NARROW = 54; // to so many pixels a column may give way; in less, long words could not be read
+const PADDING = 6;
+const GAP = 5; // between two columns, for the lines
 const LINE = 52; // a card and the space below it
 
-/** How wide the cards of each column are: as the longest word that stays in it, if all columns
- * fit into `room`. Otherwise the widest give way first; there a long word breaks. */
-function cardWidths(columns, nodes, room) {
+/** What a function says of how many pixels a text takes in a font. */
+function measure(font) {
   const pen = document.createElement("canvas").getContext("2d");
-  pen.font = "600 11.5px sans-serif";
-  const natural = columns.map((column) => {
-    const words = column.filter((number) => nodes[number][4] < 2).map((number) => nodes[number][2]);
-    return Math.max(NARROWEST, ...words.map((word) => Math.ceil(pen.measureText(word).width) + 6));
-  });
-  const total = (widest) => natural.reduce((sum, width) => sum + Math.min(width, widest) + GAP, 0);
-  let widest = Math.max(...natural);
-  while (widest > NARROWEST && total(widest) > room) widest -= 1;
-  return natural.map((width) => Math.min(width, widest));
+  pen.font = font;
+  return (text) => pen.measureText(text).width;
+}
+const wordWidth = measure("600 10.7px sans-serif");
+const numberWidth = measure("10.6px sans-serif");
+
+/** The log-probability on a card; of a dropped one a digit less will do. */
+const onCard = ([, step, , logProb, fate]) => (step ? shown(logProb, fate < 2 ? 2 : 1) : "");
+
+/** How wide the cards of each column are: as the longest word that stays in it, or its numbers.
+ * If the columns do not fit into `room`, the widest give way, and the letters of long words in
+ * them stand closer; if that is not enough, the field scrolls and nothing gives way. */
+function cardWidths(columns, nodes, room) {
+  const natural = columns.map((column) => Math.ceil(PADDING + Math.max(...column.map((number) => {
+    const node = nodes[number];
+    return Math.max(node[4] < 2 ? wordWidth(node[2]) : 0, numberWidth(onCard(node)));
+  }))));
+  const widths = (widest) => natural.map((width) => Math.min(width, widest));
+  const total = (widest) => widths(widest).reduce((sum, width) => sum + width + GAP, 0);
+  const most = Math.max(...natural);
+  let widest = most;
+  while (widest > NARROW && total(widest) > room) widest -= 1;
+  return widths(total(widest) > room ? most : widest);
 }
 
 function render({ model, el }) {
@@ -83,7 +97,9 @@ function render({ model, el }) {
         const card = make("button", {
           type: "button", class: `beam-card ${FATES[node[4]]}`, "aria-label": name, style: `left:${x}px;top:${y}px;width:${width}px`,
           onmouseenter: () => read(number), onfocus: () => read(number), onclick: () => put("step", Math.max(1, step)),
-        }, make("b", {}, node[2]), make("span", {}, step ? shown(node[3]) : ""));
+        }, make("b", {}, node[2]), make("span", {}, onCard(node)));
+        const squeeze = (width - PADDING) / wordWidth(node[2]);
+        if (node[4] < 2 && squeeze < 1) card.firstChild.style.transform = `scaleX(${squeeze})`;
         cards[number] = { card, x, end: x + width, y: y + LINE / 2 - 4 };
       });
     });
