@@ -1,15 +1,14 @@
 """Record what chapter 6 has no time for: encoders that read forwards, backwards and both ways.
 
-RNNsearch on the embedded corpus with each of three encoders and three seeds; then, on one of the
-models that read both ways, what a halved annotation answers to, what probes read out of it, and
-what happens when the encoder reads padding.
+RNNsearch on the embedded corpus with each of three encoders and three seeds; then, on a model that
+reads both ways, what a halved annotation answers to, what probes read out of it, and what happens
+when the encoder reads padding.
 """
 
 import random
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from copy import deepcopy
-from math import isclose
 from typing import Any
 
 import torch
@@ -36,6 +35,7 @@ from experiments.recording import (
     check_same,
     name_of,
     searching_runs,
+    small_runs,
     trained,
 )
 
@@ -56,7 +56,9 @@ REACH = 3
 """How many words to either side the probes are asked for."""
 DISTANCES = range(-8, 9)
 PADDING = (0, 1, 5, 20)
-GENDERS = ("masculine", "feminine", "neuter", "plural")
+DEALS = 3
+"""How often the nouns are dealt anew into those that a probe learns from and those it is asked."""
+DECAYS = (1.0, 0.1, 0.01, 0.001, 0.0001)
 
 
 def runs() -> Runs:
@@ -65,13 +67,15 @@ def runs() -> Runs:
 
 
 def reading() -> Records:
-    """Train and score every run, and ask the first that reads both ways."""
-    for tag, config in runs():
-        done = trained(config)
-        yield name_of(config, tag), {**done.result, "accuracy": done.accuracy()}
-        if (tag, config.seed) == ("reads-both", 0):
-            name = f"{name_of(config, tag)}-probes"
-            yield name, measure(done.result, done.run, done.corpus)
+    """Train and score every run."""
+    return small_runs(runs, lambda done: {"accuracy": done.accuracy()})
+
+
+def probes() -> Records:
+    """Train the first run that reads both ways once more, and ask it."""
+    tag, config = next(runs())
+    done = trained(config)
+    yield f"{name_of(config, tag)}-probes", measure(done.result, done.run, done.corpus)
 
 
 @torch.no_grad()
@@ -86,9 +90,9 @@ def annotations(model: EncoderDecoder, sources: Sequence[Sequence[int]]) -> list
 
 
 def halves(states: Tensor) -> dict[str, Tensor]:
-    """(..., 2n) annotations as what each direction left, and both."""
+    """(..., 2n) annotations as what each direction left."""
     forward, backward = states.chunk(2, dim=-1)
-    return {"forward": forward, "backward": backward, "both": states}
+    return {"forward": forward, "backward": backward}
 
 
 def influence(model: EncoderDecoder, sources: Sequence[Sequence[int]]) -> list[dict[str, float]]:
@@ -116,20 +120,37 @@ def influence(model: EncoderDecoder, sources: Sequence[Sequence[int]]) -> list[d
     ]
 
 
-def probe(x: Tensor, y: Tensor, new_x: Tensor, steps: int = 60) -> Tensor:
-    """Softmax regression on frozen states: the labels it gives to new ones."""
+def fit(x: Tensor, y: Tensor, decay: float, weight: Tensor, bias: Tensor) -> None:
+    """Softmax regression with weight decay, from where the weights are."""
+    optimiser = torch.optim.LBFGS([weight, bias], max_iter=15, line_search_fn="strong_wolfe")
+
+    def loss() -> Tensor:
+        optimiser.zero_grad()
+        value = functional.cross_entropy(x @ weight + bias, y) + decay * weight.square().sum()
+        value.backward()
+        return value
+
+    optimiser.step(loss)  # type: ignore[no-untyped-call]
+
+
+def probe(x: Tensor, y: Tensor, held: Tensor, new_x: Tensor) -> Tensor:
+    """The labels that softmax regression on frozen states gives to new ones.
+
+    From strong weight decay to weak, each fit goes on from the one before; the one that names most
+    labels of `held`, which no fit learns from, is asked. The bias does not decay, so the strongest
+    decay leaves little but the commonest label.
+    """
     mean, deviation = x.mean(dim=0), x.std(dim=0) + 1e-6
     x, new_x = (x - mean) / deviation, (new_x - mean) / deviation
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        classifier = nn.Linear(x.shape[1], int(y.max()) + 1)
-    optimiser = torch.optim.Adam(classifier.parameters(), lr=0.05)
-    for _ in range(steps):
-        loss = functional.cross_entropy(classifier(x), y)
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-    return classifier(new_x).argmax(dim=1)
+    weight = torch.zeros(x.shape[1], int(y.max()) + 1, requires_grad=True)
+    bias = torch.zeros(weight.shape[1], requires_grad=True)
+    best, answers = -1.0, y
+    for decay in DECAYS:
+        fit(x[~held], y[~held], decay, weight, bias)
+        right = share((x[held] @ weight + bias).argmax(dim=1) == y[held])
+        if right > best:
+            best, answers = right, (new_x @ weight + bias).argmax(dim=1)
+    return answers
 
 
 def share(hits: Tensor) -> float:
@@ -152,6 +173,7 @@ def neighbours(
         for name, model in models.items()
     }
     cut = 2 * len(long) // 3
+    held = torch.arange(cut) % 4 == 0
     rows = []
     for k in range(-REACH, REACH + 1):
         y = torch.tensor([source[j + k] for source, j in zip(long, places, strict=True)])
@@ -167,17 +189,18 @@ def neighbours(
         row["own_word"] = share(new == torch.tensor(guessed))
         for name, h in states.items():
             row[name] = {
-                half: share(probe(x[:cut], known, x[cut:]) == new) for half, x in halves(h).items()
+                half: share(probe(x[:cut], known, held, x[cut:]) == new)
+                for half, x in halves(h).items()
             }
         rows.append(row)
         print(row)
     return rows
 
 
-def nouns_after_the(split: Split) -> list[tuple[int, int, int, int, int]]:
+def nouns_after_the(split: Split) -> list[tuple[int, int, int, int]]:
     """Each "the" with a noun behind it, adjectives between or not.
 
-    Sentence, position, words between, number of the noun in the lexicon, gender or plural.
+    Sentence, position, number of the noun in the lexicon, gender or plural.
     """
     forms = {noun.english: (i, noun.gender) for i, noun in enumerate(NOUNS)}
     forms |= {n.english_plural: (i, PLURAL) for i, n in enumerate(NOUNS) if n.english_plural}
@@ -191,7 +214,7 @@ def nouns_after_the(split: Split) -> list[tuple[int, int, int, int, int]]:
             for size in (2, 1):
                 noun = forms.get(tuple(source[start : start + size]))
                 if noun is not None:
-                    found.append((i, j, start - j - 1, *noun))
+                    found.append((i, j, *noun))
                     break
     return found
 
@@ -202,38 +225,37 @@ def gender(
     """How often the German gender of the noun is read off h_j of the "the" before it.
 
     `known`: the probe has met the noun in other sentences. `new`: it has not; the nouns are dealt
-    into four parts, each asked of a probe that learned from the other three.
+    into four parts, each asked of a probe that learned from the other three, one share for every
+    deal. Which decay is right, nouns decide that the fits have not met either.
     """
     found = nouns_after_the(split)
-    places, nouns = torch.tensor([row[:2] for row in found]), torch.tensor([r[3] for r in found])
-    between, y = torch.tensor([row[2] for row in found]), torch.tensor([row[4] for row in found])
-    parts = list(range(len(NOUNS)))
-    random.Random(2).shuffle(parts)
-    fold = torch.tensor(parts)[nouns] % 4
-    test = torch.arange(len(y)) % 3 == 0
-    common = y[~test].mode().values
+    places, nouns = torch.tensor([row[:2] for row in found]), torch.tensor([r[2] for r in found])
+    y = torch.tensor([row[3] for row in found])
+    order = torch.arange(len(y))
+    test = order % 3 == 0
     record: dict[str, Any] = {
         "examples": len(y),
-        "genders": {name: share(y == k) for k, name in enumerate(GENDERS)},
-        "commonest": share(y[test] == common),
+        "nouns": len(nouns.unique()),
+        "commonest": share(y[test] == y[~test].mode().values),
     }
     for name, model in models.items():
         states = annotations(model, sources)
         h = torch.stack([states[i][j] for i, j in places.tolist()])
         record[name] = {}
         for half, x in halves(h).items():
-            hits = probe(x[~test], y[~test], x[test]) == y[test]
-            answers = torch.empty_like(y)
-            for part in range(4):
-                asked = fold == part
-                answers[asked] = probe(x[~asked], y[~asked], x[asked])
-            apart = between[test] > 0
-            record[name][half] = {
-                "known": share(hits),
-                "known_next": share(hits[~apart]),
-                "known_apart": share(hits[apart]),
-                "new": share(answers == y),
-            }
+            hits = probe(x[~test], y[~test], order[~test] % 3 == 1, x[test]) == y[test]
+            new = []
+            for deal in range(DEALS):
+                parts = list(range(len(NOUNS)))
+                random.Random(deal).shuffle(parts)
+                fold = torch.tensor(parts)[nouns] % 4
+                answers = torch.empty_like(y)
+                for part in range(4):
+                    asked = fold == part
+                    held = fold[~asked] == (part + 1) % 4
+                    answers[asked] = probe(x[~asked], y[~asked], held, x[asked])
+                new.append(share(answers == y))
+            record[name][half] = {"known": share(hits), "new": new}
         print(name, record[name])
     return record
 
@@ -301,7 +323,7 @@ def measure(result: dict[str, Any], run: Run, corpus: Corpus) -> dict[str, Any]:
 
 
 def check(read: Read) -> None:
-    """The runs differ in the encoder and the seed alone; the probes are of one of them."""
+    """The runs differ in the encoder and the seed alone; the probes are of one like the first."""
     check_runs(runs(), read)
     first = read("toy-en-de-rnnsearch-cpu-reads-both-seed0")
     check_corpus(first)
@@ -314,11 +336,14 @@ def check(read: Read) -> None:
         }
         assert run["model_config"] == {**first["model_config"], **expected}
         assert sum(row["sentences"] for row in run["accuracy"]) == SETTINGS["corpus.test"]
-    probes = read("toy-en-de-rnnsearch-cpu-reads-both-seed0-probes")
-    kept = ("model", "corpus", "pair", "seed", "changes", "git_commit", "corpus_sha256")
-    check_same(probes, first, *kept)
+    asked = read("toy-en-de-rnnsearch-cpu-reads-both-seed0-probes")
+    check_same(asked, first, "model", "corpus", "pair", "seed", "changes", "corpus_sha256")
     exact = sum(row["exact"] * row["sentences"] for row in first["accuracy"])
-    assert isclose(probes["padding"][0]["exact"], exact / SETTINGS["corpus.test"], rel_tol=1e-6)
+    # Another processor rounds otherwise, and a training takes another way from there.
+    assert abs(asked["padding"][0]["exact"] - exact / SETTINGS["corpus.test"]) < 3
 
 
-PARTS = {"reading": Part(reading, "about eight minutes")}
+PARTS = {
+    "reading": Part(reading, "about eight minutes"),
+    "probes": Part(probes, "about three minutes"),
+}
