@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+from torch.optim import LBFGS, Optimizer
 
 from course_lib.corpora import load_corpus
 from course_lib.corpora.batches import make_source
@@ -122,7 +123,7 @@ def influence(model: EncoderDecoder, sources: Sequence[Sequence[int]]) -> list[d
 
 def fit(x: Tensor, y: Tensor, decay: float, weight: Tensor, bias: Tensor) -> None:
     """Softmax regression with weight decay, from where the weights are."""
-    optimiser = torch.optim.LBFGS([weight, bias], max_iter=15, line_search_fn="strong_wolfe")
+    optimiser: Optimizer = LBFGS([weight, bias], max_iter=15, line_search_fn="strong_wolfe")
 
     def loss() -> Tensor:
         optimiser.zero_grad()
@@ -130,7 +131,7 @@ def fit(x: Tensor, y: Tensor, decay: float, weight: Tensor, bias: Tensor) -> Non
         value.backward()
         return value
 
-    optimiser.step(loss)  # type: ignore[no-untyped-call]
+    optimiser.step(loss)
 
 
 def probe(x: Tensor, y: Tensor, held: Tensor, new_x: Tensor) -> Tensor:
