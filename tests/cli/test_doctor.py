@@ -1,16 +1,20 @@
 """`course doctor`: what is missing is named with its remedy; only a need of everything fails it."""
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from packaging.requirements import Requirement
 from typer.testing import CliRunner
 
 from course_lib.cli import app, doctor
 from course_lib.corpora import multi30k
+from tests.conftest import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -53,6 +57,26 @@ def test_the_text_names_every_version_and_every_folder() -> None:
         assert name in text
         assert version in text
     assert all(folder in text for folder in found["corpora"]["folders"])
+
+
+def test_the_set_up_page_shows_what_a_student_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dot-dot-dot of the page stands for any text, and each version or size for any other."""
+    lines = [Requirement(line) for line in doctor.metadata.requires("looking-back") or []]
+    brought = {"looking-back", *(line.name for line in lines if line.marker is None)}
+    installed = doctor.installed_version
+    monkeypatch.setattr(
+        doctor, "installed_version", lambda name: installed(name) if name in brought else None
+    )
+    programs(monkeypatch, "git", "apt-get")
+    monkeypatch.setattr(doctor.platform, "system", lambda: "Linux")
+    monkeypatch.setattr(doctor.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+
+    page = (ROOT / "book" / "set-up.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```text\n(.+?)\n```", page, re.DOTALL)
+    shown, said = (re.sub(r"\d+(\.\d+)+\S*", "0.0", text) for text in (shown, run()[1].rstrip()))
+    assert re.fullmatch(re.escape(shown).replace("…", ".+?"), said, re.DOTALL), said
 
 
 @pytest.mark.parametrize(
