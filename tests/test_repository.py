@@ -4,6 +4,7 @@ import ast
 import inspect
 import re
 import subprocess
+import sys
 import textwrap
 import tomllib
 from collections.abc import Iterator
@@ -18,7 +19,9 @@ from packaging.utils import canonicalize_name
 from torch import Tensor
 
 from course_lib.cli import app
-from course_lib.models import AdditiveScore
+from course_lib.corpora.batches import make_batch
+from course_lib.models import AdditiveScore, ModelConfig, build_model
+from course_lib.search.greedy import greedy_search
 from tests.conftest import ROOT
 
 TOP_LEVEL = {
@@ -233,7 +236,28 @@ def test_the_way_through_the_code_is_an_afternoons() -> None:
     does = re.findall(r'class="says"[^>]*>(.*?)</text>', drawing)
     assert dict(zip(names, (re.sub("<[^>]+>", "", line) for line in does), strict=True)) == way
     page = (ROOT / "book" / "reading-the-code.md").read_text()
-    assert re.findall(r"{download}`\d+ <../course_lib/(.+?)>`", page) == list(way)
+    row = r"^(\d+)\. {download}`(.+?) <../course_lib/(.+?)>`: (.+)$"
+    rows = re.findall(row, page, re.MULTILINE)
+    assert [path for _, _, path, _ in rows] == list(way)
+    for number, (box, name, path, parts) in enumerate(rows, start=1):
+        assert (box, name) == (str(number), Path(path).name)
+        source = (ROOT / "course_lib" / path).read_text()
+        told = re.findall(r"`(\w+)`", parts)
+        found = re.findall(rf"^ *(?:def|class) ({'|'.join(told)})\b", source, re.MULTILINE)
+        assert list(dict.fromkeys(found)) == told, path
+
+
+def test_rnnencdec_calls_nothing_of_scores() -> None:
+    config = ModelConfig(source_vocabulary=9, target_vocabulary=9, context="fixed", unit="paper")
+    model = build_model(config)
+    called: set[str] = set()
+    batch = make_batch([([4, 5], [6])], [0])
+    sys.setprofile(lambda frame, *_: called.add(Path(frame.f_code.co_filename).name))
+    model.loss(batch)
+    greedy_search(model, batch.source, batch.source_lengths, batch.source_mask)
+    sys.setprofile(None)
+    assert "scores.py" not in called
+    assert {"contexts.py", "cells.py", "encoder.py", "unrolling.py", "greedy.py"} <= called
 
 
 def test_the_walk_through_the_code_prints_what_its_answers_say(
