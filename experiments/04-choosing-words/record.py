@@ -1,6 +1,6 @@
 """Record what ways of choosing words do to the translations of chapter 8's RNNsearch of seed 0.
 
-search: beam widths with and without length normalisation on the validation split, the sentence that
+search: beam widths with and without a length penalty on the validation split, the sentence that
     loses most to a wide beam, and what sampling trades for variety.
 tree: for two sentences of the validation split every search that the figure steps through, with
     all that it looked at.
@@ -226,7 +226,7 @@ def search() -> Records:
 
 
 def telling(run: Run, part: Split) -> list[list[str]]:
-    """The first sentence where a wider beam, and the first where length normalisation, matters."""
+    """The first sentence where a wider beam, and the first where a length penalty, matters."""
     known = set(run.source_vocabulary.tokens)
     short = [x for x in part.source if len(x) in TREE_WORDS and known.issuperset(x)]
     words = [run.source_vocabulary.encode(x) for x in short]

@@ -61,7 +61,7 @@ def test_every_step_of_every_search_is_on_the_screen(
     for search in figure["searches"]:
         page.get_by_label("sentence").select_option(search["source"])
         page.get_by_label("beam width k").select_option(str(search["k"]))
-        page.get_by_label("length normalisation λ").select_option(f"{search['length_penalty']:.1f}")
+        page.get_by_label("length penalty λ").select_option(f"{search['length_penalty']:.1f}")
         page.get_by_role("region", name="The search").press("Home")
         steps = page.evaluate(READ)
         assert len(steps) == 1 + max(node[1] for node in search["nodes"])
@@ -102,7 +102,7 @@ def test_every_word_is_whole_as_wide_as_the_page_is(
 def test_settings_and_keys_move_it(open_figure: Open, figure: dict[str, Any]) -> None:
     page = open_figure("beam_tree")
     page.get_by_label("beam width k").select_option("5")
-    page.get_by_label("length normalisation λ").select_option("0.0")
+    page.get_by_label("length penalty λ").select_option("0.0")
     region = page.get_by_role("region", name="The search")
     region.press("End")
     wanted = next(

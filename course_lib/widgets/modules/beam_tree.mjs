@@ -45,7 +45,7 @@ function render({ model, el }) {
     line.hidden = values.length < 2;
     return { key, select, values, line };
   };
-  const choices = [choose("sentence", "source"), choose("model", "model"), choose("beam width k", "k"), choose("length normalisation λ", "length_penalty", (value) => shown(value, 1))];
+  const choices = [choose("sentence", "source"), choose("model", "model"), choose("beam width k", "k"), choose("length penalty λ", "length_penalty", (value) => shown(value, 1))];
   const steps = slider("step", { min: 0 }, (step) => put("step", step));
   const back = make("button", { type: "button", onclick: () => put("step", Math.max(0, model.get("step") - 1)) }, "back");
   const on = make("button", { type: "button", onclick: () => put("step", Math.min(last(), model.get("step") + 1)) }, "next word");
