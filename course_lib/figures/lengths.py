@@ -46,11 +46,11 @@ def score_by_length(
     widths = _bar_widths(ranges, middles)
     low, high = middles[0] - widths[0] / 2, middles[-1] + widths[-1] / 2
 
-    panel = 4.1
+    panel = 3.1  # five inches with the labels, so that the print is legible on a phone
     figure, (axes, counts) = stacked(
         panel,
         [2.6, 0.42],
-        left=0.95,
+        left=0.85,
         right=label_room([style.label for style in styles.values()]),
         bottom=0.55,
         top=0.5 if training_lengths else 0.2,
@@ -112,7 +112,7 @@ def _draw_counts(
     axes.bar(middles, sentences, width=[w - slit for w in widths], color=BARS)
     room = min((b - a for a, b in pairwise(middles)), default=1e9) * inches_a_word
     widest = max(text_width(f"{count:,}", SMALL) for count in sentences)
-    every = int(-(-(widest + 0.08) // room))  # where they would touch, every second, third ...
+    every = int(-(-(widest + 0.03) // room))  # where they would touch, every second, third ...
     for k, (middle, count) in enumerate(zip(middles, sentences, strict=True)):
         if k % every == 0:
             axes.annotate(
@@ -152,7 +152,7 @@ def _mark_training(
     for edge in inside:
         if low < edge < high:
             axes.axvline(edge, color=MUTED, linewidth=1, linestyle=(0, (2, 2)), gid="boundary")
-    _bracket(axes, inside, f"seen in training: {shortest} to {longest} words", panel, high - low)
+    _bracket(axes, inside, f"in training: {shortest} to {longest}", panel, high - low)
     for region in regions:
         _bracket(axes, region, "never seen", panel, high - low)
 

@@ -74,7 +74,7 @@ def test_unseen_lengths_are_shaded_up_to_the_boundary() -> None:
 
 def test_the_training_range_is_named() -> None:
     texts = [text.get_text() for text in drawn_texts(score_by_length(both(SINGLE), (4, 20)))]
-    assert "seen in training: 4 to 20 words" in texts
+    assert "in training: 4 to 20" in texts
     assert "never seen" in texts
 
 
