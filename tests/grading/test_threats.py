@@ -45,6 +45,18 @@ def test_every_row_names_what_proves_it(row: list[str]) -> None:
             assert re.search(rf"^def test_{test.replace(' ', '_')}\(", text, re.MULTILINE), test
 
 
+def test_the_attack_that_is_told_in_full_is_as_told() -> None:
+    page = (BOOK / "attempts.md").read_text(encoding="utf-8")
+    told = " ".join(page.split("\n## ")[0].split())
+    entries = yaml.safe_load((HERE / "attacks" / "notebooks.yaml").read_text("utf-8"))
+    [edited] = [entry for entry in entries if entry["name"] == "edited-tests"]
+    assert edited["loses"] == ["energies", "function_example"]
+    assert f"`{edited['cells']['energies_answer'].strip()}`" in told
+    assert f"*{edited['says'][0]}*" in told
+    assert 'cell("energies").source = "pass"' in edited["files"]
+    assert 'cell("function_example").metadata.nbgrader.points = 1000' in edited["files"]
+
+
 def test_every_attack_has_a_row() -> None:
     proofs = " ".join(row[2] for row in rows())
     assert attacks() == {name for name in re.findall(r"`([\w-]+)`", proofs)}
