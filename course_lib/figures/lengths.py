@@ -6,6 +6,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from course_lib.errors import CourseError
 from course_lib.figures.lines import label_room, named_lines, stacked
@@ -63,6 +64,7 @@ def score_by_length(
                 color = styles[model].color
                 axes.vlines(middle, *extent, color=color, lw=16, alpha=0.3, gid=f"range-{model}")
     axes.set_xlim(low, high)
+    axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))  # words are whole
     highest = max(float(row[key]) for rows in results.values() for row in rows)
     axes.set_ylim(0, highest * 1.08 if highest > 0 else 1)
     axes.set_ylabel(label)
