@@ -40,7 +40,10 @@ function render({ model, el }) {
   const searches = model.get("searches");
   const choose = (label, key, text = String) => {
     const values = [...new Set(searches.map((one) => one[key]))];
-    const { select, line } = choice(label, () => put(key, values[select.selectedIndex]));
+    const { select, line } = choice(label, () => {
+      put(key, values[select.selectedIndex]);
+      put("step", last()); // the winner is what two settings are compared by
+    });
     select.append(...values.map((value) => make("option", {}, text(value))));
     line.hidden = values.length < 2;
     return { key, select, values, line };
