@@ -96,7 +96,7 @@ WRITERS = (PUBLISHED, f"{PUBLISHED}-{ABLATED}")
 """The published models whose translations of the training sentences are read beside people's."""
 DIVERSIFIED: tuple[tuple[str, int, dict[str, Any]], ...] = (
     *((ABLATED, seed, {}) for seed in range(3)),
-    *(("best", seed, {}) for seed in range(2)),
+    *(("best", seed, {}) for seed in range(3)),
     ("best", 0, {"decoder": "paper"}),
 )
 """Preset, seed and what is set against the preset of each run that reads them. The text is three
