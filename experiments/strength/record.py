@@ -384,7 +384,7 @@ PARTS = {
     "presets": Part(presets, "minutes, and up to seven hours to train all runs"),
     "variants": Part(variants, "seconds", "runs in runs/variants/"),
     "ablation": Part(ablation, "minutes, and up to four hours to train all rows"),
-    "diversified": Part(diversified, "minutes, and four hours with its text and trainings"),
+    "diversified": Part(diversified, "minutes, and five hours with its text and trainings"),
     "joined": Part(joined, "five minutes, and up to forty to train both"),
     "joined-cpu": Part(joined_cpu, "four minutes, and chapter 8's trainings"),
     "unseen": Part(unseen, "two minutes"),
