@@ -139,14 +139,15 @@ def as_text(bill: dict[str, Any]) -> str:
     memory = [f"{name} {size / GIB:.2f}" for name, size in bill["memory"].items()]
     sizes, words = bill["vocabularies"], bill["words"]
     lines = [
-        f"{bill['model']}, preset {bill['preset']}: {bill['parameters']:,} parameters",
+        f"{bill['model']}, preset {bill['preset']},",
+        f"         {bill['parameters']:,} parameters",
         f"text     vocabularies of {sizes[0]:,} and {sizes[1]:,};",
-        f"         {words[0]:.1f} and {words[1]:.1f} words in an average pair",
+        f"         pairs of {words[0]:.1f} and {words[1]:.1f} words (mean)",
         f"work     {bill['updates']:,} updates of {bill['batch']} pairs",
         f"         {bill['target_words'] / 1e6:,.1f} million target words,",
         f"         {bill['flops_a_word'] / 1e6:,.1f} MFLOP each: {bill['flops'] / 1e15:,.1f} PFLOP",
         f"memory   {bill['memory_bytes'] / GIB:.2f} GiB, fp32, pairs of {bill['longest']} words:",
-        f"         {', '.join(memory[:4])},",
+        *(f"         {', '.join(memory[k : k + 2])}," for k in (0, 2)),
         f"         {', '.join(memory[4:])}",
     ]
     if bill["hours"] is not None:
