@@ -92,15 +92,17 @@ JOINED = (1, 2, 3, 4)
 CPU_SEEDS = (0, 1, 2)
 """Of chapter 8's runs that are scored on joined sentences."""
 PUBLISHED = "multi30k-en-de"
-WRITERS = (PUBLISHED, f"{PUBLISHED}-{ABLATED}")
+WRITERS = {pair: (f"multi30k-{pair}", f"multi30k-{pair}-{ABLATED}") for pair in ("en-de", "en-fr")}
 """The published models whose translations of the training sentences are read beside people's."""
-DIVERSIFIED: tuple[tuple[str, int, dict[str, Any]], ...] = (
-    *((ABLATED, seed, {}) for seed in range(3)),
-    *(("best", seed, {}) for seed in range(3)),
-    ("best", 0, {"decoder": "paper"}),
+DIVERSIFIED: tuple[tuple[str, str, int, dict[str, Any]], ...] = (
+    *(("en-de", ABLATED, seed, {}) for seed in range(3)),
+    *(("en-de", "best", seed, {}) for seed in range(3)),
+    ("en-de", "best", 0, {"decoder": "paper"}),
+    ("en-fr", "best", 0, {}),
 )
-"""Preset, seed and what is set against the preset of each run that reads them. The text is three
-times as long and is read a third as often, so that updates and schedule stay the preset's."""
+"""Languages, preset, seed and what is set against the preset of each run that reads them. The text
+is three times as long and is read a third as often, so that updates and schedule stay the
+preset's."""
 WRITTEN = 0
 """The training sentence that is shown."""
 
@@ -150,14 +152,15 @@ def ablation() -> Records:
             yield name_of(result, f"ablation-{row}"), result
 
 
-def diversified_text() -> Path:
+def diversified_text(pair: str) -> Path:
     """The training pairs, then again with the translations of each of WRITERS, as a folder."""
-    folder = RUNS / "diversified" / "text"
-    if not (folder / "train.de").exists():  # which is written last
-        sides = {language: captions("train", language) for language in ("en", "de")}
-        sides["en"] *= 1 + len(WRITERS)
-        for writer in WRITERS:
-            sides["de"] += translations(writer)
+    folder = RUNS / "diversified" / pair / "text"
+    source, target = pair.split("-")
+    if not (folder / f"train.{target}").exists():  # which is written last
+        sides = {language: captions("train", language) for language in (source, target)}
+        sides[source] *= 1 + len(WRITERS[pair])
+        for writer in WRITERS[pair]:
+            sides[target] += translations(writer, pair)
         for split in ("val", TEST, "train"):
             for language, lines in sides.items():
                 of_split = lines if split == "train" else captions(split, language)
@@ -165,12 +168,13 @@ def diversified_text() -> Path:
     return folder
 
 
-def translations(writer: str) -> list[str]:
+def translations(writer: str, pair: str) -> list[str]:
     """What a published model makes of the training sources, beam 5; kept below RUNS."""
-    path = RUNS / "diversified" / f"{writer}.de"
+    source, target = pair.split("-")
+    path = RUNS / "diversified" / pair / f"{writer}.{target}"
     if not path.exists():
         run = load_run(writer)
-        sources = [run.tokens(line) for line in captions("train", "en")]
+        sources = [run.tokens(line) for line in captions("train", source)]
         penalty = run.config.recipe.length_penalty
         found = written(run.model, run.words, sources, 5, penalty)
         write_lines(path, [run.text(words) for words in found])
@@ -189,37 +193,39 @@ def write_lines(path: Path, lines: Sequence[str]) -> None:
 
 def diversified() -> Records:
     """What the writers wrote, and every result of who read it."""
-    text = str(diversified_text())
-    corpus = load_corpus(text, "en-de")
-    train = corpus.splits["train"]
-    size = len(train) // (1 + len(WRITERS))
-    sides = [train.target[i * size : (i + 1) * size] for i in range(1 + len(WRITERS))]
-    pairs = set(zip(map(tuple, train.source), map(tuple, train.target), strict=True))
-    yield (
-        "multi30k-en-de-diversified",
-        {
-            "written_by": {name: sha256_of_model(name) for name in WRITERS},
-            "corpus_sha256": corpus.sha256,
-            "pairs": len(train),
-            "different_pairs": len(pairs),
-            "bleu_tok": [bleu_tok(side, sides[0]).score for side in sides[1:]],
-            "example": [train.source[WRITTEN], *(side[WRITTEN] for side in sides)],
-            "git_commit": git_commit(),
-        },
-    )
-    for preset, seed, changed in DIVERSIFIED:
-        changes = {"epochs": RECIPES[preset].epochs // (1 + len(WRITERS)), **changed}
-        config = RunConfig("rnnsearch", text, "en-de", preset, seed, changes)
+    for pair in WRITERS:
+        yield f"multi30k-{pair}-diversified", rewritten(pair)
+    for pair, preset, seed, changed in DIVERSIFIED:
+        text = str(diversified_text(pair))
+        changes = {"epochs": RECIPES[preset].epochs // (1 + len(WRITERS[pair])), **changed}
+        config = RunConfig("rnnsearch", text, pair, preset, seed, changes)
         path = scored_on_val(
-            config, "-".join([f"diversified/{preset}", *changed.values(), f"seed{seed}"])
+            config, "-".join([f"diversified/{pair}/{preset}", *changed.values(), f"seed{seed}"])
         )
-        result = read_result(path)
-        yield diversified_name(preset, seed, changed), {**result, "corpus": text}
+        yield diversified_name(pair, preset, seed, changed), {**read_result(path), "corpus": text}
 
 
-def diversified_name(preset: str, seed: int, changed: dict[str, Any]) -> str:
+def rewritten(pair: str) -> dict[str, Any]:
+    """The text that a pair's writers made: how large it is, and how near to people's."""
+    corpus = load_corpus(str(diversified_text(pair)), pair)
+    train, parts = corpus.splits["train"], 1 + len(WRITERS[pair])
+    size = len(train) // parts
+    sides = [train.target[i * size : (i + 1) * size] for i in range(parts)]
+    pairs = set(zip(map(tuple, train.source), map(tuple, train.target), strict=True))
+    return {
+        "written_by": {name: sha256_of_model(name) for name in WRITERS[pair]},
+        "corpus_sha256": corpus.sha256,
+        "pairs": len(train),
+        "different_pairs": len(pairs),
+        "bleu_tok": [bleu_tok(side, sides[0]).score for side in sides[1:]],
+        "example": [train.source[WRITTEN], *(side[WRITTEN] for side in sides)],
+        "git_commit": git_commit(),
+    }
+
+
+def diversified_name(pair: str, preset: str, seed: int, changed: dict[str, Any]) -> str:
     """Of the record of one of DIVERSIFIED."""
-    config = RunConfig("rnnsearch", "multi30k", "en-de", preset, seed)
+    config = RunConfig("rnnsearch", "multi30k", pair, preset, seed)
     return name_of(config, "-".join(["diversified", *changed.values()]))
 
 
@@ -345,14 +351,15 @@ def check_variants(read: Read) -> None:
 
 def check_diversified(read: Read) -> None:
     """All read the text that was recorded, for as many updates as their preset has."""
-    text = read("multi30k-en-de-diversified")
-    for name, sha256 in text["written_by"].items():
-        assert sha256 == sha256_of_model(name)
-    for preset, seed, changed in DIVERSIFIED:
-        result = read(diversified_name(preset, seed, changed))
-        plain = read(f"multi30k-en-de-rnnsearch-{preset}-seed{seed}")
-        epochs = plain["recipe"]["epochs"] // (1 + len(WRITERS))
-        assert result["corpus_sha256"] == text["corpus_sha256"]
+    texts = {pair: read(f"multi30k-{pair}-diversified") for pair in WRITERS}
+    for text in texts.values():
+        for name, sha256 in text["written_by"].items():
+            assert sha256 == sha256_of_model(name)
+    for pair, preset, seed, changed in DIVERSIFIED:
+        result = read(diversified_name(pair, preset, seed, changed))
+        plain = read(f"multi30k-{pair}-rnnsearch-{preset}-seed{seed}")
+        epochs = plain["recipe"]["epochs"] // (1 + len(WRITERS[pair]))
+        assert result["corpus_sha256"] == texts[pair]["corpus_sha256"]
         assert result["changes"] == {"epochs": epochs, **changed}
         assert renamed(result["model_config"]) == {**renamed(plain["model_config"]), **changed}
         check_scored(result)
