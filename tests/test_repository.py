@@ -270,6 +270,9 @@ def test_the_walk_through_the_code_prints_what_its_answers_say(
     printed = capsys.readouterr().out
     assert set(re.findall(r"Size\((.+?)\)", printed)) == set(re.findall(r"`(\[2, .+?\])`", page))
     assert names["alpha"][1].tolist()[2:] == [0, 0]  # the padding
+    (shown,) = re.findall(r"```text\n(.+?)```", page, re.DOTALL)
+    told, found = ([float(n) for n in re.findall(r"\d+\.?\d*", text)] for text in (shown, printed))
+    assert told == pytest.approx(found, abs=0.002)
     first, second = re.findall(r"\[\[.+?\]\]", printed, re.DOTALL)
     assert first != second
 

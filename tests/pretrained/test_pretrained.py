@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -138,6 +139,13 @@ def test_it_answers_by_its_name_from_anywhere(
         [first, *_] = json.loads((FOLDER / name / "result.json").read_text())["examples"]
         assert done == (0, first["translation"] + "\n", "")
         assert words <= set(first["translation"].split())
+
+
+def test_the_set_up_page_shows_what_a_first_translation_prints(course: Course) -> None:
+    page = (ROOT / "book" / "set-up.md").read_text(encoding="utf-8")
+    shown = r"echo (.+?) \| course translate (\S+)\n```\n\n```text\n(.+?)```"
+    [(sentence, name, translation)] = re.findall(shown, page, re.DOTALL)
+    assert course("translate", name, stdin=f"{sentence}\n").out == translation
 
 
 def test_a_name_that_nobody_published_lists_those_that_are(course: Course) -> None:
