@@ -2,6 +2,7 @@
 
 import json
 from itertools import chain, islice
+from math import ceil
 from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -105,7 +106,8 @@ def predicted(
     recipe = config.recipe
     model_config = config.model_config(*text.vocabularies)
     work = formulas.Workload(text.updates, recipe.batch_size, *text.words)
-    memory = formulas.memory(model_config, work.batch, text.longest + 1, text.longest + 1)
+    at_once = ceil(work.batch / recipe.accumulation)
+    memory = formulas.memory(model_config, at_once, text.longest + 1, text.longest + 1)
     bill: dict[str, Any] = {
         "model": config.model,
         "preset": config.preset,

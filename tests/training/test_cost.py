@@ -126,6 +126,8 @@ def test_the_command_gives_hours_and_money(course: Course) -> None:
     tied = model_config("rnnsearch", "best", pieces, pieces)
     found = asked("--preset", "best")  # pieces, and one table for all of them
     assert found["parameters"] == count_parameters(build_model(tied))
+    halves, fewer = (asked("--set", x) for x in ("accumulation=2", "batch_size=40"))
+    assert halves["memory"] == fewer["memory"] != asked()["memory"]
     text = course("cost", "--tflops", "3", "--set", "batch_size=40").out
     assert "288,000 updates of 40 pairs" in text
     assert "hours" in text
