@@ -1,12 +1,10 @@
 """Words cut into pieces that source and target share: joint byte-pair encoding."""
 
 import json
-import random
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 from tokenizers import Encoding, Regex, Tokenizer
 from tokenizers.models import BPE
@@ -95,13 +93,8 @@ class Pieces(Vocabulary):
         cutter.encode_special_tokens = True  # a mark in a text is text
         return cutter
 
-    @property
-    def raw(self) -> bool:
-        """Whether pieces are learned from raw text, in which characters stand together."""
-        return self._cutter.normalizer is not None
-
     def _cut(self, tokens: Iterable[str]) -> Encoding:
-        if not self.raw:
+        if self._cutter.normalizer is None:
             return self._cutter.encode(list(tokens), is_pretokenized=True)
         return self._cutter.encode(" ".join(tokens))
 
@@ -113,7 +106,7 @@ class Pieces(Vocabulary):
     def covered(self, tokens: Sequence[str]) -> list[range]:
         """For each piece of `encode(tokens)` the places of the words that it is of."""
         cut = self._cut(tokens)
-        if not self.raw:
+        if self._cutter.normalizer is None:
             return [range(word, word + 1) for word in cut.word_ids if word is not None]
         # The space before a word is of its first piece.
         place = [place for place, token in enumerate(tokens) for _ in f" {token}"][1:]
@@ -132,7 +125,7 @@ class Pieces(Vocabulary):
             if word == len(words):
                 words.append("")
             words[word] += self.tokens[number].removeprefix(START)
-        if self.raw:
+        if self._cutter.normalizer is not None:
             words = [part for word in words for part in characters_of(word, MARKS[UNK])]
         # A model may begin a word and leave it at that.
         return [MARKS[UNK] if MARKS[UNK] in word else word for word in words if word]
@@ -141,67 +134,3 @@ class Pieces(Vocabulary):
         """For each piece the number, from 0, of the word that it is in: letters without a space."""
         begins = (i > 0 and self.tokens[n].startswith(START) for i, n in enumerate(numbers))
         return list(accumulate(begins))
-
-
-@dataclass(frozen=True)
-class BPEDropout:
-    """Cuts words as `pieces` does, with merges left out at random (Provilkov et al., 2020).
-
-    Before each merge, every place where one could be made is passed over with probability `rate`
-    (Algorithm 1 there): a word is cut in another way now and then, and pieces that are otherwise
-    merged away are trained too. `tokenizers` can do this as well, but not from a seed.
-
-    A word that has been cut `CUTS` times takes one of these cuts from then on, because a text has
-    few different words and most of the time would go into cutting the frequent ones.
-    """
-
-    pieces: Pieces
-    rate: float
-    draw: random.Random
-
-    CUTS = 32
-
-    def encode(self, tokens: Iterable[str]) -> list[int]:
-        """Numbers of the words' pieces; with rate 0 those of `Pieces.encode`."""
-        text = " ".join(tokens)
-        if self.pieces.raw:
-            text = _RAW.normalize_str(text)
-        return [number for word in text.split(" ") if word for number in self._drawn(word)]
-
-    def _drawn(self, word: str) -> list[int]:
-        cuts = self._cuts[word]
-        if len(cuts) == self.CUTS:
-            return self.draw.choice(cuts)
-        numbers: list[int] = []
-        for part in self._cut([START, *word]):
-            number = self._numbers.get(part, UNK)
-            if number != UNK or numbers[-1:] != [UNK] or self.pieces.raw:
-                numbers.append(number)
-        cuts.append(numbers)
-        return numbers
-
-    def _cut(self, parts: list[str]) -> list[str]:
-        """The parts of one word, at first its characters, after all merges."""
-        while places := [
-            (self._ranks[pair], place)
-            for place, pair in enumerate(pairwise(parts))
-            if pair in self._ranks and self.draw.random() >= self.rate
-        ]:
-            _, place = min(places)
-            parts[place : place + 2] = ["".join(parts[place : place + 2])]
-        return parts
-
-    @cached_property
-    def _cuts(self) -> dict[str, list[list[int]]]:
-        """What each word has been cut into so far."""
-        return defaultdict(list)
-
-    @cached_property
-    def _ranks(self) -> dict[tuple[str, str], int]:
-        """Each merge's place in the list: the earlier one is made first."""
-        merges = json.loads(self.pieces.tokenizer)["model"]["merges"]
-        return {(left, right): rank for rank, (left, right) in enumerate(merges)}
-
-    @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {token: number for number, token in enumerate(self.pieces.tokens)}

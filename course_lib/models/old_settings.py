@@ -40,7 +40,7 @@ GONE = {
     **dict.fromkeys(
         ("dropout_embeddings", "dropout_annotations", "dropout_readout", "batch_tokens")
     ),
-    **dict.fromkeys(("dropout_words", "dropout_states", "r_drop"), 0),
+    **dict.fromkeys(("dropout_words", "dropout_states", "bpe_dropout", "r_drop"), 0),
 }
 """Settings of training that there were, each with the value at which it did nothing."""
 

@@ -29,7 +29,6 @@ class Recipe:
     min_frequency: int = 2  # rarer words become the unknown word
     max_words: int | None = None  # a side's vocabulary of words is cut to this many
     subwords: int | None = None  # pieces of words, so many for both sides together; null: words
-    bpe_dropout: float = 0.0  # the share of merges left out where pieces are made, anew every epoch
     max_length: int = 100  # longer training pairs are left out
     optimiser: str = "adam"
     learning_rate: float = 2e-3
@@ -48,18 +47,11 @@ class Recipe:
     length_penalty: float = 1.0  # of the beam search that scores what was trained
 
     def __post_init__(self) -> None:
-        check_record(
-            self,
-            CHOICES,
-            shares=("label_smoothing", "averaging", "bpe_dropout"),
-            counts=("warmup",),
-        )
+        check_record(self, CHOICES, shares=("label_smoothing", "averaging"), counts=("warmup",))
         if self.learning_rate <= 0 or self.clip <= 0:
             raise CourseError("learning_rate and clip must be above 0.")
         if self.length_penalty < 0:
             raise CourseError("length_penalty must be 0 or more.")
-        if self.bpe_dropout and self.subwords is None:
-            raise CourseError("bpe_dropout is for pieces of words: set subwords=... with it.")
         if not 0 < self.teacher_forcing_end < 1:
             raise CourseError("teacher_forcing_end must be above 0 and below 1.")
 

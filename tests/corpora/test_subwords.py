@@ -1,15 +1,14 @@
 """Joint byte-pair encoding: against the algorithm by hand, and what comes back of a text."""
 
-import json
 import random
 from collections import Counter
-from itertools import pairwise, product
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course_lib.corpora.subwords import START, BPEDropout, Pieces
+from course_lib.corpora.subwords import START, Pieces
 from course_lib.corpora.tokenization import UNSPACED, detokenize, tokenize
 from course_lib.corpora.vocabulary import BOS, EOS, MARKS, PAD, UNK
 from course_lib.errors import CourseError
@@ -112,73 +111,6 @@ def test_what_was_never_seen_is_the_unknown_word() -> None:
 def test_characters_need_room() -> None:
     with pytest.raises(CourseError, match="--set subwords"):
         Pieces.learn(SENTENCES, 10)
-
-
-@settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.text(alphabet="lowernstidh☃", min_size=1), max_size=8),
-    st.floats(0, 0.99),
-    st.integers(0, 99),
-)
-def test_without_dropout_it_is_the_library_s_and_with_it_the_words_stay(
-    words: list[str], rate: float, seed: int
-) -> None:
-    learned = Pieces.learn(SENTENCES, 40)
-    assert BPEDropout(learned, 0.0, random.Random(seed)).encode(words) == learned.encode(words)
-    cut, again = (BPEDropout(learned, rate, random.Random(seed)).encode(words) for _ in range(2))
-    assert cut == again
-    assert learned.decode(cut) == learned.decode(learned.encode(words))
-    assert len(cut) >= len(learned.encode(words))
-
-
-def test_letters_without_spaces_are_cut_as_the_library_does_where_nothing_is_left_out() -> None:
-    learned = Pieces.learn([list("两个人在街上走"), list("一个人在街上跑步")], 30, unspaced=True)
-    for sentence in (list("两个人跑步"), list("街上走☃☃人"), []):
-        cutter = BPEDropout(learned, 0.0, random.Random(0))
-        assert cutter.encode(sentence) == learned.encode(sentence)
-
-
-def probabilities(parts: tuple[str, ...], merges: list[list[str]], rate: float) -> Counter[str]:
-    """How likely each way to cut a word is: Algorithm 1 of Provilkov et al. (2020), over all
-    subsets of merges that may be passed over."""
-    places = [i for i in range(len(parts) - 1) if list(parts[i : i + 2]) in merges]
-    found: Counter[str] = Counter()
-    for passed in product((False, True), repeat=len(places)):
-        likely = rate ** sum(passed) * (1 - rate) ** (len(passed) - sum(passed))
-        left = [i for i, out in zip(places, passed, strict=True) if not out]
-        if not left:
-            found[" ".join(parts)] += likely
-            continue
-        i = min(left, key=lambda i: merges.index(list(parts[i : i + 2])))
-        after = (*parts[:i], parts[i] + parts[i + 1], *parts[i + 2 :])
-        for cut, p in probabilities(after, merges, rate).items():
-            found[cut] += likely * p
-    return found
-
-
-@pytest.mark.parametrize("word", ["low", "lower", "newest", "widow"])
-@pytest.mark.parametrize("rate", [0.1, 0.5])
-def test_a_word_is_cut_as_often_in_each_way_as_it_should_be(word: str, rate: float) -> None:
-    learned = Pieces.learn(SENTENCES, 40)
-    expected = probabilities((START, *word), json.loads(learned.tokenizer)["model"]["merges"], rate)
-    assert sum(expected.values()) == pytest.approx(1)
-    assert len(expected) > 2
-    draws = 5_000
-    draw = random.Random(0)
-    drawn = Counter(
-        " ".join(learned.tokens[n] for n in BPEDropout(learned, rate, draw).encode([word]))
-        for _ in range(draws)
-    )
-    assert drawn.keys() <= expected.keys()
-    for cut, p in expected.items():
-        assert abs(drawn[cut] - draws * p) < 4.5 * (draws * p * (1 - p)) ** 0.5 + 1, cut
-
-
-def test_a_word_that_comes_often_is_cut_in_one_of_the_ways_it_was() -> None:
-    cutter = BPEDropout(Pieces.learn(SENTENCES, 40), 0.5, random.Random(0))
-    cuts = [tuple(cutter.encode(["newest"])) for _ in range(10 * cutter.CUTS)]
-    assert set(cuts[cutter.CUTS :]) <= set(cuts[: cutter.CUTS])
-    assert len(set(cuts[cutter.CUTS :])) > 2
 
 
 @pytest.mark.parametrize("text", ["{", "{}", '{"model": {"vocab": {"a": 0}}}', "[]"])
