@@ -56,7 +56,7 @@ def _writing(words: Sequence[str], note: float, first: int) -> Iterator[Shape]:
         given = x - 46 if i == 1 else x - STEP
         if i == 1:
             yield _label(frame, "word", given, WORDS - 6, MARKS[BOS])
-        corners = ((given, WORDS + 8), (given, BELOW), (x - 16, BELOW), (x - 16, WRITE + 21))
+        corners = ((given, WORDS + 8), (given, BELOW), (x - 26, BELOW), (x - 26, WRITE + 21))
         yield _arrow(frame, "word", *corners, dashed=True)
         yield _arrow(frame, "word", (x, WRITE + 20), (x, WORDS - 16))
         yield _label(frame, "word", x + 6, WORDS - 6, word)
