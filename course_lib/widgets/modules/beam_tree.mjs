@@ -56,9 +56,10 @@ function render({ model, el }) {
   const field = make("div", { class: "beam-field" }, lines);
   const scroll = make("div", { class: "moving-scroll beam-scroll", tabindex: 0, role: "region", "aria-label": "The search" }, field);
   const reading = make("p", { class: "beam-reading" });
+  const whole = make("ol", { class: "beam-whole", "aria-label": "What is kept, in full" });
   el.append(make("div", { class: "moving-controls" }, ...choices.map((one) => one.line)),
     make("div", { class: "moving-controls" }, make("div", { class: "moving-buttons" }, back, on), steps.line),
-    scroll, reading);
+    scroll, reading, whole);
   const say = announcer(el);
 
   let search;
@@ -138,6 +139,10 @@ function render({ model, el }) {
       line.classList.toggle("wins", winner.has(number));
     });
     read(focused !== null && search.nodes[focused][1] <= step ? focused : end ? search.best.at(-1) : null);
+    // with many cards the lines cannot be followed: each beginning in full
+    const stays = search.nodes.map((node, number) => number).filter((number) => number && search.nodes[number][1] === step && search.nodes[number][4] < 2);
+    whole.replaceChildren(...stays.sort((a, b) => search.nodes[b][3] - search.nodes[a][3])
+      .map((number) => make("li", {}, `${text(number)} (${shown(search.nodes[number][3])})`)));
     const fates = FATES.map((fate, k) => `${search.nodes.filter((node) => node[1] === step && node[4] === k).length} ${fate}`);
     say(step ? `Step ${step}: ${fates.join(", ")}.${end ? ` The winner: ${text(search.best.at(-1))}.` : ""}` : "Nothing is written yet.");
     // last: to ask where things are lays the page out
