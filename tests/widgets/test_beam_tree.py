@@ -69,6 +69,10 @@ def test_every_step_of_every_search_is_on_the_screen(
             assert {name for name, _ in cards} == expected(search, step)
         won = {name.rsplit(", ", 2)[0] for name, wins in steps[-1] if wins}
         assert won == {search["nodes"][k][2] for k in search["best"]}
+        whole = page.get_by_label("What is kept, in full").locator("li").all_inner_texts()
+        at_last = [n for n in search["nodes"] if n[1] == len(steps) - 1 and n[4] < 2]
+        assert len(whole) == len(at_last)
+        assert all(line.endswith("</s>" + line[line.rindex(" (") :]) for line in whole)
         log_prob, length = search["nodes"][search["best"][-1]][3], last_step(search)
         reading = page.locator(".beam-reading").inner_text().replace("−", "-")
         assert f"= {log_prob / length ** search['length_penalty']:.3f}; finished" in reading
