@@ -103,6 +103,11 @@ function labels(tokens) {
   });
 }
 
+/** One token as it is written beside others: a piece that goes on with a word has its dot, wherever it stands. */
+function alone(token, tokens) {
+  return labels(tokens.some((one) => one.startsWith(START)) ? [START, token] : [token]).at(-1).text;
+}
+
 /** The heatmaps' colours: white, the weights' orange, brown; 0 to 1 in even steps of lightness. */
 const SCALE = [[0, [255, 255, 255]], [0.42, [230, 159, 0]], [1, [106, 53, 0]]];
 function colour(weight) {

@@ -296,9 +296,9 @@ class Live {
   showTree() {
     if (!this.tree.open || !this.answered.length) return;
     const { k, length_penalty } = this.asked();
-    const searches = this.answered.map(({ about, found: { tree } }) => ({
+    const searches = this.answered.map(({ about, found: { tree, target } }) => ({
       model: about.model, k, length_penalty, best: tree.best,
-      nodes: tree.nodes.map(([parent, step, word, ...rest]) => [parent, step, word.replace(START, ""), ...rest]),
+      nodes: tree.nodes.map(([parent, step, word, ...rest]) => [parent, step, alone(word, target), ...rest]),
     }));
     const el = make("div");
     this.tree.replaceChildren(this.tree.firstChild, el);

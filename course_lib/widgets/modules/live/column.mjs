@@ -20,7 +20,7 @@ class Column {
     this.before = make("p", { class: "live-before" });
     this.reading = make("p", { class: "live-reading" });
     this.next = make("tbody");
-    const caption = `The five words most probable for ${about.model}. Press another: it goes on from there.`;
+    const caption = `The five pieces most probable for ${about.model}. Press another: it goes on from there.`;
     this.table = make("table", { class: "stepper-next", hidden: true }, make("caption", {}, caption), this.next);
     this.element = make("section", { class: "live-side", "aria-label": about.model },
       make("h3", { class: "moving-title" }, about.model, this.now),
@@ -86,10 +86,8 @@ class Column {
 
   line(i, [text, p, number]) {
     const chosen = number === this.found.numbers[i];
-    const cut = this.found.target.some((word) => word.startsWith(START));
-    const word = cut ? texts([START, text]).at(-1) : text;
     const choose = () => this.choose(this, i, number);
-    const button = make("button", { type: "button", class: "role-word", "aria-pressed": String(chosen), onclick: choose }, word);
+    const button = make("button", { type: "button", class: "role-word", "aria-pressed": String(chosen), onclick: choose }, alone(text, this.found.target));
     const bar = make("span", { class: "bar", style: `width:${p * 100}%` });
     return make("tr", { class: chosen ? "chosen" : "" }, make("th", { scope: "row" }, button),
       make("td", {}, shown(p, 3)), make("td", { class: "bars", "aria-hidden": "true" }, bar));

@@ -47,18 +47,23 @@ function cellOf(element) {
   return i >= 0 && j >= 0 ? [i, j] : null;
 }
 
-/** Arcs between the word written last and the words looked at, above or below it, within the element `stage`. */
+/**
+ * Arcs between the word written last and the words looked at, above or below it, within the element `stage`.
+ * Where the words looked at stand in several rows, an arc from a farther one would pass behind other words and
+ * seem to be theirs: such words are `far`, shaded by their weight, and have no arc.
+ */
 function arcsOf(stage, weights, written, source) {
   const origin = stage.getBoundingClientRect();
-  const place = (element, edge) => {
-    const box = element.getBoundingClientRect();
-    return [box.left - origin.left + box.width / 2, box[edge] - origin.top];
-  };
-  const above = written.getBoundingClientRect().top < source[0].getBoundingClientRect().top;
-  const [x, y] = place(written, above ? "bottom" : "top");
+  const from = written.getBoundingClientRect();
+  const boxes = source.map((word) => word.getBoundingClientRect());
+  const above = from.top < boxes[0].top;
+  const row = above ? boxes[0].top : Math.max(...boxes.map((box) => box.top));
+  const middleOf = (box) => box.left - origin.left + box.width / 2;
+  const [x, y] = [middleOf(from), from[above ? "bottom" : "top"] - origin.top];
+  source.forEach((word, j) => word.classList.toggle("far", Math.abs(boxes[j].top - row) > boxes[j].height / 2));
   return weights.flatMap((weight, j) => {
-    if (weight < 0.02 || !source[j]) return [];
-    const [across, down] = place(source[j], above ? "top" : "bottom");
+    if (weight < 0.02 || !source[j] || source[j].classList.contains("far")) return [];
+    const [across, down] = [middleOf(boxes[j]), boxes[j][above ? "top" : "bottom"] - origin.top];
     const middle = (y + down) / 2;
     return [draw("path", {
       d: `M${across} ${down}C${across} ${middle} ${x} ${middle} ${x} ${y}`,
@@ -70,12 +75,12 @@ function arcsOf(stage, weights, written, source) {
 /** The numbers of a translation for whoever reads with their ears. */
 function tableOf({ source, target, alpha, logProbs, next }) {
   const [columns, rows] = [texts(source), texts(target)];
-  const head = ["word", "p", ...(alpha ? columns : []), "most probable words"];
+  const head = ["word", "p", "most probable", ...(alpha ? columns : [])];
   return make("table", { class: "live-numbers" },
     make("thead", {}, make("tr", {}, ...head.map((word) => make("th", { scope: "col" }, word)))),
     make("tbody", {}, ...rows.map((word, i) => make("tr", {},
       make("th", { scope: "row" }, word),
       make("td", {}, shown(Math.exp(logProbs[i]), 3)),
-      ...(alpha ? alpha[i].map((weight) => make("td", {}, shown(weight))) : []),
-      make("td", {}, next[i].map(([one, p]) => `${one.replace(START, "")} ${shown(p, 3)}`).join(", "))))));
+      make("td", { class: "live-likely" }, next[i].map(([one, p]) => `${alone(one, target)} ${shown(p, 3)}`).join(", ")),
+      ...(alpha ? alpha[i].map((weight) => make("td", {}, shown(weight))) : [])))));
 }
