@@ -184,16 +184,19 @@ def alike(class_evidence: Mapping[str, Mapping[str, Evidence]]) -> dict[str, lis
 
 
 def _likeness(one: Units, other: Units) -> str | None:
-    """What two models have in common that two trainings do not; None if nothing."""
-    for view, (asked, mine) in one.items():
-        asked_there, theirs = other[view]
-        enough = asked == asked_there and mine.shape[1] >= LEAST_ANSWERS
-        if enough and (found := agreement(mine, theirs)) > ALIKE:
-            return (
-                f"unit for unit, in whatever order, the {view} agree by {found:.2f} (1 is the same"
-                f" model; two trainings have less than {ALIKE})"
-            )
-    return None
+    """What two models have most in common, where it is more than `ALIKE`; None if nothing is."""
+    found = {
+        view: agreement(mine, other[view][1])
+        for view, (asked, mine) in one.items()
+        if asked == other[view][0] and mine.shape[1] >= LEAST_ANSWERS
+    }
+    view = max(found, key=found.__getitem__, default="")
+    if not view or found[view] <= ALIKE:
+        return None
+    return (
+        f"unit for unit, in whatever order, the {view} agree by {found[view]:.2f} (0 is chance, 1"
+        f" the same model; above {ALIKE} it is remarked)"
+    )
 
 
 def agreement(one: Tensor, other: Tensor) -> float:

@@ -7,17 +7,12 @@ const COLUMNS = [
 const MEASURES = [
   ["spread", "spread of the energies", (energies) => deviation(energies), 2],
   ["largest", "largest weight", (_, weights) => Math.max(...weights), 4],
-  ["entropy", "entropy, in nats", (_, weights) => entropy(weights), 3],
   ["slope", "slope of the softmax", (_, weights) => slope(weights), 5],
 ];
 
 function deviation(numbers) {
   const mean = numbers.reduce((sum, x) => sum + x, 0) / numbers.length;
   return Math.sqrt(numbers.reduce((sum, x) => sum + (x - mean) ** 2, 0) / numbers.length);
-}
-
-function entropy(weights) {
-  return weights.reduce((sum, weight) => (weight > 0 ? sum - weight * Math.log(weight) : sum), 0);
 }
 
 /** The Frobenius norm of diag(alpha) - alpha alpha'. */
