@@ -10,19 +10,10 @@ from course_lib.evaluation.saturation import saturation
 from course_lib.figures.gates import gate_curves
 from course_lib.figures.lines import spread
 from course_lib.figures.saturation import PANELS, saturation_curves
-from course_lib.figures.schedules import schedule_curves
-from course_lib.training.schedules import given_share
 from tests.figures.boxes import assert_legible, drawn_texts
 
 GATES = {"update": [0.2, 0.9, 0.5], "reset": [0.1, 0.3, 0.8]}
-SCHEDULES = ("linear", "exponential", "inverse-sigmoid")
 RESULTS = saturation([4, 64, 1024], draws=200)
-
-
-def shares(total: int, end: float) -> dict[str, list[float]]:
-    return {
-        name: [given_share(name, k, total, end) for k in range(total + 1)] for name in SCHEDULES
-    }
 
 
 def of_words(count: int) -> Figure:
@@ -43,11 +34,6 @@ def test_every_line_stands_at_its_measurements() -> None:
     lines = drawn(figure)
     assert all(lines[f"gate-{name}"] == ([0, 1, 2], values) for name, values in GATES.items())
     assert figure.axes[0].get_ylim() == (0, 1)
-    given = shares(400, 0.1)
-    figure = schedule_curves(given)
-    lines = drawn(figure)
-    assert all(lines[f"share-{name}"] == ([*range(401)], given[name]) for name in SCHEDULES)
-    assert figure.axes[0].get_ylim() == (0, 1)  # a share is as large as it looks
     figure = saturation_curves(RESULTS)
     lines = drawn(figure)
     for axes, key in zip(figure.axes, PANELS, strict=True):
@@ -76,7 +62,6 @@ def test_names_never_touch_and_none_is_missing() -> None:
     )
     for labels, figures in (
         (["input", "forget", "output"], [of_words(count) for count in (1, 2, 10, 40)]),
-        (SCHEDULES, [schedule_curves(shares(*x)) for x in ((1, 0.5), (7, 0.9), (5000, 0.02))]),
         (["q·k", "q·k / √d"] * 3, [saturation_curves(results) for results in measured]),
     ):
         for figure in figures:
