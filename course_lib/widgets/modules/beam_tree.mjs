@@ -12,8 +12,6 @@ function measure(font) {
   pen.font = font;
   return (text) => pen.measureText(text).width;
 }
-const wordWidth = measure("600 10.7px sans-serif");
-const numberWidth = measure("10.6px sans-serif");
 
 /** The log-probability on a card; of a dropped one a digit less will do. */
 const onCard = ([, step, , logProb, fate]) => (step ? shown(logProb, fate < 2 ? 2 : 1) : "");
@@ -21,7 +19,7 @@ const onCard = ([, step, , logProb, fate]) => (step ? shown(logProb, fate < 2 ? 
 /** How wide the cards of each column are: as the longest word that stays in it, or its numbers.
  * If the columns do not fit into `room`, the widest give way, and the letters of long words in
  * them stand closer; if that is not enough, the field scrolls and nothing gives way. */
-function cardWidths(columns, nodes, room) {
+function cardWidths(columns, nodes, room, { wordWidth, numberWidth }) {
   const natural = columns.map((column) => Math.ceil(PADDING + Math.max(...column.map((number) => {
     const node = nodes[number];
     return Math.max(node[4] < 2 ? wordWidth(node[2]) : 0, numberWidth(onCard(node)));
@@ -78,12 +76,14 @@ function render({ model, el }) {
     choices.forEach(({ key, select, values }) => { select.selectedIndex = values.indexOf(search[key]); });
     steps.input.max = last();
     focused = null;
+    const fonts = getComputedStyle(el).fontFamily || "sans-serif"; // wider or narrower, as the page has them
+    const pens = { wordWidth: measure(`600 10.7px ${fonts}`), numberWidth: measure(`10.6px ${fonts}`) };
     const columns = [];
     search.nodes.forEach((node, number) => { (columns[node[1]] ??= []).push(number); });
     const rows = (numbers) => numbers.sort((a, b) => search.nodes[b][3] - search.nodes[a][3]);
     cards = [];
     let right = 0;
-    places = cardWidths(columns, search.nodes, scroll.clientWidth || 700).map((width) => {
+    places = cardWidths(columns, search.nodes, scroll.clientWidth || 700, pens).map((width) => {
       const x = right;
       right += width + GAP;
       return { x, width };
@@ -102,7 +102,7 @@ function render({ model, el }) {
           type: "button", class: `beam-card ${FATES[node[4]]}`, "aria-label": name, style: `left:${x}px;top:${y}px;width:${width}px`,
           onmouseenter: () => read(number), onfocus: () => read(number), onclick: () => put("step", Math.max(1, step)),
         }, make("b", {}, node[2]), make("span", {}, onCard(node)));
-        const squeeze = (width - PADDING) / wordWidth(node[2]);
+        const squeeze = (width - PADDING) / pens.wordWidth(node[2]);
         if (node[4] < 2 && squeeze < 1) card.firstChild.style.transform = `scaleX(${squeeze})`;
         cards[number] = { card, x, end: x + width, y: y + LINE / 2 - 4 };
       });
