@@ -37,7 +37,8 @@ def score_by_length(
 
     results: by model name, what `evaluation.bleu.bleu_by_length` returns: ranges with `lower` and
     `upper` (both inside), `sentences` and the score under `key`. All models have the same ranges.
-    Means over seeds may have `{key}_range` too, the least and the greatest: a box.
+    Means over seeds may have `{key}_range` too, the least and the greatest: a box. A point stands
+    at `length`, the mean length of its sentences, or without it in the middle of its range.
     training_lengths: shortest and longest source in training; what lies outside is shaded.
     key, label: the score to draw and what its axis is called.
     """
@@ -46,6 +47,7 @@ def score_by_length(
     middles = [(row["lower"] + row["upper"]) / 2 for row in ranges]
     widths = _bar_widths(ranges, middles)
     low, high = middles[0] - widths[0] / 2, middles[-1] + widths[-1] / 2
+    at = [float(row.get("length", middle)) for row, middle in zip(ranges, middles, strict=True)]
 
     panel = 3.1  # five inches with the labels, so that the print is legible on a phone
     figure, (axes, counts) = stacked(
@@ -59,10 +61,10 @@ def score_by_length(
     )
     counts.sharex(axes)
     for model, rows in results.items():
-        for middle, row in zip(middles, rows, strict=True):
+        for x, row in zip(at, rows, strict=True):
             if extent := row.get(f"{key}_range"):
                 color = styles[model].color
-                axes.vlines(middle, *extent, color=color, lw=16, alpha=0.3, gid=f"range-{model}")
+                axes.vlines(x, *extent, color=color, lw=16, alpha=0.3, gid=f"range-{model}")
     axes.set_xlim(low, high)
     axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))  # words are whole
     highest = max(float(row[key]) for rows in results.values() for row in rows)
@@ -73,7 +75,7 @@ def score_by_length(
     _draw_counts(counts, ranges, middles, widths, panel / (high - low))
     if training_lengths:
         _mark_training(axes, training_lengths, ranges, panel)
-    lines = {m: (middles, [float(row[key]) for row in rows]) for m, rows in results.items()}
+    lines = {m: (at, [float(row[key]) for row in rows]) for m, rows in results.items()}
     named_lines(axes, lines, styles, "score")
     return figure
 

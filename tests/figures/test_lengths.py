@@ -43,6 +43,16 @@ def test_points_stand_in_the_middle_of_their_range() -> None:
     assert figure.axes[0].get_ylim()[0] == 0  # a gap is as large as it looks
 
 
+def test_points_stand_at_the_mean_length_where_it_is_known() -> None:
+    results = both(MULTI30K)
+    for ranges in results.values():
+        for row in ranges:
+            row["length"] = row["lower"] + 1
+    lines = score_by_length(results).axes[0].lines
+    drawn = {tuple(line.get_xdata()) for line in lines if str(line.get_gid()).startswith("score-")}
+    assert drawn == {(2, 11, 14, 17, 22)}
+
+
 def test_a_box_reaches_from_the_least_seed_to_the_greatest() -> None:
     results = both(MULTI30K)
     for row in results["rnnsearch"]:
