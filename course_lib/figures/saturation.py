@@ -1,4 +1,4 @@
-"""Why a dot product is divided by sqrt(d): spread, largest weight and gradient against d."""
+"""Why a dot product is divided by sqrt(d): spread, largest weight and slope against d."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ STYLES = {
 PANELS = {
     "sd": ("Spread", "standard deviation; grey: √d"),
     "largest": ("Weight", "the largest weight (median)"),
-    "gradient": ("Gradient", "slope of the softmax (median)"),
+    "gradient": ("Slope", "of the softmax (median)"),
 }
 
 
@@ -62,6 +62,8 @@ def saturation_curves(results: Mapping[str, Rows]) -> Figure:
         axes.set_xticks(ticks, [f"{d:g}" for d in ticks])
         axes.xaxis.minorticks_off()
         axes.set_xlabel("dimension d")
-        lines = {name: (dimensions, [row[key] for row in results[name]]) for name in STYLES}
+        lines = {
+            name: (dimensions, [row[key] for row in results[name]]) for name in reversed(STYLES)
+        }
         named_lines(axes, lines, STYLES, key, clip_on=False)
     return figure

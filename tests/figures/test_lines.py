@@ -62,7 +62,7 @@ def test_names_never_touch_and_none_is_missing() -> None:
     )
     for labels, figures in (
         (["input", "forget", "output"], [of_words(count) for count in (1, 2, 10, 40)]),
-        (["q·k", "q·k / √d"] * 3, [saturation_curves(results) for results in measured]),
+        (["q·k / √d", "q·k"] * 3, [saturation_curves(results) for results in measured]),
     ):
         for figure in figures:
             assert_legible(figure)
