@@ -46,7 +46,7 @@ def test_a_word_left_out_is_not_read(opened: Open) -> None:
 def test_weights_are_taken_in_hand(opened: Open) -> None:
     page = opened()
     page.get_by_role("button", name="word 2", exact=False).first.click()
-    page.get_by_role("button", name="all alike").click()
+    page.get_by_role("button", name="spread evenly").click()
     expect(page.locator(".live-changes")).to_contain_text("weights held: word 2")
     rows = numbers(page)["models"]["RNNsearch"]["alpha"]
     assert rows[1] == pytest.approx([1 / len(rows[1])] * len(rows[1]), abs=1e-4)
@@ -56,12 +56,12 @@ def test_weights_are_taken_in_hand(opened: Open) -> None:
     expect(page.locator(".live-piece i").first).to_have_text("0.90")
     held = numbers(page)["models"]["RNNsearch"]["alpha"][1]
     assert sum(held) == pytest.approx(1, abs=1e-3)
-    page.get_by_label("copy the row of").select_option(index=1)
+    page.get_by_label("copy the weights of").select_option(index=1)
     expect(page.locator(".live-piece i").first).not_to_have_text("0.90")
     copied = numbers(page)["models"]["RNNsearch"]["alpha"]
     assert copied[1] == pytest.approx(copied[0], abs=1e-4)
     page.get_by_label("for", exact=True).select_option("every word")
-    page.get_by_label("all on").select_option(index=1)
+    page.get_by_label("all on one word").select_option(index=1)
     expect(page.locator(".live-changes")).to_contain_text("every word")
     for row in numbers(page)["models"]["RNNsearch"]["alpha"]:
         assert row == [1] + [0] * (len(row) - 1)
@@ -77,7 +77,7 @@ def test_the_address_says_it_all(opened: Open, context: BrowserContext) -> None:
     page.get_by_role("button", name="word 2", exact=False).first.click()
     page.locator(".stepper-next button").nth(1).click()
     expect(page.locator(".live-changes")).to_contain_text("2 words that stay")
-    page.get_by_role("button", name="all alike").click()
+    page.get_by_role("button", name="spread evenly").click()
     expect(page.locator(".live-changes")).to_contain_text("weights held: word 2")
     before = numbers(page)
     assert all(before["changes"].values())
@@ -151,7 +151,7 @@ def test_what_is_typed_and_not_asked_changes_nothing(opened: Open) -> None:
     page = opened()
     before = numbers(page)
     page.get_by_label("Your sentence").fill("the dog .")
-    page.get_by_role("button", name="all alike").click()
+    page.get_by_role("button", name="spread evenly").click()
     expect(page.locator(".live-changes")).to_contain_text("weights held")
     after = numbers(page)
     assert after["text"] == before["text"] == SENTENCE
@@ -186,5 +186,5 @@ def test_the_keyboard_stays_where_it_is(opened: Open) -> None:
     expect(other).to_be_focused()
     expect(other).to_have_attribute("aria-pressed", "true")
     for place in range(3):
-        page.get_by_label("all on").press("ArrowDown")
+        page.get_by_label("all on one word").press("ArrowDown")
         expect(page.locator(".live-piece i").nth(place)).to_have_text("1.00")

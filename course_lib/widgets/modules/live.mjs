@@ -282,7 +282,9 @@ class Live {
     if (i < 0) return;
     this.hold.show(attending.found, i);
     attending.now.textContent = texts(attending.found.target)[i];
-    this.arcs.replaceChildren(...arcsOf(this.stage, weights, attending.now, pieces));
+    const arcs = arcsOf(this.stage, weights, attending.now, pieces);
+    this.arcs.replaceChildren(...arcs);
+    attending.now.hidden = !arcs.length; // it is there for the arcs
   }
 
   point(cell) {

@@ -16,7 +16,7 @@ function forgotten(known, search, encdec) {
     .filter((word) => known[word] && has(search.text, known[word]) && !has(encdec.text, known[word]));
 }
 
-/** Two target words of which the later one looks at least two words further to the front; null for none. */
+/** Two target words of which the later one looks at least two words further left; null for none. */
 function crossing({ source, target, alpha }) {
   const [from, to] = [wordsOf(source), wordsOf(target)];
   const most = alpha.slice(0, -1).map((row) => row.indexOf(Math.max(...row)));
@@ -50,7 +50,7 @@ const CHALLENGES = [
   },
   {
     name: "It crosses",
-    task: "Find a sentence whose map crosses: one word looks at a place, and a word written after it at a place two or more words further to the front.",
+    task: "Find a sentence whose map crosses: one word looks at a place, and a word written after it at a place two or more words further left.",
     needs: ({ search }) => search,
     check({ search, changed, own }) {
       if (!own) return "Type a sentence of your own.";

@@ -17,14 +17,14 @@ class Hold {
     this.title = make("h3", { class: "moving-title" });
     this.scope = choice("for", () => {}).line;
     this.scope.lastChild.append(make("option", {}, "this word"), make("option", {}, "every word"));
-    this.only = this.chooser("all on", (j) => this.now.map((_, k) => Number(k === j)));
-    this.row = this.chooser("copy the row of", (i) => [...this.rows[i]]);
+    this.only = this.chooser("all on one word", (j) => this.now.map((_, k) => Number(k === j)));
+    this.row = this.chooser("copy the weights of", (i) => [...this.rows[i]]);
     this.sliders = make("div", { class: "live-sliders" });
     this.element = make("section", { class: "live-hold" }, this.title,
       make("p", { class: "live-hint" }, "Put other weights in their place and see what is written then."),
       make("div", { class: "moving-controls" }, this.scope,
-        button("all alike", () => this.put(this.now.map(() => 1 / this.now.length))), this.only.line, this.row.line,
-        button("its own again", () => change(null, this.every))),
+        button("spread evenly", () => this.put(this.now.map(() => 1 / this.now.length))), this.only.line, this.row.line,
+        button("undo", () => change(null, this.every))),
       make("details", {}, make("summary", {}, "Drag single weights"), this.sliders));
   }
 

@@ -49,20 +49,21 @@ function cellOf(element) {
 
 /**
  * Arcs between the word written last and the words looked at, above or below it, within the element `stage`.
- * Where the words looked at stand in several rows, an arc from a farther one would pass behind other words and
- * seem to be theirs: such words are `shaded` by their weight and have no arc.
+ * Where these stand in several rows, an arc from a farther one would pass behind other words and seem to be
+ * theirs: all are `shaded` by their weight then, and there is no arc.
  */
 function arcsOf(stage, weights, written, source) {
+  const boxes = source.map((word) => word.getBoundingClientRect());
+  const shaded = boxes.some((box) => Math.abs(box.top - boxes[0].top) > box.height / 2);
+  source.forEach((word) => word.classList.toggle("shaded", shaded));
+  if (shaded) return [];
   const origin = stage.getBoundingClientRect();
   const from = written.getBoundingClientRect();
-  const boxes = source.map((word) => word.getBoundingClientRect());
   const above = from.top < boxes[0].top;
-  const row = above ? boxes[0].top : Math.max(...boxes.map((box) => box.top));
   const middleOf = (box) => box.left - origin.left + box.width / 2;
   const [x, y] = [middleOf(from), from[above ? "bottom" : "top"] - origin.top];
-  source.forEach((word, j) => word.classList.toggle("shaded", Math.abs(boxes[j].top - row) > boxes[j].height / 2));
   return weights.flatMap((weight, j) => {
-    if (weight < 0.02 || !source[j] || source[j].classList.contains("shaded")) return [];
+    if (weight < 0.02 || !source[j]) return [];
     const [across, down] = [middleOf(boxes[j]), boxes[j][above ? "top" : "bottom"] - origin.top];
     const middle = (y + down) / 2;
     return [draw("path", {
