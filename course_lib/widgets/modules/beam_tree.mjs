@@ -3,7 +3,7 @@
 const FATES = ["kept", "finished", "dropped"];
 const NARROW = 54; // to so many pixels a column may give way; in less, long words could not be read
 const PADDING = 6;
-const GAP = 5; // between two columns, for the lines
+const GAP = [5, 20]; // between two columns, for the lines: at least, and at most where there is room
 const LINE = 52; // a card and the space below it
 
 /** What a function says of how many pixels a text takes in a font. */
@@ -25,7 +25,7 @@ function cardWidths(columns, nodes, room, { wordWidth, numberWidth }) {
     return Math.max(node[4] < 2 ? wordWidth(node[2]) : 0, numberWidth(onCard(node)));
   }))));
   const widths = (widest) => natural.map((width) => Math.min(width, widest));
-  const total = (widest) => widths(widest).reduce((sum, width) => sum + width + GAP, 0);
+  const total = (widest) => widths(widest).reduce((sum, width) => sum + width + GAP[0], 0);
   const most = Math.max(...natural);
   let widest = most;
   while (widest > NARROW && total(widest) > room) widest -= 1;
@@ -82,10 +82,14 @@ function render({ model, el }) {
     search.nodes.forEach((node, number) => { (columns[node[1]] ??= []).push(number); });
     const rows = (numbers) => numbers.sort((a, b) => search.nodes[b][3] - search.nodes[a][3]);
     cards = [];
+    const room = scroll.clientWidth || 700;
+    const widths = cardWidths(columns, search.nodes, room, pens);
+    const left = room / widths.length - widths.reduce((sum, width) => sum + width, 0) / widths.length;
+    const gap = Math.max(GAP[0], Math.min(GAP[1], Math.floor(left)));
     let right = 0;
-    places = cardWidths(columns, search.nodes, scroll.clientWidth || 700, pens).map((width) => {
+    places = widths.map((width) => {
       const x = right;
-      right += width + GAP;
+      right += width + gap;
       return { x, width };
     });
     let height = 0;
@@ -100,7 +104,7 @@ function render({ model, el }) {
         const name = `${node[2]}, ${step ? `log p ${shown(node[3])}, ${FATES[node[4]]}` : "the beginning"}`;
         const card = make("button", {
           type: "button", class: `beam-card ${FATES[node[4]]}`, "aria-label": name, style: `left:${x}px;top:${y}px;width:${width}px`,
-          onmouseenter: () => read(number), onfocus: () => read(number), onclick: () => put("step", Math.max(1, step)),
+          onmouseenter: () => focus(number), onfocus: () => focus(number), onclick: () => put("step", Math.max(1, step)),
         }, make("b", {}, node[2]), make("span", {}, onCard(node)));
         const squeeze = (width - PADDING) / pens.wordWidth(node[2]);
         if (node[4] < 2 && squeeze < 1) card.firstChild.style.transform = `scaleX(${squeeze})`;
@@ -115,7 +119,7 @@ function render({ model, el }) {
     lines.replaceChildren(...search.nodes.map((node, number) => {
       if (number === 0) return draw("path");
       const [from, to] = [cards[node[0]], cards[number]];
-      return draw("path", { d: `M${from.end} ${from.y}C${from.end + GAP / 2} ${from.y} ${to.x - GAP / 2} ${to.y} ${to.x} ${to.y}`, class: FATES[node[4]] });
+      return draw("path", { d: `M${from.end} ${from.y}C${from.end + gap / 2} ${from.y} ${to.x - gap / 2} ${to.y} ${to.x} ${to.y}`, class: FATES[node[4]] });
     }));
     if (model.get("step") > last()) put("step", last());
     show();
@@ -138,21 +142,24 @@ function render({ model, el }) {
       line.classList.toggle("past", node[4] === 2 && node[1] < step);
       line.classList.toggle("wins", winner.has(number));
     });
-    read(focused !== null && search.nodes[focused][1] <= step ? focused : end ? search.best.at(-1) : null);
     // with many cards the lines cannot be followed: each beginning in full
-    const stays = search.nodes.map((node, number) => number).filter((number) => number && search.nodes[number][1] === step && search.nodes[number][4] < 2);
-    whole.replaceChildren(...stays.sort((a, b) => search.nodes[b][3] - search.nodes[a][3])
+    const stays = search.nodes.map((node, number) => number)
+      .filter((number) => number && search.nodes[number][1] === step && search.nodes[number][4] < 2)
+      .sort((a, b) => search.nodes[b][3] - search.nodes[a][3]);
+    read(focused !== null && search.nodes[focused][1] <= step ? focused : end ? search.best.at(-1) : stays[0] ?? null);
+    whole.replaceChildren(...stays
       .map((number) => make("li", {}, `${text(number)} (${shown(search.nodes[number][3])})`)));
     const fates = FATES.map((fate, k) => `${search.nodes.filter((node) => node[1] === step && node[4] === k).length} ${fate}`);
     say(step ? `Step ${step}: ${fates.join(", ")}.${end ? ` The winner: ${text(search.best.at(-1))}.` : ""}` : "Nothing is written yet.");
     // last: to ask where things are lays the page out
     const { x, width } = places[step];
     const [left, room] = [scroll.scrollLeft, scroll.clientWidth];
-    if (x + width + GAP > left + room || x < left) scroll.scrollLeft = x + width + GAP - room;
+    if (x + width + GAP[0] > left + room || x < left) scroll.scrollLeft = x + width + GAP[0] - room;
   }
 
+  const focus = (number) => { focused = number; read(number); };
+
   function read(number) {
-    focused = number;
     const chosen = new Set(path(number));
     cards.forEach(({ card }, k) => card.classList.toggle("on-path", chosen.has(k)));
     [...lines.children].forEach((line, k) => line.classList.toggle("on-path", chosen.has(k)));
