@@ -6,7 +6,7 @@ when the encoder reads padding.
 """
 
 import random
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
@@ -53,8 +53,6 @@ SETTINGS: dict[str, Any] = {
 }
 PROBED = 12_000
 """Sentences for the probes, from the corpus's test side: no model was trained on one of them."""
-REACH = 3
-"""How many words to either side the probes are asked for."""
 DISTANCES = range(-8, 9)
 PADDING = (0, 1, 5, 20)
 DEALS = 3
@@ -156,46 +154,6 @@ def probe(x: Tensor, y: Tensor, held: Tensor, new_x: Tensor) -> Tensor:
 
 def share(hits: Tensor) -> float:
     return 100 * hits.float().mean().item()
-
-
-def neighbours(
-    models: dict[str, EncoderDecoder], sources: Sequence[Sequence[int]]
-) -> list[dict[str, Any]]:
-    """How often word j + k is read off h_j, for k = -REACH to REACH: one position a sentence.
-
-    Beside the probes two guesses that read no state: the commonest word, and the one that most
-    often stood k places from this word in the sentences that the probes learn from.
-    """
-    draw = random.Random(1)
-    long = [source for source in sources if len(source) >= 2 * REACH + 1][:6_000]
-    places = [draw.randrange(REACH, len(source) - REACH) for source in long]
-    states = {
-        name: torch.stack([h[j] for h, j in zip(annotations(model, long), places, strict=True)])
-        for name, model in models.items()
-    }
-    cut = 2 * len(long) // 3
-    held = torch.arange(cut) % 4 == 0
-    rows = []
-    for k in range(-REACH, REACH + 1):
-        y = torch.tensor([source[j + k] for source, j in zip(long, places, strict=True)])
-        known, new = y[:cut], y[cut:]
-        pairs: dict[int, Counter[int]] = defaultdict(Counter)
-        for source in long[:cut]:
-            for j in range(max(0, -k), len(source) - max(0, k)):
-                pairs[source[j]][source[j + k]] += 1
-        common = known.mode().values.item()
-        own = [source[j] for source, j in zip(long[cut:], places[cut:], strict=True)]
-        guessed = [pairs[w].most_common(1)[0][0] if pairs[w] else common for w in own]
-        row: dict[str, Any] = {"offset": k, "commonest": share(new == common)}
-        row["own_word"] = share(new == torch.tensor(guessed))
-        for name, h in states.items():
-            row[name] = {
-                half: share(probe(x[:cut], known, held, x[cut:]) == new)
-                for half, x in halves(h).items()
-            }
-        rows.append(row)
-        print(row)
-    return rows
 
 
 def nouns_after_the(split: Split) -> list[tuple[int, int, int, int]]:
@@ -319,7 +277,6 @@ def measure(result: dict[str, Any], run: Run, corpus: Corpus) -> dict[str, Any]:
     record["influence"] = {name: influence(model, long) for name, model in models.items()}
     record["padding"] = padded(run, corpus.splits["test"])
     record["gender"] = gender(models, split, sources)
-    record["neighbours"] = neighbours(models, sources)
     return record
 
 
