@@ -106,7 +106,7 @@ DIVERSIFIED = (
     *(("en-de", ABLATED, "diversified", seed) for seed in range(3)),
     *(("en-de", "best", "diversified", seed) for seed in range(3)),
     ("en-de", "best", "diversified-paper", 0),
-    *(("en-de", "best", "diversified-longer", seed) for seed in range(1)),
+    *(("en-de", "best", "diversified-longer", seed) for seed in range(3)),
     ("en-fr", "best", "diversified-longer", 0),
 )
 """Languages, preset, tag and seed of each."""
