@@ -66,7 +66,8 @@ def score_by_length(
                 color = styles[model].color
                 axes.vlines(x, *extent, color=color, lw=16, alpha=0.3, gid=f"range-{model}")
     axes.set_xlim(low, high)
-    axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))  # words are whole
+    whole = MaxNLocator("auto", integer=True, steps=[1, 2, 4, 5, 10])  # 4, 8, 12 ..., not 3, 6, 9
+    axes.xaxis.set_major_locator(whole)
     highest = max(float(row[key]) for rows in results.values() for row in rows)
     axes.set_ylim(0, highest * 1.08 if highest > 0 else 1)
     axes.set_ylabel(label)
@@ -76,7 +77,8 @@ def score_by_length(
     if training_lengths:
         _mark_training(axes, training_lengths, ranges, panel)
     lines = {m: (at, [float(row[key]) for row in rows]) for m, rows in results.items()}
-    named_lines(axes, lines, styles, "score")
+    look = {"markersize": 3.5} if len(at) > 30 else {}  # larger ones would touch
+    named_lines(axes, lines, styles, "score", **look)
     return figure
 
 
