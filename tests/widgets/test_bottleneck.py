@@ -142,8 +142,6 @@ def test_the_chapter_says_what_was_recorded(content: dict[str, Any]) -> None:
     smallest, *between, last = (right("RNNencdec", size, 16) for size in figure["sizes"])
     assert f"from {smallest}% to {'%, '.join(between)}% and {last}%" in text
     assert min(figure["accuracy"]["RNNsearch"][0][0][: 20 - 4 + 1]) > 99.5
-    ends = [right("RNNsearch", size, 30) for size in (16, 128)]
-    assert f"at 30 words {ends[0]}% with 16 numbers a state, {ends[1]}% with 128" in text
     assert f"falls to {right('RNNsearch', 64, 30)} at 30" in text
     falls = [right("RNNencdec", 64, length) for length in (16, 20, 30)]
     assert f"is at {falls[0]} at 16 words, at {falls[1]} at 20 and at {falls[2]} at 30" in text
