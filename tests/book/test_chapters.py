@@ -116,7 +116,6 @@ def test_every_device_is_there(number: str) -> None:
         "takeaways": 1,
         "quiz": 3,
         "exercise": 2,
-        "side-by-side": 1,
     }
     pages = [read(path)[1] for path in chapters() if path.name.startswith(number)]
     found = {name: sum(1 for page in pages for _ in page.all(name)) for name in wanted}
