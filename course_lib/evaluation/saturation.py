@@ -27,11 +27,9 @@ def saturation(
 
     Returns:
         Under "dot" and "scaled-dot" a row for each `dimension`: `sd`, the standard deviation of the
-        energies; the medians over the draws of `largest`, the largest weight, of `entropy`, in bits
-        (log2(keys) for equal weights), and of `gradient`, the Frobenius norm of the softmax's
-        Jacobian d alpha / d e = diag(alpha) - alpha alpha', through which every gradient passes on
-        its way to query and keys. Medians, because the rare query whose two best keys are nearly
-        equal keeps a large gradient in any dimension and would decide the mean.
+        energies; the medians over the draws of `largest`, the largest weight, and of its `slope`.
+        Medians, because the rare query whose two best keys are nearly equal keeps a large slope in
+        any dimension and would decide the mean.
     """
     rows: dict[str, list[dict[str, float]]] = {"dot": [], "scaled-dot": []}
     for d in dimensions:
@@ -47,24 +45,20 @@ def saturation(
 
 
 def _measures(energies: Array) -> dict[str, float]:
-    """Spread, largest weight, entropy and gradient of (draws, keys) energies."""
+    """Spread, largest weight and its slope, of (draws, keys) energies."""
     alpha = np.exp(energies - energies.max(axis=1, keepdims=True))
     alpha /= alpha.sum(axis=1, keepdims=True)
-    # 0 log 0 is 0, and the smallest weights are 0.
-    bits = -np.where(alpha > 0, alpha * np.log2(np.where(alpha > 0, alpha, 1.0)), 0.0)
     return {
         "sd": float(energies.std()),
         "largest": float(np.median(alpha.max(axis=1))),
-        "entropy": float(np.median(bits.sum(axis=1))),
-        "gradient": float(np.median(jacobian_norm(alpha))),
+        "slope": float(np.median(slope(alpha))),
     }
 
 
-def jacobian_norm(alpha: Array) -> Array:
-    """The Frobenius norm of diag(alpha) - alpha alpha' for each row of weights: (B, T) to (B,).
+def slope(alpha: Array) -> Array:
+    """How much each row's largest weight moves with its own energy: (B, T) weights to (B,).
 
-    Never above 1/2, which it is with all weight on two words in equal parts; it falls to 0 as one
-    word takes all.
+    d alpha_j / d e_j = alpha_j (1 - alpha_j): at most 1/4, and 0 where one word takes all.
     """
-    jacobian = alpha[:, :, None] * (np.eye(alpha.shape[1]) - alpha[:, None])
-    return np.linalg.norm(jacobian, axis=(1, 2))
+    largest = alpha.max(axis=1)
+    return largest * (1 - largest)

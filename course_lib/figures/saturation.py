@@ -17,7 +17,7 @@ STYLES = {
 PANELS = {
     "sd": ("Spread", "standard deviation; grey: √d"),
     "largest": ("Weight", "the largest weight (median)"),
-    "gradient": ("Slope", "of the softmax (median)"),
+    "slope": ("Slope", "α (1 − α) of that weight (median)"),
 }
 
 
@@ -47,7 +47,7 @@ def saturation_curves(results: Mapping[str, Rows]) -> Figure:
         every = [row[key] for rows in results.values() for row in rows]
         if key == "largest":
             axes.set_ylim(0, 1)
-        elif key == "gradient":
+        elif key == "slope":
             logarithmic(axes, every)
         else:
             axes.set_yscale("log", base=2)

@@ -7,7 +7,7 @@ const COLUMNS = [
 const MEASURES = [
   ["spread", "spread of the energies", (energies) => deviation(energies), 2],
   ["largest", "largest weight", (_, weights) => Math.max(...weights), 4],
-  ["slope", "slope of the softmax", (_, weights) => slope(weights), 5],
+  ["slope", "its slope, α (1 − α)", (_, weights) => slope(Math.max(...weights)), 5],
 ];
 
 function deviation(numbers) {
@@ -15,11 +15,9 @@ function deviation(numbers) {
   return Math.sqrt(numbers.reduce((sum, x) => sum + (x - mean) ** 2, 0) / numbers.length);
 }
 
-/** The Frobenius norm of diag(alpha) - alpha alpha'. */
-function slope(weights) {
-  let sum = 0;
-  weights.forEach((a, j) => weights.forEach((b, k) => { sum += (a * ((j === k) - b)) ** 2; }));
-  return Math.sqrt(sum);
+/** How much a weight moves with its own energy. */
+function slope(weight) {
+  return weight * (1 - weight);
 }
 
 function render({ model, el }) {
