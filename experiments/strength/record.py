@@ -107,7 +107,7 @@ DIVERSIFIED = (
     *(("en-de", "best", "diversified", seed) for seed in range(3)),
     ("en-de", "best", "diversified-paper", 0),
     *(("en-de", "best", "diversified-longer", seed) for seed in range(3)),
-    ("en-fr", "best", "diversified-longer", 0),
+    *(("en-fr", "best", "diversified-longer", seed) for seed in range(3)),
 )
 """Languages, preset, tag and seed of each."""
 WRITTEN = 0
@@ -365,7 +365,7 @@ def check_diversified(read: Read) -> None:
             assert sha256 == sha256_of_model(name)
     for pair, preset, tag, seed in DIVERSIFIED:
         result = read(taught_name(pair, preset, tag, seed))
-        plain = read(f"multi30k-{pair}-rnnsearch-{preset}-seed{seed}")
+        plain = read(f"multi30k-{pair}-rnnsearch-{preset}-seed0")
         epochs = plain["recipe"]["epochs"] // (1 + len(WRITERS[pair]))
         assert result["corpus_sha256"] == texts[pair]["corpus_sha256"]
         assert result["changes"] == {"epochs": epochs, **TAUGHT[tag]}
