@@ -196,11 +196,14 @@ def test_an_unknown_mark_is_refused(tmp_path: Path) -> None:
         table(page)
 
 
-def test_every_chapter_has_every_device_of_the_table(chapter: Path) -> None:
-    """Pages of one number are one chapter: the devices are asked of them together."""
+def test_every_chapter_has_the_devices_of_the_table(chapter: Path) -> None:
+    """Pages of one number are one chapter: the devices are asked of them together.
+
+    Equations beside code stand where there are several to set beside one another.
+    """
     pages = chapter.parent.glob(f"{chapter.name[:3]}*.md")
     found = {name for page in pages for name, _ in devices(read(page)[1])}
-    assert set(DEVICES) - found == set()
+    assert set(DEVICES) - found <= {"side-by-side"}
 
 
 def test_a_device_inside_another_is_found() -> None:
