@@ -218,14 +218,23 @@ def test_an_example_can_be_taken_again(opened: Open) -> None:
     assert page.get_by_label("Your sentence").input_value() == first
 
 
+def map_letters(page: Page) -> float:
+    """How high the map's letters, 12 pixels when it was made, are now."""
+    shrunk = "one => one.getBoundingClientRect().width / one.getAttribute('width')"
+    return 12 * page.locator(".live-map svg").evaluate(shrunk)
+
+
+def test_the_map_of_a_caption_is_not_shrunk_on_a_desktop(opened: Open) -> None:
+    page = opened(text=SENTENCE)
+    resize(page, 1200)
+    assert map_letters(page) > 11
+
+
 @pytest.mark.parametrize("width", [1200, 380])
 def test_the_map_of_a_long_sentence_can_be_read(opened: Open, width: int) -> None:
     page = opened(text="the strong dog is coming back " * 4)
     resize(page, width)
-    drawn = page.locator(".live-map svg").evaluate(
-        "one => one.getBoundingClientRect().width / one.getAttribute('width')"
-    )
-    assert 12 * drawn >= 7
+    assert map_letters(page) >= 7
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.locator(".live-map").press("ArrowRight")
     page.wait_for_function("document.querySelector('.live-map').scrollLeft > 0")
