@@ -41,18 +41,9 @@ SENTENCES = {
     ),
 }
 """What a page of a model of real text offers, by the language it reads."""
-GLOSSES = {
-    "zwei jungen in roten oberteilen beobachten einen weißen hund, der über einen zaun springt.": (
-        "two boys in red tops watch a white dog that jumps over a fence."
-    ),
-    "zwei jungen in roten oberteilen springen über einen weißen zaun, ein anderer mann sieht zu.": (
-        "two boys in red tops jump over a white fence, another man looks on."
-    ),
-    "deux garçons en t-shirts rouges regardent un chien blanc qui saute par-dessus une clôture.": (
-        "two boys in red T-shirts watch a white dog that jumps over a fence."
-    ),
-}
-"""In English what the published models write for SENTENCE, for readers of English alone."""
+GLOSSES: dict[str, str] = json.loads(Path(__file__).with_name("glosses.json").read_text("utf-8"))
+"""In English what the published models write for SENTENCE, and for it without one of its words, for
+readers of English alone."""
 BEAM = 5
 GREETING = 120_000
 """Bytes of the first sentence's translations; a model that finds no end writes more than a page
