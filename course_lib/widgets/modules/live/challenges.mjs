@@ -84,7 +84,7 @@ function challengeList(pair) {
     const words = one.name === "It forgets" && lexicon ? ` ${Object.keys(lexicon).join(", ")}.` : "";
     return { ...one, answer, item: make("li", {}, make("b", {}, one.name), `. ${one.task}${words}`, answer) };
   });
-  const element = make("section", { class: "live-challenges" }, make("h3", { class: "moving-title" }, "Challenges"),
+  const element = make("details", { class: "live-challenges" }, make("summary", {}, "Three challenges, checked as you go"),
     make("ol", {}, ...lines.map((one) => one.item)));
   let shortest = Infinity;
   function look(line, state) {
