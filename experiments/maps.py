@@ -1,5 +1,6 @@
 """How maps of attention weights are read and compared: what chapter 9 records of them."""
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -14,6 +15,7 @@ import torch
 from course_lib.corpora import Corpus
 from course_lib.corpora.batches import make_batch
 from course_lib.corpora.corpus import Link, Split
+from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.evaluation.accuracy import tokens_right
 from course_lib.evaluation.align import Alignments, model1_alignments, saved_weights
 from course_lib.evaluation.alignment import (
@@ -36,7 +38,7 @@ THRESHOLDS = (
     *(0.02, 0.05, 0.075, 0.1, 0.125, 0.15, 0.2, 0.25, 0.3),
     *(0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9),
 )
-BANDS = (0.0, 0.02, 0.1, 0.3, 0.6, 1.0)
+BANDS = (0.0, 0.1, 0.6, 1.0)
 """Lower ends of the entropies, in nats, in which words are counted together."""
 PUNCTUATION = {".", ","}
 FARTHEST = 4
@@ -153,24 +155,32 @@ def eflomal_scores(corpus: Corpus, split: str) -> dict[str, Any]:
     }
 
 
-def followed(run: Run, part: Split, sentences: int) -> dict[str, Any]:
-    """Kendall's tau between a step's weights and what each source word's absence changes.
+def ordered_alike(
+    model: EncoderDecoder, words: tuple[Vocabulary, Vocabulary], part: Split, sentences: int
+) -> dict[str, float]:
+    """Of the pairs of source words, the share that weight and move of the output order alike.
 
-    Averaged over the steps of the first sentences, for words `erased` from the memory and
-    `left_out` of the sentence; the end mark does not take part.
+    From Kendall's tau, averaged over the steps of the first sentences. Words are `erased` from the
+    memory, or `left_out` of the sentence; `shuffled`: erased, each row's weights dealt out to its
+    words at random before. The end mark does not take part.
     """
-    batch = make_batch(encode_pairs(part, run.words), range(sentences))
-    alpha = run.model.alpha(batch)
+    batch = make_batch(encode_pairs(part, words), range(sentences))
+    alpha = model.alpha(batch)
     assert alpha is not None
-    left_out = left_out_words(run.model, batch)
-    erased = erased_words(run.model, batch).masked_fill(left_out.isnan(), torch.nan)
-    return {
-        "sentences": sentences,
-        **{
-            name: float(rank_correlation(alpha, changes).nanmean())
-            for name, changes in (("erased", erased), ("left_out", left_out))
-        },
+    order = torch.rand(alpha.shape, generator=torch.Generator().manual_seed(0))
+    order = order.masked_fill(~batch.source_mask[:, None], torch.inf).argsort(dim=2)
+    shuffled = alpha.gather(2, order)
+    left_out = left_out_words(model, batch)
+    ways = {
+        "erased": (alpha, erased_words(model, batch)),
+        "shuffled": (shuffled, erased_words(model, batch, shuffled)),
+        "left_out": (alpha, left_out),
     }
+    alike = {}
+    for name, (weights, moves) in ways.items():
+        tau = rank_correlation(weights, moves.masked_fill(left_out.isnan(), torch.nan))
+        alike[name] = (1 + float(tau.nanmean())) / 2
+    return alike
 
 
 def offsets(weights: Sequence[Weights], links: Sequence[frozenset[Link]], part: Split) -> Any:
@@ -200,69 +210,30 @@ def offsets(weights: Sequence[Weights], links: Sequence[frozenset[Link]], part: 
     }
 
 
-def most_probable(run: Run, part: Split) -> list[list[str]]:
-    """For each sentence, the word that the model finds most probable at each given position."""
-    pairs = encode_pairs(part, run.words)
-    batch = make_batch(pairs, range(len(pairs)))
-    steps = []
-    run.model.eval()
-    with torch.no_grad():
-        state = run.model.start(batch.source, batch.source_lengths, batch.source_mask)
-        for y in batch.target_in.unbind(dim=1):
-            log_probs, _, state = run.model.step(y, state)
-            steps.append(log_probs.argmax(dim=-1))
-    best = torch.stack(steps, dim=1).tolist()
-    return [
-        [run.target_vocabulary.tokens[k] for k in row[: len(y)]]
-        for row, (_, y) in zip(best, pairs, strict=True)
-    ]
-
-
-def words_of(weights: Sequence[Weights], guesses: Sequence[list[str]], part: Split) -> Any:
-    """Every target word that has a gold link: its entropy, whether its largest weight is on a word
-    it is linked to, and whether the model would have written it.
-
-    `bands`: by entropy, all words and those without punctuation.
+def bands(weights: Sequence[Weights], part: Split) -> list[dict[str, Any]]:
+    """By entropy, the target words with a gold link, punctuation left out, and how many of them
+    have their largest weight on a word that they are not linked to.
     """
     assert part.links is not None
-    rows = []
-    for alpha, gold, guess, y in zip(weights, part.links, guesses, part.target, strict=True):
+    counts = [[0, 0] for _ in BANDS]
+    for alpha, gold, y in zip(weights, part.links, part.target, strict=True):
         nats = entropy(alpha[:-1])
         for i, word in enumerate(y):
             linked = {j for j, k in gold if k == i}
-            if linked:
-                right = int(alpha[i].argmax()) in linked
-                rows.append((word, float(nats[i]), right, guess[i] == word))
-    kinds = {"all": rows, "without_punctuation": [r for r in rows if r[0] not in PUNCTUATION]}
-    wrong = {kind: [row for row in chosen if not row[2]] for kind, chosen in kinds.items()}
-    return {
-        "words": len(rows),
-        "bands": {kind: banded(chosen) for kind, chosen in kinds.items()},
-        "wrong": {
-            kind: {"words": len(found), "written": sum(row[3] for row in found)}
-            for kind, found in wrong.items()
-        },
-        "written": sum(row[3] for row in rows),
-    }
+            if linked and word not in PUNCTUATION:
+                band = counts[bisect_right(BANDS, nats[i]) - 1]
+                band[0] += 1
+                band[1] += int(alpha[i].argmax()) not in linked
+    return [
+        {"from": lower, "words": words, "wrong": wrong}
+        for lower, (words, wrong) in zip(BANDS, counts, strict=True)
+    ]
 
 
-def banded(rows: Sequence[tuple[str, float, bool, bool]]) -> list[dict[str, Any]]:
-    """How many words each band of entropy has, and how many of them look at the wrong word."""
-    inside = [[row for row in rows if lower <= row[1]] for lower in BANDS]
-    found = []
-    for k, lower in enumerate(BANDS):
-        upper = BANDS[k + 1] if k + 1 < len(BANDS) else None
-        chosen = [row for row in inside[k] if upper is None or row[1] < upper]
-        wrong = sum(not right for _, _, right, _ in chosen)
-        found.append({"from": lower, "below": upper, "words": len(chosen), "wrong": wrong})
-    return found
-
-
-def stage(model: EncoderDecoder, run: Run, corpus: Corpus, epochs: int) -> dict[str, Any]:
-    """How flat and how right a model's weights are on the test split, with one warned sentence."""
+def flatness(weights: list[Weights], corpus: Corpus) -> dict[str, Any]:
+    """How flat and how right weights are on the test split, with a sentence for each warning."""
     part = corpus.splits["test"]
     assert part.links is not None
-    weights = forced_weights(model, *run.words, part)
     diagnoses = [diagnose(alpha) for alpha in weights]
     kept = saved_weights(weights, corpus, "test")["sentences"]
     summary = summarise(diagnoses)
@@ -272,12 +243,8 @@ def stage(model: EncoderDecoder, run: Run, corpus: Corpus, epochs: int) -> dict[
         if of_kind:
             warned[kind] = {"position": of_kind[0], **kept[of_kind[0]]}
     return {
-        "epochs": epochs,
         "aer": alignment_error_rate([argmax_links(alpha) for alpha in weights], part.links).aer,
-        "normalised_entropy": summary["normalised_entropy"],
-        "end_weight": summary["end_weight"],
         "warnings": summary["warnings"],
-        "sentences": len(part),
         "warned": warned,
     }
 
@@ -351,13 +318,3 @@ def check_offsets(counts: dict[str, Any]) -> None:
     """Offsets hold every word once, and most words look at the right place."""
     assert sum(counts["offsets"].values()) + counts["on_end_mark"] == counts["words"]
     assert max(counts["offsets"].values()) == counts["offsets"]["0"]
-
-
-def check_words(words: dict[str, Any]) -> None:
-    """Bands of entropy hold every word once."""
-    for kind, bands in words["bands"].items():
-        assert [band["below"] for band in bands[:-1]] == [band["from"] for band in bands[1:]]
-        assert sum(band["wrong"] for band in bands) == words["wrong"][kind]["words"]
-        assert all(0 <= band["wrong"] <= band["words"] for band in bands)
-    assert sum(band["words"] for band in words["bands"]["all"]) == words["words"]
-    assert all(0 <= wrong["written"] <= wrong["words"] for wrong in words["wrong"].values())

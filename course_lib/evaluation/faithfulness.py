@@ -16,7 +16,6 @@ Results have NaN at padding, so that it can never be averaged in by mistake.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 
 import torch
 from torch import Tensor, nn
@@ -76,23 +75,24 @@ def total_variation(p: Tensor, q: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def erased_words(model: EncoderDecoder, batch: Batch) -> Tensor:
+def erased_words(model: EncoderDecoder, batch: Batch, weights: Tensor | None = None) -> Tensor:
     """How far a step's output moves when one source position cannot be looked at.
 
     Its weight becomes 0 and the others grow so that they add up to what all did, which is what a
     softmax without that position gives. Where the position had all the weight the context is 0.
+
+    weights: (B, T_y, T_x), in the place of the model's own, before and after the erasure.
 
     Returns:
         (B, T_y, T_x), the total variation distance for each target and each source position, end
         marks included.
     """
     steps = []
-    for y, state, probabilities in _forced_steps(model, batch):
-        distances = [
-            _moved(model, y, state, probabilities, partial(_without, j=j))
-            for j in range(batch.source.shape[1])
-        ]
-        steps.append(torch.stack(distances, dim=1))
+    for i, (y, state, _) in enumerate(_forced_steps(model, batch)):
+        given = None if weights is None else weights[:, i]
+        whole = _output(model, y, state, given)
+        without = [_output(model, y, state, given, without=j) for j in range(batch.source.shape[1])]
+        steps.append(torch.stack([total_variation(whole, other) for other in without], dim=1))
     return _blank_padding(torch.stack(steps, dim=1), batch.source_mask, batch.target_mask)
 
 
@@ -149,13 +149,21 @@ def _forced_steps(
             state = following
 
 
-def _moved(
-    model: EncoderDecoder, y: Tensor, state: DecoderState, probabilities: Tensor, edit: Edit
+def _output(
+    model: EncoderDecoder,
+    y: Tensor,
+    state: DecoderState,
+    given: Tensor | None,
+    without: int | None = None,
 ) -> Tensor:
-    """How far the step's distribution moves with edited weights, (B,)."""
+    """p(next word), (B, K_y), with the given weights or the model's own, one position erased."""
+
+    def edit(alpha: Tensor) -> Tensor:
+        alpha = alpha if given is None else given
+        return alpha if without is None else _without(alpha, without)
+
     with edited_weights(model, edit):
-        log_probs, _, _ = model.step(y, state)
-    return total_variation(probabilities, log_probs.exp())
+        return model.step(y, state)[0].exp()
 
 
 def _without(alpha: Tensor, j: int) -> Tensor:

@@ -1,13 +1,13 @@
 """Record what chapter 9 reads of attention maps; how they are read is in `experiments/maps.py`.
 
 alignment: how well weights align the toy corpus, whose gold links are known: RNNsearch in both
-    directions, what `course align` says of both combined, the same for words without punctuation,
-    and how far the output follows the weights.
+    directions, what `course align` says of both combined, and the same for words without
+    punctuation.
 aligners: other ways to read links off the same weights, and what the word aligner eflomal finds.
-maps: a small RNNsearch after 0, 1 and 4 epochs, each a run of its own: how flat the weights are;
-    of the last each target word's entropy, and whether its weights are right.
+maps: a small RNNsearch with three seeds: how flat its weights are before and after training, and
+    how often flat ones are wrong; how far its output follows them; and two tests of whole models
+    (Wiegreffe and Pinter, 2019): weights held uniform, and other seeds.
 captions: the same of chapter 8's RNNsearch of seed 0 on Multi30k, beside IBM Model 1.
-seeds: two tests of maps (Wiegreffe and Pinter, 2019): weights held uniform, and other seeds.
 stepper: the translations that the figure steps through, and where each of its models comes from.
 """
 
@@ -53,16 +53,14 @@ from experiments.recording import (
     kept_run,
     large,
     name_of,
-    trained,
     updates,
     written,
 )
 
 PAIRS = ("en-de", "de-en")
 STEM = "toy-en-de-rnnsearch-cpu"
-ASKED, CAPTIONS_ASKED = 200, 50
+ASKED = 200
 """Sentence pairs whose words are erased."""
-EPOCHS = (1, 4)
 SEEDS = (0, 1, 2)
 GIVEN = "RNNsearch"
 ASSIGNMENT = Path(__file__).parents[2] / "solutions" / "heatmap_analysis"
@@ -113,7 +111,6 @@ def alignment() -> Records:
         **align_split(weights, corpus, "test", reverse=reverse),
         "without_punctuation": maps.without_punctuation(weights, reverse, corpus),
         "translation": maps.translated(run.path, corpus),
-        "faithfulness": maps.followed(run, corpus.splits["test"], ASKED),
         "examples": [{"position": i, **kept[i]} for i in EXAMPLES],
     }
     yield f"{STEM}-seed0-alignment", content
@@ -147,29 +144,10 @@ def aligners() -> Records:
     yield f"{STEM}-seed0-aligners", content
 
 
-def small(epochs: int, seed: int = 0) -> RunConfig:
-    """The run on the toy corpus that ends after so many epochs."""
-    changes = {**TOY, "encoder": "bidirectional", "epochs": epochs}
+def small(seed: int = 0) -> RunConfig:
+    """The run on the toy corpus whose maps are tested."""
+    changes = {**TOY, "encoder": "bidirectional", "epochs": 12}
     return RunConfig("rnnsearch", "toy", seed=seed, changes=changes)
-
-
-def small_maps() -> Records:
-    """Train the small models one after the other and say what their weights are like."""
-    stages: list[dict[str, Any]] = []
-    for epochs in EPOCHS:
-        config = small(epochs)
-        run, corpus, result, *_ = trained(config)
-        if not stages:
-            stages.append(maps.stage(build_model(run.model.config, config.seed), run, corpus, 0))
-        stages.append(maps.stage(run.model, run, corpus, epochs))
-    part, weights = corpus.splits["test"], maps.weights_of(run, corpus, "test")
-    assert part.links is not None
-    result["maps"] = {
-        "stages": stages,
-        "words": maps.words_of(weights, maps.most_probable(run, part), part),
-        "offsets": maps.offsets(weights, part.links, part),
-    }
-    yield name_of(config, "maps"), result
 
 
 def learned(
@@ -195,34 +173,44 @@ def share_right(
     return fmean(one == wanted for one, wanted in zip(found, test.target, strict=True))
 
 
-def seeds() -> Records:
-    """Train with every seed, weights learned and weights uniform, and compare the maps."""
-    first = small(EPOCHS[-1])
+def small_maps() -> Records:
+    """Train with every seed, weights learned and weights uniform, and test the maps."""
+    first = small()
     corpus = corpus_of(first)
-    words = make_vocabularies(first, corpus)
+    words, part = make_vocabularies(first, corpus), corpus.splits["test"]
+    untrained = build_model(first.model_config(len(words[0]), len(words[1])), first.seed)
     runs: list[dict[str, Any]] = []
     learned_maps: list[list[Weights]] = []
     for seed in SEEDS:
         for weights in ("learned", "uniform"):
-            model = learned(small(EPOCHS[-1], seed), corpus, words, weights == "uniform")
-            right = share_right(model, corpus, words)
-            runs.append({"seed": seed, "weights": weights, "right": right})
+            model = learned(small(seed), corpus, words, weights == "uniform")
+            runs.append(
+                {"seed": seed, "weights": weights, "right": share_right(model, corpus, words)}
+            )
             print(runs[-1], flush=True)
             if weights == "learned":
-                learned_maps.append(forced_weights(model, *words, corpus.splits["test"]))
+                learned_maps.append(forced_weights(model, *words, part))
+                runs[-1] |= {
+                    **maps.flatness(learned_maps[-1], corpus),
+                    "bands": maps.bands(learned_maps[-1], part),
+                    "ordered_alike": maps.ordered_alike(model, words, part, ASKED),
+                }
     content = {
         **{key: getattr(first, key) for key in ("model", "corpus", "pair", "changes")},
         "device": device_name(),
         "versions": {"python": platform.python_version(), "torch": version("torch")},
         "git_commit": git_commit(),
         "corpus_sha256": dict(corpus.sha256),
+        "sentences": len(part),
+        "asked": ASKED,
+        "untrained": maps.flatness(forced_weights(untrained, *words, part), corpus),
         "runs": runs,
         "agreement": [
             {"seeds": [SEEDS[a], SEEDS[b]], **maps.agreement(learned_maps[a], learned_maps[b])}
             for a, b in combinations(range(len(SEEDS)), 2)
         ],
     }
-    yield f"{STEM}-seeds", content
+    yield f"{STEM}-maps", content
 
 
 # --- captions ---
@@ -250,7 +238,6 @@ def captions() -> Records:
         "sentences": len(part),
         "diagnostics": summarise(diagnoses),
         "against_model1": {"links": sum(map(len, agreed)), **maps.offsets(weights, agreed, part)},
-        "faithfulness": maps.followed(run, part, CAPTIONS_ASKED),
         "warned": warned[:3],
     }
     yield f"{name_of(result)}-alignment", content
@@ -359,14 +346,8 @@ def check(read: Read) -> None:
     record = read(f"{STEM}-seed0-alignment")
     check_alignment(record, read)
     check_aligners(read(f"{STEM}-seed0-aligners"), record)
-    check_maps(read(f"{STEM}-maps-seed0"))
+    check_maps(read(f"{STEM}-maps"))
     check_captions(read("multi30k-en-de-rnnsearch-cpu-seed0-alignment"), read)
-    seeds = read(f"{STEM}-seeds")
-    assert seeds["changes"] == small(EPOCHS[-1]).changes
-    assert [(run["seed"], run["weights"]) for run in seeds["runs"]] == [
-        (seed, weights) for seed in SEEDS for weights in ("learned", "uniform")
-    ]
-    assert [set(pair["seeds"]) for pair in seeds["agreement"]] == [{0, 1}, {0, 2}, {1, 2}]
     check_stepper(read("attention-stepper"), read)
 
 
@@ -397,16 +378,20 @@ def check_aligners(aligners: dict[str, Any], record: dict[str, Any]) -> None:
 
 
 def check_maps(record: dict[str, Any]) -> None:
-    """Of the settings and sentences of today, and warned sentences deserve it."""
-    assert record["changes"] == small(EPOCHS[-1]).changes
+    """Of the settings and sentences of today, every seed both ways."""
+    assert record["changes"] == small().changes
     check_corpus(record)
-    maps.check_words(record["maps"]["words"])
-    stages = record["maps"]["stages"]
-    assert [stage["epochs"] for stage in stages] == [0, *EPOCHS]
-    for one in stages:
+    assert [(run["seed"], run["weights"]) for run in record["runs"]] == [
+        (seed, weights) for seed in SEEDS for weights in ("learned", "uniform")
+    ]
+    assert [set(pair["seeds"]) for pair in record["agreement"]] == [{0, 1}, {0, 2}, {1, 2}]
+    learned = [run for run in record["runs"] if run["weights"] == "learned"]
+    for one in (record["untrained"], *learned):
         for kind, example in one["warned"].items():
             assert kind in diagnose(np.array(example["alpha"])).warnings
-    maps.check_offsets(record["maps"]["offsets"])
+    words = [sum(band["words"] for band in run["bands"]) for run in learned]
+    assert min(words) == max(words) > 0
+    assert all(0 <= band["wrong"] <= band["words"] for run in learned for band in run["bands"])
 
 
 def check_captions(record: dict[str, Any], read: Read) -> None:
@@ -433,8 +418,7 @@ def check_stepper(record: dict[str, Any], read: Read) -> None:
 PARTS = {
     "alignment": Part(alignment, "a minute, and two hours to train both directions"),
     "aligners": Part(aligners, "a minute, once alignment is recorded", "`pip install eflomal`"),
-    "maps": Part(small_maps, "a minute"),
+    "maps": Part(small_maps, "half an hour"),
     "captions": Part(captions, "minutes, once chapter 8's pair is trained"),
-    "seeds": Part(seeds, "six minutes"),
     "stepper": Part(stepper, "a minute, and an hour to train what is not there"),
 }

@@ -108,6 +108,17 @@ def test_erasing_a_word_without_weight_changes_nothing() -> None:
     assert moved[alpha == 1].max() > 0.01
 
 
+def test_erasing_starts_from_the_weights_that_are_given() -> None:
+    model, batch = sharp_model(), batch_of()
+    own = weights(model, batch)
+    assert torch.equal(real(erased_words(model, batch, own)), real(erased_words(model, batch)))
+    first = torch.zeros_like(own)
+    first[..., 0] = 1
+    moved = erased_words(model, batch, first)
+    assert real(moved[..., 1:]).max() == 0  # nobody looks there
+    assert real(moved[..., 0]).min() > 0
+
+
 @pytest.mark.parametrize("context", GLOBAL)
 def test_erasing_is_a_softmax_without_the_word(context: str) -> None:
     """The same as masking the word in the memory, for a context that looks everywhere."""
