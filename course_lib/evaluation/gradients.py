@@ -73,29 +73,29 @@ def _root_mean_square(gradients: Tensor) -> Tensor:
     return gradients.square().sum(dim=2).mean(dim=0).sqrt()
 
 
-def gates_along(unit: Unit, inputs: Tensor) -> dict[str, list[float]]:
-    """How far each gate is open at each word, 0 to 1, the mean over its n units.
+@torch.no_grad()
+def gates_along(unit: Unit, inputs: Tensor, start: Tensor | None = None) -> dict[str, Tensor]:
+    """How far each gate is open at each word, 0 to 1, number by number.
 
     Args:
-        unit: a unit with gates.
-        inputs: (T, m), the embedded words of one sentence.
+        unit, inputs, start: as in `gradients_through_time`; a unit with gates.
 
     Returns:
-        For the two gated units `update`, how much of the new state is let in, and `reset`, how much
-        of the old one the new one is made from; both as the paper means them, so that for torch's
-        unit `update` is 1 - z. For an LSTM `input`, `forget` (1 keeps the cell) and `output`.
+        (B, T, n) each. For the two gated units `update`, how much of the new state is let in, and
+        `reset`, how much of the old one the new one is made from; both as the paper means them, so
+        that for torch's unit `update` is 1 - z. For an LSTM `input`, `forget` (1 keeps the cell)
+        and `output`.
 
     Raises:
         CourseError: a simple tanh unit has no gates.
     """
-    state = inputs.new_zeros(1, unit.state_size)
-    means: dict[str, list[float]] = {}
-    with torch.no_grad():
-        for projected in unit.project(inputs)[:, None]:
-            for name, gate in _gates(unit, projected, state).items():
-                means.setdefault(name, []).append(gate.mean().item())
-            state = unit(projected, state)
-    return means
+    state = inputs.new_zeros(len(inputs), unit.state_size) if start is None else start
+    gates: dict[str, list[Tensor]] = {}
+    for projected in unit.project(inputs).unbind(dim=1):
+        for name, gate in _gates(unit, projected, state).items():
+            gates.setdefault(name, []).append(gate)
+        state = unit(projected, state)
+    return {name: torch.stack(steps, dim=1) for name, steps in gates.items()}
 
 
 def _gates(unit: Unit, projected: Tensor, state: Tensor) -> dict[str, Tensor]:

@@ -2,8 +2,9 @@
 
 gates: RNNencdec with a forward encoder on the toy corpus, once with each of three units: each run's
     result.json and, under `gradients`, what is left of a gradient k steps back at the ends of the
-    test sentences, with the weights as drawn (`fresh`) and as `trained`, and, under `gates`, how
-    far the trained gates are open along the first of them.
+    test sentences, with the weights as drawn (`fresh`) and as `trained`; for the paper's unit
+    `update`, its trained update gate along the first of them, and `direct`, what is left on the way
+    through 1 - z alone.
 reversal: Sutskever's model, which knows the source by s_0 alone, reads strings that are copied
     first word first or last word first (Sutskever et al., 2014, Section 3.3), with three seeds
     each: each run's result.json and, under `nats_by_position`, the mean loss of each target
@@ -56,7 +57,7 @@ def gated() -> Runs:
 
 
 def gates(done: Trained) -> dict[str, Any]:
-    """Gradients and gates of one unit."""
+    """Gradients of one unit, and the paper's update gate."""
     run = done.run
     sources = [run.source_vocabulary.encode(words) for words in done.corpus.splits["test"].source]
     gradients = {}
@@ -66,9 +67,13 @@ def gates(done: Trained) -> dict[str, Any]:
     }.items():
         words, states = sentence_ends(model, sources, WORDS)
         gradients[name] = gradients_through_time(forward_unit(model), words, states)
-    has_gates = run.model.config.unit != "tanh"
-    along = gates_along(forward_unit(run.model), words[0]) if has_gates else {}
-    return {"gradients": gradients, "sentences": len(words), "gates": along}
+    found = {"gradients": gradients, "sentences": len(words)}
+    if run.model.config.unit == "paper":
+        z = gates_along(forward_unit(run.model), words, states)["update"]
+        kept = (1 - z).flip(1).cumprod(dim=1)
+        found["direct"] = kept.square().mean(dim=2).sqrt().median(dim=0).values.tolist()
+        found["update"] = [[round(value, 2) for value in word] for word in z[0].tolist()]
+    return found
 
 
 @torch.no_grad()
@@ -105,7 +110,7 @@ def check(read: Read) -> None:
             assert [row["distance"] for row in rows] == list(range(len(rows)))
             assert isclose(rows[0]["median"], 1, rel_tol=1e-6)
             assert all(0 < row["low"] <= row["median"] <= row["high"] for row in rows)
-        assert bool(result["gates"]) == (unit != "tanh")
+    assert len(result["direct"]) == len(result["update"]) == WORDS  # the paper's unit is the last
     check_runs(turned(), read)
     results = [read(name_of(config, tag)) for tag, config in turned()]
     for forwards, backwards in zip(results[::2], results[1::2], strict=True):
