@@ -4,7 +4,6 @@ import ast
 import inspect
 import re
 import subprocess
-import sys
 import textwrap
 import tomllib
 from collections.abc import Iterator
@@ -19,9 +18,7 @@ from packaging.utils import canonicalize_name
 from torch import Tensor
 
 from course_lib.cli import app
-from course_lib.corpora.batches import make_batch
-from course_lib.models import AdditiveScore, ModelConfig, build_model
-from course_lib.search.greedy import greedy_search
+from course_lib.models import AdditiveScore
 from tests.conftest import ROOT
 
 TOP_LEVEL = {
@@ -247,19 +244,6 @@ def test_the_way_through_the_code_is_an_afternoons() -> None:
         assert list(dict.fromkeys(found)) == told, path
 
 
-def test_rnnencdec_calls_nothing_of_scores() -> None:
-    config = ModelConfig(source_vocabulary=9, target_vocabulary=9, context="fixed", unit="paper")
-    model = build_model(config)
-    called: set[str] = set()
-    batch = make_batch([([4, 5], [6])], [0])
-    sys.setprofile(lambda frame, *_: called.add(Path(frame.f_code.co_filename).name))
-    model.loss(batch)
-    greedy_search(model, batch.source, batch.source_lengths, batch.source_mask)
-    sys.setprofile(None)
-    assert "scores.py" not in called
-    assert {"contexts.py", "cells.py", "encoder.py", "unrolling.py", "greedy.py"} <= called
-
-
 def test_the_walk_through_the_code_prints_what_its_answers_say(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -268,7 +252,12 @@ def test_the_walk_through_the_code_prints_what_its_answers_say(
     names: dict[str, Any] = {}
     exec(walk, names)
     printed = capsys.readouterr().out
-    assert set(re.findall(r"Size\((.+?)\)", printed)) == set(re.findall(r"`(\[2, .+?\])`", page))
+    fixed: dict[str, Any] = {}
+    with pytest.raises(AttributeError):  # alpha is None
+        exec(walk.replace('unit="paper"', 'context="fixed", unit="paper"'), fixed)
+    assert fixed["alpha"] is None
+    sizes = set(re.findall(r"Size\((.+?)\)", printed + capsys.readouterr().out))
+    assert sizes == set(re.findall(r"`(\[2, .+?\])`", page))
     assert names["alpha"][1].tolist()[2:] == [0, 0]  # the padding
     (shown,) = re.findall(r"```text\n(.+?)```", page, re.DOTALL)
     told, found = ([float(n) for n in re.findall(r"\d+\.?\d*", text)] for text in (shown, printed))
@@ -285,6 +274,11 @@ def test_the_walk_through_the_code_prints_what_its_answers_say(
     exec(walk, {})
     first, second = re.findall(r"\[\[.+?\]\]", capsys.readouterr().out, re.DOTALL)
     assert first == second
+    (told_after,) = re.findall(r"weights, (.+?) for the first sentence", page)
+    found_after = [float(number) for number in re.findall(r"\d+\.?\d*", first)][:4]
+    assert [float(n) for n in re.findall(r"[\d.]+", told_after)] == pytest.approx(
+        found_after, abs=0.002
+    )
 
 
 def test_every_room_of_the_library_is_introduced() -> None:
