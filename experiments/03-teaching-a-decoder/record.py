@@ -1,8 +1,8 @@
 """Record trainings with and without teacher forcing, for the chapter on teaching a decoder.
 
 RNNencdec and RNNsearch with three schedules on short verb-final strings, three seeds each, until
-they hardly learn any more: for each run how it learned, and how often it errs at each target position after true
-previous words, after its own, and after one that was made wrong on purpose.
+they hardly learn any more: for each run how it learned, and how often it errs at each target
+position after true previous words, after its own, and after one that was made wrong on purpose.
 """
 
 import json
