@@ -251,5 +251,5 @@ def as_text(report: dict[str, Any]) -> str:
     if not report["missing"]:
         lines.append("Nothing is missing.")
     elif report["ok"]:
-        lines.append("Everything else is there; what is missing is needed for the above alone.")
+        lines.append("You can start: what is missing is needed for the above alone.")
     return "\n".join(lines)

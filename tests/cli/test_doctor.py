@@ -82,7 +82,7 @@ Missing jupyter-book…, for make book. To get it:
 Missing chromium, for make test. To get it:
   sudo apt-get install chromium
 …
-Everything else is there; what is missing is needed for the above alone."""
+You can start: what is missing is needed for the above alone."""
     assert re.fullmatch(re.escape(shown).replace("…", ".+?"), said, re.DOTALL), said
 
 
