@@ -51,7 +51,7 @@ def config_of(
 def result_of(name: str, settings: Settings, rate: float, seed: int) -> dict[str, Any]:
     """The result of one training, which is kept."""
     torch.set_num_threads(1)
-    path = "details/{epochs}-epochs/".format(**settings) + f"{name}-{rate:g}-{seed}"
+    path = f"details/{settings['epochs']}-epochs/{name}-{rate:g}-{seed}"
     return read_result(kept_run(config_of(VARIANTS[name], settings, rate, seed), path, beam=1))
 
 
