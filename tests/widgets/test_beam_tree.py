@@ -18,7 +18,7 @@ from course_lib.widgets.beam_tree import recorded_search
 from tests.widgets.conftest import values_of
 
 Open = Callable[..., Page]
-CHAPTER = Path(__file__).resolve().parents[2] / "book" / "04-choosing-words.md"
+CHAPTER = Path(__file__).resolve().parents[2] / "book" / "04-likely-or-good.md"
 
 
 @pytest.fixture(scope="module")
