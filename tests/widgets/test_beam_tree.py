@@ -141,6 +141,7 @@ def test_the_chapter_says_what_was_recorded(figure: dict[str, Any]) -> None:
     (greedy, himself), (second, _), (third, food) = (found(k, 1.0) for k in (1, 2, 3))
     (short, nine), (long, ten) = (found(5, penalty) for penalty in (0.0, 1.0))
     assert greedy == second
+    assert [found(k, 0.0)[0] for k in (1, 2, 3)] == [greedy, second, third]
     assert "restaurant , der sich isst ." in greedy
     assert "restaurant , das essen isst ." in third
     at = greedy.split().index("der")
