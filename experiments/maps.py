@@ -249,16 +249,19 @@ def flatness(weights: list[Weights], corpus: Corpus) -> dict[str, Any]:
     }
 
 
-def agreement(one: list[Weights], other: list[Weights]) -> dict[str, float]:
-    """Two models' maps of the same translations, compared row by row, the end marks' left out.
+def agreement(
+    one: list[Weights], other: list[Weights], target: Sequence[Sequence[str]]
+) -> dict[str, float]:
+    """Two models' maps of the same `target`, word by word, end marks and punctuation left out.
 
     `same_place`: the share of rows whose largest weights stand at the same source word.
     `distance`: the mean total variation distance of the rows, 0 for equal and 1 for disjoint ones.
     """
     rows = [
         (a, b)
-        for alpha, beta in zip(one, other, strict=True)
-        for a, b in zip(alpha[:-1], beta[:-1], strict=True)
+        for alpha, beta, words in zip(one, other, target, strict=True)
+        for a, b, word in zip(alpha[:-1], beta[:-1], words, strict=True)
+        if word not in PUNCTUATION
     ]
     return {
         "rows": len(rows),

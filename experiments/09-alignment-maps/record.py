@@ -206,7 +206,10 @@ def small_maps() -> Records:
         "untrained": maps.flatness(forced_weights(untrained, *words, part), corpus),
         "runs": runs,
         "agreement": [
-            {"seeds": [SEEDS[a], SEEDS[b]], **maps.agreement(learned_maps[a], learned_maps[b])}
+            {
+                "seeds": [SEEDS[a], SEEDS[b]],
+                **maps.agreement(learned_maps[a], learned_maps[b], part.target),
+            }
             for a, b in combinations(range(len(SEEDS)), 2)
         ],
     }

@@ -133,7 +133,7 @@ def test_uniform_weights_stay_uniform_while_everything_else_learns(recorder: Rec
 
 def test_agreement_counts_places_and_shares() -> None:
     end = [0.0, 0.0, 1.0]
-    one = np.array([[0.7, 0.3, 0.0], [0.2, 0.8, 0.0], end])
-    other = np.array([[0.4, 0.6, 0.0], [0.2, 0.8, 0.0], end])
-    found = agreement([one], [other])
+    one = np.array([[0.7, 0.3, 0.0], [0.2, 0.8, 0.0], [1.0, 0.0, 0.0], end])
+    other = np.array([[0.4, 0.6, 0.0], [0.2, 0.8, 0.0], [0.0, 1.0, 0.0], end])
+    found = agreement([one], [other], [["der", "hund", "."]])
     assert found == {"rows": 2, "same_place": 0.5, "distance": pytest.approx(0.15)}
