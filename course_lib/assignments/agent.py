@@ -7,16 +7,40 @@ values and functions by their names. What the functions print is the notebook's 
 import contextlib
 import importlib
 import importlib.abc
+import io
 import socket
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from course_lib.assignments import opened, wire
 from course_lib.assignments.link import Link, Message
 from course_lib.assignments.pictures import shown
 from course_lib.assignments.wire import Broken, Entry
+
+MOST_PRINTED = 12 * 1024**2
+"""Characters that one test may print: more than the grader listens to. Without a bound they would
+wait in the kernel's memory for a reader that is busy."""
+
+
+class Bounded(io.TextIOBase):
+    """A stream that passes on its first characters and drops the rest."""
+
+    def __init__(self, stream: TextIO, room: int = MOST_PRINTED) -> None:
+        """Pass on `room` characters to the stream."""
+        self._stream, self._room = stream, room
+
+    def write(self, text: str) -> int:
+        """What is dropped counts as written."""
+        if passed := text[: self._room]:
+            self._room -= len(passed)
+            self._stream.write(passed)
+        return len(text)
+
+    def flush(self) -> None:
+        """Flush the stream behind it."""
+        self._stream.flush()
 
 
 class Agent(Link):
@@ -61,7 +85,11 @@ def serve(place: str, token: str, imports: str = "") -> None:
 
     names = get_ipython().user_ns
     lend(imports, names)
-    with wire.call(place) as channel:
+    with (
+        wire.call(place) as channel,
+        contextlib.redirect_stdout(Bounded(sys.stdout)),
+        contextlib.redirect_stderr(Bounded(sys.stderr)),
+    ):
         wire.send(channel, {"hello": token})
         agent = Agent(channel, names)
         while True:
