@@ -258,7 +258,7 @@ def beam_tree() -> Records:
     searches = [
         recorded_search(run, source, k, penalty) for k in TREE_WIDTHS for penalty in TREE_PENALTIES
     ]
-    start = {"source": searches[0]["source"], "k": 3, "length_penalty": 1.0}
+    start = {"source": searches[0]["source"], "k": 3, "length_penalty": 0.0}
     start["step"] = overtaking(searches, start)
     content = {
         **{key: result[key] for key in KEPT},

@@ -7,7 +7,6 @@ expected: both models on parts of Multi30k, each read as a folder, and on genera
 report: what `course report` writes of the published models `laptop`, and a picture of it.
 """
 
-import io
 import shutil
 import subprocess
 import tempfile
@@ -16,19 +15,18 @@ from pathlib import Path
 from typing import Any
 
 from babel.messages.mofile import read_mo
-from PIL import Image
 
 from course_lib.corpora.check import Judge
 from course_lib.corpora.check import check as faults_of
 from course_lib.corpora.own import OwnText, own_corpus
 from course_lib.corpora.tokenization import detokenize, tokenize
 from course_lib.figures.report import intervals, read_comparison, write_report
-from course_lib.files import sha256_of, write_atomically
+from course_lib.files import sha256_of
 from course_lib.pretrained import published_path
 from course_lib.training import compare, compared_configs, load_run, score_run
 from course_lib.training.provenance import git_commit
 from course_lib.training.recipe import RECIPES
-from experiments.browser import chromium
+from experiments.browser import write_picture
 from experiments.recording import RUNS, Part, Read, Records, corpus_of
 from experiments.recording import captions as lines_of
 
@@ -191,7 +189,7 @@ def report() -> Records:
         run = load_run(home / model, "cpu")
         score_run(run, corpus_of(run.config), TEST, BEAM)
     page, _ = write_report([home])
-    sentence = picture_of(page)
+    sentence = write_picture(page, PICTURE, WIDE, CUT, SENTENCE)
     found = read_comparison(home)
     half, p = intervals(found)
     yield (
@@ -206,20 +204,6 @@ def report() -> Records:
             "picture_sha256": sha256_of(PICTURE),
         },
     )
-
-
-def picture_of(page: Path) -> str:
-    """Write PICTURE, the report's beginning and a sentence; gives that sentence's name."""
-    with chromium() as browser:
-        sheet = browser.new_page(viewport={"width": WIDE, "height": 800}, device_scale_factor=2)
-        sheet.goto(page.resolve().as_uri())
-        height, name = sheet.evaluate(CUT, SENTENCE)
-        size = {"x": 0, "y": 0, "width": WIDE, "height": height + 12}
-        shot = sheet.screenshot(full_page=True, clip=size)
-    small, out = Image.open(io.BytesIO(shot)).convert("RGB").quantize(96), io.BytesIO()
-    small.save(out, "PNG", optimize=True)
-    write_atomically(PICTURE, out.getvalue())
-    return str(name)
 
 
 def check(read: Read) -> None:

@@ -217,7 +217,7 @@ def test_no_page_has_a_line_of_a_hidden_test(quick: ClassReport) -> None:
         assert [line for line in hidden if " ".join(line.split()) in page] == []
     wrong = report_of(quick, "emptied-tests").feedback
     assert wrong is not None
-    assert "Add s_0 to h_j, take the tangent" in text_of(wrong)
+    assert "Add s_0 to h_j, take the tanh" in text_of(wrong)
 
 
 def test_a_page_can_be_opened_whatever_was_put_out(quick: ClassReport) -> None:
