@@ -106,6 +106,15 @@ def read_write() -> Workload:
     return Workload(f"{len(frames)} frames", values, there_and_back("frame", frames))
 
 
+def self_attention() -> Workload:
+    """Every word with every mask, matrices or none, step by step."""
+    values = FIGURES["self_attention"].values()
+    turns = [("step", 0), ("step", 1), ("step", 2)]
+    each = [("asks", 2), *turns, ("asks", 3), *turns, ("asks", 1), *turns]
+    masked = [("mask", True), *each, ("mask", False), *each]
+    return Workload("3 words", values, [("matrices", False), *masked, ("matrices", True), *masked])
+
+
 WORKLOADS: dict[str, Callable[[], Workload]] = {
     "attention_stepper": stepper,
     "beam_tree": beam_tree,
@@ -113,6 +122,7 @@ WORKLOADS: dict[str, Callable[[], Workload]] = {
     "bottleneck": bottleneck,
     "read_write": read_write,
     "softmax_scaling": softmax,
+    "self_attention": self_attention,
 }
 
 # A message sent within a frame is delivered once the frame is done: what lies between is the

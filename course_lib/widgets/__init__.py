@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from course_lib.errors import CourseError
 from course_lib.figures.by_hand import attention_by_hand
 from course_lib.figures.read_write import frames_drawn
+from course_lib.figures.self_attention import three_words
 from course_lib.figures.softmax_bars import softmax_bars
 from course_lib.widgets.beam_tree import BeamTree, searched
 from course_lib.widgets.bottleneck import BottleneckExplorer, explored
@@ -25,6 +26,8 @@ from course_lib.widgets.live import start as live_start
 from course_lib.widgets.modules import MovingFigure
 from course_lib.widgets.read_write import ReadWrite
 from course_lib.widgets.read_write import start as read_write_start
+from course_lib.widgets.self_attention import START as SELF_ATTENTION
+from course_lib.widgets.self_attention import SelfAttentionByHand
 from course_lib.widgets.softmax_scaling import SoftmaxScaling, start
 from course_lib.widgets.stepper import AttentionStepper, stepped
 
@@ -37,6 +40,7 @@ __all__ = [
     "Live",
     "Moving",
     "ReadWrite",
+    "SelfAttentionByHand",
     "SoftmaxScaling",
     "live",
 ]
@@ -73,4 +77,5 @@ FIGURES = {
     "read_write": Moving(ReadWrite, frames_drawn, read_write_start),
     "live": Moving(Live, looked, live_start),
     "softmax_scaling": Moving(SoftmaxScaling, softmax_bars, start),
+    "self_attention": Moving(SelfAttentionByHand, three_words, lambda: SELF_ATTENTION),
 }

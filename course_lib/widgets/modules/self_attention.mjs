@@ -1,0 +1,125 @@
+// Three words look at each other: one word's query, step by step, and beside it the weights of all.
+
+const STEPS = ["score", "normalise", "aggregate"];
+const MIDDLES = [84, 148, 212]; // a height for each word
+const [NARROW, WIDE, HIGH] = [26, 39, 28]; // of a number's box
+const THICK = 18; // of a line with weight 1
+
+const dot = (a, b) => a.reduce((sum, x, k) => sum + x * b[k], 0);
+const column = (rows, k) => rows.map((row) => row[k]);
+const short = (number, digits) => shown(number, Number.isInteger(number) ? 0 : digits);
+const pair = (numbers) => `(${numbers.map((number) => shown(number)).join(", ")})`;
+
+/** Queries, keys and values of all words, and what follows from them. */
+function attend(model) {
+  const words = model.get("words");
+  const product = (W) => words.map((x) => [0, 1].map((k) => dot(x, column(W, k))));
+  const [Q, K, V] = ["W_Q", "W_K", "W_V"].map((name) => (model.get("matrices") ? product(model.get(name)) : words));
+  const products = Q.map((query) => K.map((key) => dot(query, key)));
+  const hidden = (i, j) => model.get("mask") && j > i;
+  const weights = products.map((row, i) => softmax(row.map((one, j) => (hidden(i, j) ? -Infinity : one / Math.SQRT2))));
+  const said = (i, j) => (hidden(i, j) ? "0" : shown(weights[i][j]));
+  return { Q, K, V, products, hidden, weights, said, contexts: weights.map((row) => [0, 1].map((k) => dot(row, column(V, k)))) };
+}
+
+const text = (x, y, words, attributes) => draw("text", { x, y, ...attributes }, ...[words].flat());
+const line = (x1, y1, x2, y2, attributes) => draw("line", { x1, y1, x2, y2, ...attributes });
+
+/** A vector as a row of boxes that begins at x. */
+function vector(numbers, x, y, kind, width = NARROW, digits = 0) {
+  return draw("g", { class: `vector ${kind}` }, ...numbers.flatMap((number, k) => [
+    draw("rect", { x: x + k * width, y: y - HIGH / 2, width, height: HIGH, rx: 3 }),
+    text(x + (k + 0.5) * width, y + 5, digits ? shown(number, digits) : short(number, 2))]));
+}
+
+/** One word's query among the keys, as far as the step has come. */
+function step({ Q, K, V, products, hidden, weights, said, contexts }, asks, done, matrices) {
+  const above = (x, name, index) => [text(x, 18, name, { class: "head" }),
+    index && text(x, 38, matrices ? ["xW", draw("tspan", { dy: 4, "font-size": "0.75em" }, index)] : "x", { class: "quiet formula" })];
+  const at = MIDDLES[asks];
+  const look = (role, j) => (hidden(asks, j) ? "role-energy out" : role);
+  return [...above(30, "query", "Q"), ...above(122, "keys", "K"), ...above(210, done ? "weights" : "energies"),
+    ...(done > 1 ? [...above(298, "values", "V"), ...above(399, "context")] : []),
+    ...MIDDLES.flatMap((y, j) => {
+      const out = hidden(asks, j);
+      const weighs = { class: "weighs", "stroke-width": THICK * weights[asks][j] };
+      const product = products[asks][j];
+      return [
+        !out && line(63, at, 89, y, done ? weighs : { class: "meets" }),
+        !out && done > 1 && line(331, y, 353, at, weighs),
+        text(30, y - 21, `word ${j + 1}`, { class: j === asks ? "small head" : "quiet" }),
+        vector(Q[j], 4, y, `role-annotation ${j === asks ? "" : "waits"}`),
+        vector(K[j], 96, y, look("role-annotation", j)),
+        out && line(90, y + 10, 154, y - 10, { class: "strikes" }),
+        text(210, y - 6, out ? "hidden" : `${short(product, 2)}/√2 = ${short(product / Math.SQRT2, 4)}`, { class: "energy role-energy" }),
+        ...(done ? [draw("rect", { class: "bar", x: 160, y: y + 2, width: 54 * weights[asks][j], height: 12 }), text(238, y + 14, said(asks, j), { class: "weight role-weight" })] : []),
+        done > 1 && vector(V[j], 272, y, look("role-annotation", j)),
+      ];
+    }),
+    done > 1 && vector(contexts[asks], 361, at, "context role-context", WIDE, 2)].filter(Boolean);
+}
+
+/** The weights of every word that asks, a row each. */
+function grid({ hidden, weights, said }, asks) {
+  const [left, side, half] = [8, 54, HIGH / 2 + 2];
+  const middle = (j) => left + (j + 0.5) * side;
+  return [text(middle(1), 18, "all weights", { class: "head" }),
+    ...weights.flatMap((row, i) => [
+      text(middle(i), 38, `word ${i + 1}`, { class: "quiet" }),
+      text(middle(0) - side / 2, MIDDLES[i] - 25, `word ${i + 1} asks`, { class: `row ${i === asks ? "small head" : "quiet"}` }),
+      ...row.flatMap((weight, j) => [
+        draw("rect", { x: middle(j) - side / 2 + 1, y: MIDDLES[i] - half, width: side - 2, height: 2 * half, rx: 3, ...(hidden(i, j) ? { class: "empty" } : { fill: colour(weight) }) }),
+        !hidden(i, j) && text(middle(j), MIDDLES[i] + 5, said(i, j), { class: `cell${weight < 0.72 ? "" : " dark"}` }),
+      ])]),
+    draw("rect", { class: "asks", x: left - 2, y: MIDDLES[asks] - half - 3, width: 3 * side + 4, height: 2 * half + 6, rx: 5 })].filter(Boolean);
+}
+
+/** Buttons of which one is pressed. */
+function buttons(label, names, choose) {
+  const all = names.map((name, k) => make("button", { type: "button", onclick: () => choose(k) }, name));
+  return { line: make("div", { class: "moving-buttons", role: "group", "aria-label": label }, make("span", {}, label), ...all),
+    press: (at) => all.forEach((button, k) => button.setAttribute("aria-pressed", k === at)) };
+}
+
+function render({ model, el }) {
+  el.classList.add("moving", "self-attention");
+  const put = setter(model);
+  const words = buttons("Who asks?", model.get("words").map((_, i) => `word ${i + 1}`), (i) => put("asks", i + 1));
+  const steps = buttons("Step", STEPS, (k) => put("step", k));
+  const checks = Object.entries({ matrices: "three matrices", mask: "hide later words" }).map(([key, label]) => {
+    const input = make("input", { type: "checkbox", onchange: () => put(key, input.checked) });
+    return { key, input, line: make("label", {}, input, label) };
+  });
+  const picture = draw("svg", { viewBox: "0 0 440 242", role: "img" });
+  const map = draw("svg", { viewBox: "0 0 178 242", role: "img", "aria-label": "The weights of all words, a row for each word that asks" });
+  const reading = make("p", { class: "self-attention-says" });
+  el.append(make("div", { class: "moving-controls" }, words.line, steps.line, make("div", { class: "moving-buttons" }, ...checks.map((check) => check.line))), make("div", { class: "self-attention-pictures" }, picture, map), reading);
+  const say = announcer(el);
+
+  function show() {
+    const [asks, done, found] = [model.get("asks") - 1, model.get("step"), attend(model)];
+    words.press(asks);
+    steps.press(done);
+    checks.forEach(({ key, input }) => { input.checked = model.get(key); });
+    picture.replaceChildren(...step(found, asks, done, model.get("matrices")));
+    map.replaceChildren(...grid(found, asks));
+    const numbers = found.weights[asks].map((_, j) => found.said(asks, j)).join(", ");
+    reading.textContent = [
+      `Word ${asks + 1} multiplies its query with each key${model.get("mask") ? " that it may see" : ""}, and divides by √2.`,
+      `The softmax turns the energies into weights that add up to 1: ${numbers}.`,
+      `The values, weighted ${numbers}, add up to the context ${pair(found.contexts[asks])}.`,
+    ][done];
+    picture.setAttribute("aria-label", `Word ${asks + 1}, ${STEPS[done]}`);
+    say(reading.textContent);
+  }
+  el.addEventListener("keydown", (event) => {
+    const to = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!to) return;
+    event.preventDefault();
+    put("step", Math.max(0, Math.min(2, model.get("step") + to)));
+  });
+  show();
+  return watch(model, ["asks", "step", "matrices", "mask"], show);
+}
+
+export default { render };

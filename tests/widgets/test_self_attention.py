@@ -1,0 +1,100 @@
+"""Three words that look at each other: the screen has NumPy's numbers, at every setting."""
+
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page
+
+from course_lib.widgets import SelfAttentionByHand
+
+Open = Callable[..., Page]
+WORDS = np.array([[1, 0], [0, 1], [1, 1]])
+QUERIES, KEYS, VALUES = (
+    np.array([[0, 1], [0, 0], [0, 1]]),
+    WORDS,
+    np.array([[1, 1], [0, 1], [1, 2]]),
+)
+STEPS = ("score", "normalise", "aggregate")
+
+
+def by_hand(matrices: bool, mask: bool) -> tuple[Any, Any, Any]:
+    """Energies, weights and contexts, word by word, as with a pencil."""
+    queries, keys, values = (QUERIES, KEYS, VALUES) if matrices else (WORDS, WORDS, WORDS)
+    energies, weights, contexts = np.zeros((3, 3)), np.zeros((3, 3)), np.zeros((3, 2))
+    for i in range(3):
+        seen = range(i + 1) if mask else range(3)
+        for j in range(3):
+            energies[i, j] = sum(queries[i] * keys[j]) / 2**0.5
+        for j in seen:
+            weights[i, j] = np.exp(energies[i, j]) / sum(np.exp(energies[i, k]) for k in seen)
+            contexts[i] += weights[i, j] * values[j]
+    return energies, weights, contexts
+
+
+def texts(page: Page, selector: str) -> list[str]:
+    return page.locator(f".self-attention {selector}").all_text_contents()
+
+
+def printed(numbers: Any) -> list[str]:
+    return [f"{number:.2f}" for number in numbers]
+
+
+def test_every_setting_shows_what_a_pencil_finds(open_figure: Open) -> None:
+    page = open_figure("self_attention")
+    for matrices, mask in product((True, False), (False, True)):
+        page.get_by_label("three matrices").set_checked(matrices)
+        page.get_by_label("hide later words").set_checked(mask)
+        energies, weights, contexts = by_hand(matrices, mask)
+        for i, (k, step) in product(range(3), enumerate(STEPS)):
+            page.get_by_role("button", name=f"word {i + 1}").click()
+            page.get_by_role("button", name=step).click()
+            seen = i + 1 if mask else 3
+            hidden = 3 - seen
+            assert texts(page, "text.energy")[seen:] == ["hidden"] * hidden
+            ends = [float(text.split("=")[1]) for text in texts(page, "text.energy")[:seen]]
+            assert ends == pytest.approx(energies[i, :seen], abs=5.1e-5)
+            row = printed(weights[i, :seen]) + ["0"] * hidden
+            assert texts(page, "text.weight") == (row if k > 0 else [])
+            assert texts(page, ".context text") == (printed(contexts[i]) if k > 1 else [])
+            allowed = np.tri(3) if mask else np.ones((3, 3))
+            assert texts(page, "text.cell") == printed(weights[allowed == 1])
+            assert page.locator(".self-attention .empty").count() == 9 - allowed.sum()
+
+
+@pytest.mark.parametrize("matrices", [True, False])
+@pytest.mark.parametrize("mask", [True, False])
+def test_the_widget_has_the_same_numbers(matrices: bool, mask: bool) -> None:
+    widget = SelfAttentionByHand(matrices=matrices, mask=mask)
+    _, weights, contexts = by_hand(matrices, mask)
+    assert np.allclose(widget.weights, weights)
+    assert np.allclose(widget.contexts, contexts)
+
+
+def test_it_opens_on_the_average_and_keys_step_back(open_figure: Open) -> None:
+    page = open_figure("self_attention")
+    assert texts(page, "text.weight") == ["0.20", "0.40", "0.40"]
+    assert texts(page, ".context text") == ["0.60", "1.40"]
+    page.get_by_role("button", name="aggregate").press("ArrowLeft")
+    assert page.get_by_role("button", name="normalise").get_attribute("aria-pressed") == "true"
+    page.get_by_role("button", name="word 2").press("Enter")
+    page.get_by_label("hide later words").press("Space")
+    said = "The softmax turns the energies into weights that add up to 1: 0.50, 0.50, 0."
+    assert page.locator(".self-attention-says").inner_text() == said
+    page.locator(".moving-said", has_text=said).wait_for()
+
+
+def test_lines_are_as_thick_as_their_weights(open_figure: Open) -> None:
+    page = open_figure("self_attention")
+    lines = page.locator(".self-attention .weighs")
+    thick = lines.evaluate_all("all => all.map((one) => Number(one.getAttribute('stroke-width')))")
+    _, weights, _ = by_hand(matrices=True, mask=False)
+    assert np.array(thick) / sum(thick) == pytest.approx(np.repeat(weights[0], 2) / 2)
+
+
+@pytest.mark.parametrize("wrong", [{"asks": 0}, {"asks": 4}, {"step": 3}, {"matrices": "three"}])
+def test_settings_outside_their_range_are_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(Exception, match=next(iter(wrong))):
+        SelfAttentionByHand(**wrong)
