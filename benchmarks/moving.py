@@ -115,11 +115,19 @@ def self_attention() -> Workload:
     return Workload("3 words", values, [("matrices", False), *masked, ("matrices", True), *masked])
 
 
+def gated_unit() -> Workload:
+    """Both gates, from shut to open."""
+    opening = np.linspace(0, 1, WORDS)
+    steps = [(gate, float(share)) for gate in "zr" for share in opening]
+    return Workload("2 numbers", FIGURES["gated_unit"].values(), steps)
+
+
 WORKLOADS: dict[str, Callable[[], Workload]] = {
     "attention_stepper": stepper,
     "beam_tree": beam_tree,
     "attention_by_hand": by_hand,
     "bottleneck": bottleneck,
+    "gated_unit": gated_unit,
     "read_write": read_write,
     "softmax_scaling": softmax,
     "self_attention": self_attention,

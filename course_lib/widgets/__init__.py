@@ -21,6 +21,8 @@ from course_lib.figures.softmax_bars import softmax_bars
 from course_lib.widgets.beam_tree import BeamTree, searched
 from course_lib.widgets.bottleneck import BottleneckExplorer, explored
 from course_lib.widgets.by_hand import START, AttentionByHand
+from course_lib.widgets.gated_unit import START as GATES
+from course_lib.widgets.gated_unit import GatedUnit, unit_drawn
 from course_lib.widgets.live import Live, live, looked
 from course_lib.widgets.live import start as live_start
 from course_lib.widgets.modules import MovingFigure
@@ -37,6 +39,7 @@ __all__ = [
     "AttentionStepper",
     "BeamTree",
     "BottleneckExplorer",
+    "GatedUnit",
     "Live",
     "Moving",
     "ReadWrite",
@@ -78,4 +81,5 @@ FIGURES = {
     "live": Moving(Live, looked, live_start),
     "softmax_scaling": Moving(SoftmaxScaling, softmax_bars, start),
     "self_attention": Moving(SelfAttentionByHand, three_words, lambda: SELF_ATTENTION),
+    "gated_unit": Moving(GatedUnit, unit_drawn, lambda: GATES),
 }
