@@ -103,14 +103,15 @@ def says_a_time(path: Path) -> bool:
 
 
 def delay(seconds: float) -> str:
-    """A delay in words: "26 hours late"."""
+    """A delay in words: "26 hours late", or "over 26 hours late" if a further one has begun."""
     minutes = max(round(seconds) // 60, 1)
     hours = minutes // 60
     if hours < 2:
         return f"{minutes} minute{'' if minutes == 1 else 's'} late"
+    over = "over " if round(seconds) % 3600 else ""
     if hours < 48:
-        return f"{hours} hours late"
-    return f"{hours // 24} days and {hours % 24} hours late"
+        return f"{over}{hours} hours late"
+    return f"{over}{hours // 24} days and {hours % 24} hours late"
 
 
 def set_policy(root: Path, place: Path, name: str, due: str | None, rule: str | None) -> None:
