@@ -2,9 +2,10 @@
 
 const FATES = ["kept", "finished", "dropped"];
 const NARROW = 54; // to so many pixels a column may give way; in less, long words could not be read
-const PADDING = 6;
-const GAP = [5, 20]; // between two columns, for the lines: at least, and at most where there is room
+const PADDING = 8;
+const GAP = [5, 24]; // between two columns, for the lines: at least, and at most where there is room
 const LINE = 52; // a card and the space below it
+const DROPPED = 29; // one that was dropped, on one line, and the space below it
 
 /** What a function says of how many pixels a text takes in a font. */
 function measure(font) {
@@ -13,17 +14,15 @@ function measure(font) {
   return (text) => pen.measureText(text).width;
 }
 
-/** The log-probability on a card; of a dropped one a digit less will do. */
-const onCard = ([, step, , logProb, fate]) => (step ? shown(logProb, fate < 2 ? 2 : 1) : "");
+/** The log-probability on a card; the list below has it with a digit more. */
+const onCard = ([, step, , logProb]) => (step ? shown(logProb, 1) : "");
 
 /** How wide the cards of each column are: as the longest word that stays in it, or its numbers.
  * If the columns do not fit into `room`, the widest give way, and the letters of long words in
  * them stand closer; if that is not enough, the field scrolls and nothing gives way. */
 function cardWidths(columns, nodes, room, { wordWidth, numberWidth }) {
-  const natural = columns.map((column) => Math.ceil(PADDING + Math.max(...column.map((number) => {
-    const node = nodes[number];
-    return Math.max(node[4] < 2 ? wordWidth(node[2]) : 0, numberWidth(onCard(node)));
-  }))));
+  const natural = columns.map((column) => Math.ceil(PADDING + Math.max(...column.map((number) => nodes[number])
+    .filter((node) => node[4] < 2).map((node) => Math.max(wordWidth(node[2]), numberWidth(onCard(node)))))));
   const widths = (widest) => natural.map((width) => Math.min(width, widest));
   const total = (widest) => widths(widest).reduce((sum, width) => sum + width + GAP[0], 0);
   const most = Math.max(...natural);
@@ -92,6 +91,7 @@ function render({ model, el }) {
       right += width + gap;
       return { x, width };
     });
+    const below = LINE * Math.max(...columns.map((column) => column.filter((number) => search.nodes[number][4] < 2).length));
     let height = 0;
     columns.forEach((column, step) => {
       const { x, width } = places[step];
@@ -99,16 +99,22 @@ function render({ model, el }) {
       const drops = rows(column.filter((number) => search.nodes[number][4] === 2));
       [...stays, ...drops].forEach((number, row) => {
         const node = search.nodes[number];
-        const y = (row + (node[4] === 2 ? 0.35 : 0)) * LINE + 6;
-        height = Math.max(height, y + LINE);
+        const dropped = node[4] === 2;
+        // a dropped one, with the word before it, may be wider than its column: below all others nothing stands beside it
+        const label = dropped ? `${search.nodes[node[0]][2]} ${node[2]}` : node[2];
+        const wide = dropped ? Math.ceil(3 * PADDING + pens.wordWidth(label) + pens.numberWidth(onCard(node))) : width;
+        const left = !dropped ? x : right > room ? Math.max(0, x + width - wide) : Math.min(x, room - wide);
+        const y = dropped ? below + (row - stays.length) * DROPPED + 16 : row * LINE + 6;
+        const high = dropped ? DROPPED : LINE;
+        height = Math.max(height, y + high);
         const name = `${node[2]}, ${step ? `log p ${shown(node[3])}, ${FATES[node[4]]}` : "the beginning"}`;
         const card = make("button", {
-          type: "button", class: `beam-card ${FATES[node[4]]}`, "aria-label": name, style: `left:${x}px;top:${y}px;width:${width}px`,
+          type: "button", class: `beam-card ${FATES[node[4]]}`, "aria-label": name, style: `left:${left}px;top:${y}px;width:${wide}px`,
           onmouseenter: () => focus(number), onfocus: () => focus(number), onclick: () => put("step", Math.max(1, step)),
-        }, make("b", {}, node[2]), make("span", {}, onCard(node)));
+        }, make("b", {}, label), make("span", {}, onCard(node)));
         const squeeze = (width - PADDING) / pens.wordWidth(node[2]);
-        if (node[4] < 2 && squeeze < 1) card.firstChild.style.transform = `scaleX(${squeeze})`;
-        cards[number] = { card, x, end: x + width, y: y + LINE / 2 - 4 };
+        if (!dropped && squeeze < 1) card.firstChild.style.transform = `scaleX(${squeeze})`;
+        cards[number] = { card, x: left, end: left + wide, y: y + (high - 6) / 2 };
       });
     });
     field.replaceChildren(lines, ...cards.map((one) => one.card));
