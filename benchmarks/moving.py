@@ -122,11 +122,20 @@ def gated_unit() -> Workload:
     return Workload("2 numbers", FIGURES["gated_unit"].values(), steps)
 
 
+def drawing_words() -> Workload:
+    """Every temperature with every cut, twenty words drawn each time."""
+    values = FIGURES["drawing_words"].values()
+    heats = there_and_back("temperature", [level / 20 for level in range(5, 41)])
+    cuts = [("top_k", 2), ("top_p", 0.5), ("top_k", 5), ("top_p", 0.8)]
+    return Workload("5 words", values, [step for cut in cuts for step in [cut, *heats]])
+
+
 WORKLOADS: dict[str, Callable[[], Workload]] = {
     "attention_stepper": stepper,
     "beam_tree": beam_tree,
     "attention_by_hand": by_hand,
     "bottleneck": bottleneck,
+    "drawing_words": drawing_words,
     "gated_unit": gated_unit,
     "read_write": read_write,
     "softmax_scaling": softmax,

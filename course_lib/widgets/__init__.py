@@ -21,6 +21,8 @@ from course_lib.figures.softmax_bars import softmax_bars
 from course_lib.widgets.beam_tree import BeamTree, searched
 from course_lib.widgets.bottleneck import BottleneckExplorer, explored
 from course_lib.widgets.by_hand import START, AttentionByHand
+from course_lib.widgets.drawing_words import DrawingWords, words_drawn
+from course_lib.widgets.drawing_words import start as drawing_words_start
 from course_lib.widgets.gated_unit import START as GATES
 from course_lib.widgets.gated_unit import GatedUnit, unit_drawn
 from course_lib.widgets.live import Live, live, looked
@@ -39,6 +41,7 @@ __all__ = [
     "AttentionStepper",
     "BeamTree",
     "BottleneckExplorer",
+    "DrawingWords",
     "GatedUnit",
     "Live",
     "Moving",
@@ -82,4 +85,5 @@ FIGURES = {
     "softmax_scaling": Moving(SoftmaxScaling, softmax_bars, start),
     "self_attention": Moving(SelfAttentionByHand, three_words, lambda: SELF_ATTENTION),
     "gated_unit": Moving(GatedUnit, unit_drawn, lambda: GATES),
+    "drawing_words": Moving(DrawingWords, words_drawn, drawing_words_start),
 }

@@ -101,8 +101,8 @@ function render({ model, el }) {
         const node = search.nodes[number];
         const dropped = node[4] === 2;
         // a dropped one, with the word before it, may be wider than its column: below all others nothing stands beside it
-        const label = dropped ? `${search.nodes[node[0]][2]} ${node[2]}` : node[2];
-        const wide = dropped ? Math.ceil(3 * PADDING + pens.wordWidth(label) + pens.numberWidth(onCard(node))) : width;
+        const before = dropped ? `${search.nodes[node[0]][2]} ` : "";
+        const wide = dropped ? Math.ceil(3 * PADDING + pens.wordWidth(before + node[2]) + pens.numberWidth(onCard(node))) : width;
         const left = !dropped ? x : right > room ? Math.max(0, x + width - wide) : Math.min(x, room - wide);
         const y = dropped ? below + (row - stays.length) * DROPPED + 16 : row * LINE + 6;
         const high = dropped ? DROPPED : LINE;
@@ -111,7 +111,7 @@ function render({ model, el }) {
         const card = make("button", {
           type: "button", class: `beam-card ${FATES[node[4]]}`, "aria-label": name, style: `left:${left}px;top:${y}px;width:${wide}px`,
           onmouseenter: () => focus(number), onfocus: () => focus(number), onclick: () => put("step", Math.max(1, step)),
-        }, make("b", {}, label), make("span", {}, onCard(node)));
+        }, make("b", {}, before, dropped ? make("s", {}, node[2]) : node[2]), make("span", {}, onCard(node)));
         const squeeze = (width - PADDING) / pens.wordWidth(node[2]);
         if (!dropped && squeeze < 1) card.firstChild.style.transform = `scaleX(${squeeze})`;
         cards[number] = { card, x: left, end: left + wide, y: y + (high - 6) / 2 };
