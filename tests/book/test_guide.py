@@ -224,7 +224,7 @@ def test_the_guide_leads_from_a_clone_to_posted_grades(shell: Shell) -> None:
     assert re.search(r"^new +ada$", collected, re.M)
     assert "handed in nothing: cyd" in collected
 
-    simple, late, several, scheduled = (
+    simple, late, extend, several, scheduled = (
         block.text for block in page if block.section == "sec-teach-grade" and block.how == "try"
     )
     told = shell.run(simple)
@@ -238,8 +238,10 @@ def test_the_guide_leads_from_a_clone_to_posted_grades(shell: Shell) -> None:
     times.write_text("2026-05-06 12:00:00 UTC")  # as Moodle's worksheet and the exchange bring it
     shell.run(late)
     assert points(course, "bela")["late"] > 0 == points(course, "ada")["late"]
-    before = points(course, "bela")
+    shell.run(extend)
     shell.run(several)
+    before = points(course, "bela")
+    assert before["late"] == 0
     for block in page:
         if block.how == "keep running":
             shell.keep_running(block.text)
