@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "book" / "instructors.md"
-MARKS = r"try|keep running|by hand: .+"
+MARKS = r"try|keep running|by hand: [^\n]+"
 _LABEL = re.compile(r"^\((?P<label>[\w-]+)\)=\n", re.M)
 _BLOCK = re.compile(rf"^% (?P<how>{MARKS})\n```sh\n(?P<text>.*?)^```$", re.M | re.S)
 _SERVED = "https://github.com"
