@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
@@ -18,6 +19,7 @@ from course_lib.figures.style import (
     CourseFigure,
     styled,
 )
+from course_lib.models.self_attention import scaled_dot_product_attention
 
 Numbers = NDArray[np.float64]
 MIDDLES = (84, 148, 212)  # a height for each word
@@ -42,12 +44,9 @@ def looked(words: Any, W_Q: Any, W_K: Any, W_V: Any, matrices: bool, mask: bool)
     """
     x = np.asarray(words, dtype=np.float64)
     Q, K, V = (x @ np.asarray(W) if matrices else x for W in (W_Q, W_K, W_V))
-    energies = Q @ K.T / np.sqrt(2)
-    powers = np.exp(energies - energies.max())
-    if mask:
-        powers = np.tril(powers)
-    weights = powers / powers.sum(axis=1, keepdims=True)
-    return Looked(Q, K, V, energies, weights, weights @ V)
+    seen = np.tri(3, dtype=bool) if mask else np.ones((3, 3), dtype=bool)
+    contexts, weights = scaled_dot_product_attention(*map(torch.tensor, (Q, K, V, seen)))
+    return Looked(Q, K, V, Q @ K.T / np.sqrt(2), weights.numpy(), contexts.numpy())
 
 
 @styled()
