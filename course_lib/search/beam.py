@@ -141,8 +141,8 @@ def beam_search(
 ) -> list[Hypothesis]:
     """Translate a batch of sentences, (B, T_x) word numbers, keeping k hypotheses a sentence.
 
-    A hypothesis that chooses the end mark is finished and gives up its place in the beam, as in the
-    authors' released search; a sentence is done when no place is left. Finished hypotheses are
+    A hypothesis that chooses the end mark is finished and takes its place in the beam along, as in
+    the authors' released search; where no place is left, a sentence is done. Finished ones are
     ranked by log_prob / length ** length_penalty, the end mark counted: 0 ranks by probability, 1
     by its mean per word. With k = 1 this is greedy search; with k as large as the number of
     possible translations it is exhaustive.

@@ -151,6 +151,8 @@ def test_the_chapter_says_what_was_recorded(figure: dict[str, Any]) -> None:
     kept = sorted(node[3] for node in search(5, 0.0)["nodes"] if node[1] == 7 and node[4] == 0)
     assert kept.index(nine[short.split().index("essen")]) == 0  # the fifth of five
     assert len(kept) == 5
+    fates = [(node[1], node[4]) for node in search(3, 0.0)["nodes"]]
+    assert (fates.count((11, 1)), fates.count((12, 0)) + fates.count((12, 1))) == (2, 1)
     assert short.endswith("hat essen . </s>")
     assert long.endswith("hat essen zu . </s>")
     assert f"a stray *zu*: {ten[-1]:.2f}, over ten symbols {ten[-1] / 10:.3f} each" in text

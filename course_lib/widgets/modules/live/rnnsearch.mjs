@@ -230,7 +230,7 @@ function logProbs(logits) {
 /**
  * Beam search, a step at a time: each step yields its continuations, the last value is the best.
  *
- * A hypothesis that chooses the end mark is finished and gives up its place in the beam; finished
+ * A hypothesis that chooses the end mark is finished and takes its place along; finished
  * ones are ranked by log p / length ^ lengthPenalty, the end mark counted. With k = 1 the search is
  * greedy. At twice the source's length and ten more only the end mark is left to choose.
  *
