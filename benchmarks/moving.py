@@ -106,6 +106,14 @@ def read_write() -> Workload:
     return Workload(f"{len(frames)} frames", values, there_and_back("frame", frames))
 
 
+def tiny_translator() -> Workload:
+    """Each sentence from its last frame to the first and back."""
+    values = recorded("tiny_translator", "tiny-translator")
+    frames = there_and_back("frame", list(range(values["frame"], -1, -1)))
+    steps = [step for k in (1, 2, 3, 0) for step in [("walk", k), *frames]]
+    return Workload(f"{len(values['walks'])} sentences", values, steps)
+
+
 def self_attention() -> Workload:
     """Every word with every mask, matrices or none, step by step."""
     values = FIGURES["self_attention"].values()
@@ -140,6 +148,7 @@ WORKLOADS: dict[str, Callable[[], Workload]] = {
     "read_write": read_write,
     "softmax_scaling": softmax,
     "self_attention": self_attention,
+    "tiny_translator": tiny_translator,
 }
 
 # A message sent within a frame is delivered once the frame is done: what lies between is the

@@ -18,6 +18,7 @@ from course_lib.figures.by_hand import attention_by_hand
 from course_lib.figures.read_write import frames_drawn
 from course_lib.figures.self_attention import three_words
 from course_lib.figures.softmax_bars import softmax_bars
+from course_lib.figures.tiny_translator import whole_walk
 from course_lib.widgets.beam_tree import BeamTree, searched
 from course_lib.widgets.bottleneck import BottleneckExplorer, explored
 from course_lib.widgets.by_hand import START, AttentionByHand
@@ -34,6 +35,7 @@ from course_lib.widgets.self_attention import START as SELF_ATTENTION
 from course_lib.widgets.self_attention import SelfAttentionByHand
 from course_lib.widgets.softmax_scaling import SoftmaxScaling, start
 from course_lib.widgets.stepper import AttentionStepper, stepped
+from course_lib.widgets.tiny_translator import TinyTranslator
 
 __all__ = [
     "FIGURES",
@@ -48,6 +50,7 @@ __all__ = [
     "ReadWrite",
     "SelfAttentionByHand",
     "SoftmaxScaling",
+    "TinyTranslator",
     "live",
 ]
 
@@ -86,4 +89,5 @@ FIGURES = {
     "self_attention": Moving(SelfAttentionByHand, three_words, lambda: SELF_ATTENTION),
     "gated_unit": Moving(GatedUnit, unit_drawn, lambda: GATES),
     "drawing_words": Moving(DrawingWords, words_drawn, drawing_words_start),
+    "tiny_translator": Moving(TinyTranslator, whole_walk),
 }

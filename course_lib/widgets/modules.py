@@ -16,6 +16,7 @@ LIVE = "live"
 _SHARED = ("shared/map.mjs", "shared/steps.mjs")
 _PARTS = {
     "attention_stepper": _SHARED,
+    "tiny_translator": ("shared/steps.mjs",),
     LIVE: (
         *_SHARED,
         "beam_tree.mjs",

@@ -1,4 +1,4 @@
-"""Record what a recurrent unit keeps of a gradient, and what reading the source backwards does.
+"""Record a translator of two numbers, gradients of three units, and the source read backwards.
 
 gates: RNNencdec with a forward encoder on the toy corpus, once with each of three units: each run's
     result.json and, under `gradients`, what is left of a gradient k steps back at the ends of the
@@ -9,29 +9,36 @@ reversal: Sutskever's model, which knows the source by s_0 alone, reads strings 
     first word first or last word first (Sutskever et al., 2014, Section 3.3), with three seeds
     each: each run's result.json and, under `nats_by_position`, the mean loss of each target
     position on the test split while the true words before it are given.
+tiny: what the moving figure steps through, the page's own model: of each sentence the states and
+    the probabilities, and whether the model learned from it (`known`).
 """
 
 from functools import partial
+from hashlib import sha256
 from math import isclose
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from course_lib.corpora.batches import make_batch
+from course_lib.corpora.batches import make_batch, make_source
+from course_lib.corpora.vocabulary import BOS, EOS, MARKS, Vocabulary
 from course_lib.evaluation.gradients import (
     forward_unit,
     gates_along,
     gradients_through_time,
     sentence_ends,
 )
-from course_lib.models import build_model
+from course_lib.models import EncoderDecoder, ModelConfig, build_model
 from course_lib.models.unrolling import unroll
 from course_lib.training import RunConfig, encode_pairs
+from course_lib.training.provenance import git_commit
 from experiments.recording import (
     TOY,
     Part,
     Read,
+    Records,
     Runs,
     Trained,
     check_runs,
@@ -48,6 +55,14 @@ ORDERS = {"forwards": False, "backwards": True}
 SEEDS = (0, 1, 2)
 FEWEST = 50
 """Positions that fewer test sentences reach are left out."""
+PAIRS = {
+    "the dog is sleeping": "der Hund schläft",
+    "the cat is sleeping": "die Katze schläft",
+    "the dog is barking": "der Hund bellt",
+}
+UNKNOWN = "the cat is barking"
+SHOWN = ("der", "die", "Hund", "Katze", "schläft", "bellt", MARKS[EOS])
+"""Words whose probabilities the figure draws; the other marks have next to none."""
 
 
 def gated() -> Runs:
@@ -99,6 +114,68 @@ def turned() -> Runs:
             yield f"read-{order}", config
 
 
+def tiny() -> Records:
+    """The page's model, trained as there (a cell there compares them), and all that it does."""
+    sources, targets = ([text.split() for text in side] for side in (PAIRS, PAIRS.values()))
+    words = Vocabulary.from_sentences(sources, 1), Vocabulary.from_sentences(targets, 1)
+    sizes = {"embedding": 2, "hidden": 2, "readout": 4, "decoder": "paper-tanh-readout"}
+    kinds = {"unit": "tanh", "encoder": "forward", "context": "fixed"}
+    model = build_model(ModelConfig(*map(len, words), **kinds, **sizes), seed=2)
+    encoded = [
+        (words[0].encode(x), words[1].encode(y)) for x, y in zip(sources, targets, strict=True)
+    ]
+    batch = make_batch(encoded, range(len(encoded)))
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.03)
+    for _ in range(200):
+        total, count = model.loss(batch)
+        optimiser.zero_grad()
+        (total / count).backward()
+        optimiser.step()
+    walks = [walk(model, words, source) for source in (*PAIRS, UNKNOWN)]
+    figure = {"tokens": list(SHOWN), "walks": walks, "walk": 0, "frame": 11}
+    made = {"git_commit": git_commit(), "sentences_sha256": sentences_sha256()}
+    yield "tiny-translator", {**made, "figure": figure}
+
+
+def sentences_sha256() -> str:
+    """Of the pairs that the tiny model learns from."""
+    return sha256(repr(PAIRS).encode()).hexdigest()
+
+
+@torch.no_grad()
+def walk(
+    model: EncoderDecoder, words: tuple[Vocabulary, Vocabulary], source: str
+) -> dict[str, Any]:
+    """A greedy translation: a state for each word read, `read`, and for each step the state it
+    reads, `written`, its word, `target`, and the probabilities of the words SHOWN.
+
+    Rounded so finely that what a reader sees is the model's own number rounded once.
+    """
+
+    def rounded(numbers: Tensor) -> list[float]:
+        return [round(number, 8) for number in numbers.tolist()]
+
+    sentence = make_source([words[0].encode(source.split())])
+    annotations, _ = model.encoder(*sentence)
+    state, y = model.start(*sentence), torch.tensor([BOS])
+    target, written, probabilities = list[str](), [], []
+    while MARKS[EOS] not in target:
+        written.append(rounded(state.s[0]))
+        log_p, _, state = model.step(y, state)
+        y = log_p.argmax(dim=-1)
+        target.append(words[1].tokens[int(y)])
+        places = [words[1].tokens.index(word) for word in SHOWN]
+        probabilities.append(rounded(log_p[0, places].exp()))
+    return {
+        "source": [*source.split(), MARKS[EOS]],
+        "known": source in PAIRS,
+        "read": [rounded(h) for h in annotations[0]],
+        "written": written,
+        "target": target,
+        "probabilities": probabilities,
+    }
+
+
 def check(read: Read) -> None:
     """The runs are those that would be trained today, and can be compared as the page does."""
     check_runs(gated(), read)
@@ -122,9 +199,21 @@ def check(read: Read) -> None:
         for result in (forwards, backwards):
             assert len(result["nats_by_position"]) >= 12
             assert all(nats > 0 for nats in result["nats_by_position"])
+    drawn = read("tiny-translator")
+    assert drawn["sentences_sha256"] == sentences_sha256()
+    walks = drawn["figure"]["walks"]
+    assert [" ".join(one["source"][:-1]) for one in walks] == [*PAIRS, UNKNOWN]
+    assert [" ".join(one["target"][:-1]) for one in walks[:3]] == [*PAIRS.values()]
+    for one in walks:
+        assert len(one["read"]) == len(one["source"]) == 5
+        assert len(one["written"]) == len(one["target"]) == len(one["probabilities"]) == 4
+        for word, row in zip(one["target"], one["probabilities"], strict=True):
+            assert SHOWN[row.index(max(row))] == word
+            assert 0.997 < sum(row) <= 1
 
 
 PARTS = {
     "gates": Part(partial(small_runs, gated, gates), "about eight minutes"),
     "reversal": Part(partial(small_runs, turned, nats_by_position), "about two minutes"),
+    "tiny": Part(tiny, "a second"),
 }

@@ -1,17 +1,17 @@
-// Stepping through a translation: buttons, a slider, and playing.
+// Stepping through a translation, word by word or frame by frame: buttons, a slider, and playing.
 
 class Steps {
   /** `go(step)` is called with the number of words that shall be seen; playing, every `pace` milliseconds. */
-  constructor(go, pace) {
-    Object.assign(this, { go, pace, now: 0, last: 0, playing: null });
+  constructor(go, pace, unit = "word", all = "words written") {
+    Object.assign(this, { go, pace, unit, now: 0, last: 0, playing: null });
     const button = (name, sign, to) => make("button", { type: "button", "aria-label": name, title: name, onclick: () => this.to(to()) }, sign);
-    this.slider = make("input", { type: "range", min: 0, "aria-label": "words written", oninput: () => this.to(Number(this.slider.value)) });
+    this.slider = make("input", { type: "range", min: 0, "aria-label": all, oninput: () => this.to(Number(this.slider.value)) });
     this.count = make("output", { class: "stepper-count" });
     this.player = make("button", { type: "button", onclick: () => (this.playing ? this.stop() : this.play()) });
     this.element = make("div", { class: "moving-controls", role: "group", "aria-label": "Steps" },
       make("div", { class: "moving-buttons" },
-        button("to the beginning", "|◀", () => 0), button("one word back", "◀", () => this.now - 1), this.player,
-        button("next word", "▶", () => this.now + 1), button("to the end", "▶|", () => this.last)),
+        button("to the beginning", "|◀", () => 0), button(`one ${unit} back`, "◀", () => this.now - 1), this.player,
+        button(`next ${unit}`, "▶", () => this.now + 1), button("to the end", "▶|", () => this.last)),
       this.slider, this.count);
     this.stop();
   }
@@ -20,7 +20,7 @@ class Steps {
   show(now, last) {
     Object.assign(this, { now, last });
     Object.assign(this.slider, { max: last, value: now });
-    this.count.textContent = `word ${now} of ${last}`;
+    this.count.textContent = `${this.unit} ${now} of ${last}`;
     this.slider.setAttribute("aria-valuetext", this.count.textContent);
   }
 
