@@ -32,6 +32,8 @@ from course_lib.widgets.read_write import ReadWrite
 from course_lib.widgets.read_write import start as read_write_start
 from course_lib.widgets.self_attention import START as SELF_ATTENTION
 from course_lib.widgets.self_attention import SelfAttentionByHand
+from course_lib.widgets.sentence_bleu import START as SENTENCE
+from course_lib.widgets.sentence_bleu import SentenceBleu, bleu_drawn
 from course_lib.widgets.softmax_scaling import SoftmaxScaling, start
 from course_lib.widgets.stepper import AttentionStepper, stepped
 
@@ -47,6 +49,7 @@ __all__ = [
     "Moving",
     "ReadWrite",
     "SelfAttentionByHand",
+    "SentenceBleu",
     "SoftmaxScaling",
     "live",
 ]
@@ -86,4 +89,5 @@ FIGURES = {
     "self_attention": Moving(SelfAttentionByHand, three_words, lambda: SELF_ATTENTION),
     "gated_unit": Moving(GatedUnit, unit_drawn, lambda: GATES),
     "drawing_words": Moving(DrawingWords, words_drawn, drawing_words_start),
+    "sentence_bleu": Moving(SentenceBleu, bleu_drawn, lambda: SENTENCE),
 }
