@@ -13,6 +13,7 @@ from benchmarks.machine import about
 from course_lib.records import record_path
 from course_lib.widgets import FIGURES
 from course_lib.widgets.modules import page_script, style
+from course_lib.widgets.sentence_bleu import MOST
 from experiments.browser import chromium
 
 WORDS = 60
@@ -138,6 +139,14 @@ def drawing_words() -> Workload:
     return Workload("5 words", values, [step for cut in cuts for step in [cut, *heats]])
 
 
+def sentence_bleu() -> Workload:
+    """A translation that grows to the most words there may be, and shrinks again."""
+    words = ["the", "a"] * (MOST // 2)
+    texts = [" ".join(words[:end]) for end in range(1, MOST + 1)]
+    values = {"reference": texts[-1], "translation": texts[0]}
+    return Workload(f"{MOST} words", values, there_and_back("translation", texts))
+
+
 WORKLOADS: dict[str, Callable[[], Workload]] = {
     "attention_stepper": stepper,
     "beam_tree": beam_tree,
@@ -146,6 +155,7 @@ WORKLOADS: dict[str, Callable[[], Workload]] = {
     "drawing_words": drawing_words,
     "gated_unit": gated_unit,
     "read_write": read_write,
+    "sentence_bleu": sentence_bleu,
     "softmax_scaling": softmax,
     "self_attention": self_attention,
     "tiny_translator": tiny_translator,

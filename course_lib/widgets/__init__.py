@@ -33,6 +33,8 @@ from course_lib.widgets.read_write import ReadWrite
 from course_lib.widgets.read_write import start as read_write_start
 from course_lib.widgets.self_attention import START as SELF_ATTENTION
 from course_lib.widgets.self_attention import SelfAttentionByHand
+from course_lib.widgets.sentence_bleu import START as SENTENCE
+from course_lib.widgets.sentence_bleu import SentenceBleu, bleu_drawn
 from course_lib.widgets.softmax_scaling import SoftmaxScaling, start
 from course_lib.widgets.stepper import AttentionStepper, stepped
 from course_lib.widgets.tiny_translator import TinyTranslator
@@ -49,6 +51,7 @@ __all__ = [
     "Moving",
     "ReadWrite",
     "SelfAttentionByHand",
+    "SentenceBleu",
     "SoftmaxScaling",
     "TinyTranslator",
     "live",
@@ -90,4 +93,5 @@ FIGURES = {
     "gated_unit": Moving(GatedUnit, unit_drawn, lambda: GATES),
     "drawing_words": Moving(DrawingWords, words_drawn, drawing_words_start),
     "tiny_translator": Moving(TinyTranslator, whole_walk),
+    "sentence_bleu": Moving(SentenceBleu, bleu_drawn, lambda: SENTENCE),
 }
