@@ -1,5 +1,9 @@
 """Record what chapter 1 has no time for, on strings whose verbs move to the end of their clause.
 
+short: both models as chapter 1 trains them: each run's result.json and, under `accuracy`, its
+    tokens right by source length, under `positions` by place in the translations of twelve words,
+    and under `past` by source length past all that training showed, with the shares of
+    translations that are too `short` and too `long`.
 variants: RNNencdec with an encoder that reads both ways, and with four times the updates on the
     same sentences: each run's result.json and, under `accuracy`, its tokens right by source length.
 explorer: what the moving figure explores, tokens right by length of both models in four sizes; and
@@ -8,7 +12,10 @@ explorer: what the moving figure explores, tokens right by length of both models
 """
 
 from functools import partial
+from itertools import zip_longest
 from typing import Any
+
+import numpy as np
 
 from course_lib.corpora import load_corpus
 from course_lib.evaluation.accuracy import accuracy_by_length
@@ -22,7 +29,9 @@ from experiments.recording import (
     Read,
     Records,
     Runs,
+    Trained,
     check_runs,
+    check_same,
     corpus_of,
     name_of,
     rounded_run,
@@ -54,14 +63,45 @@ EXPLORED = {**PAGE, "corpus.train": 40_000, "epochs": 4}
 """Of the page's recipe twice the sentences and twice the passes over them."""
 PAST = {"min_length": 21, "max_length": 30, "train": 1, "val": 1, "test": 1_000}
 """Sentences longer than any in training."""
+TWICE = {**PAST, "max_length": 40}
+"""Up to twice as long as any in training."""
 KEPT = ("model", "corpus", "pair", "preset", "seed", "changes", "parameters", "git_commit")
 Pairs = list[tuple[list[str], list[str]]]
 Key = tuple[str, int, int]
 """Model, size, seed."""
 
 
+def short() -> Runs:
+    """Chapter 1's own runs."""
+    for model in MODELS:
+        yield "short", RunConfig(model.lower(), "verbs", "tokens", changes=PAGE)
+
+
+def where(done: Trained) -> dict[str, Any]:
+    """Where a model is right: by length, by position, and past the lengths of training."""
+    test = done.corpus.splits["test"]
+    twelve = [
+        [word == wanted for word, wanted in zip_longest(words[:12], target)]
+        for words, target in zip(done.hypotheses, test.target, strict=True)
+        if len(target) == 12
+    ]
+    longer = load_corpus("verbs", "tokens", **TWICE).splits["test"]
+    found = written(done.run.model, done.run.words, longer.source)
+    past = accuracy_by_length(found, longer.target, list(map(len, longer.source)))
+    for row in past:
+        missing = [
+            len(target) - len(words)
+            for words, target in zip(found, longer.target, strict=True)
+            if len(target) == row["lower"]
+        ]
+        row["short"] = 100 * sum(words > 0 for words in missing) / len(missing)
+        row["long"] = 100 * sum(words < 0 for words in missing) / len(missing)
+    positions = (100 * np.mean(twelve, axis=0)).tolist()
+    return {"accuracy": done.accuracy(), "positions": positions, "past": past}
+
+
 def runs() -> Runs:
-    """The page's runs that are recorded."""
+    """RNNencdec, changed."""
     for tag, changes in CHANGES.items():
         yield tag, RunConfig("rnnencdec", "verbs", "tokens", changes={**PAGE, **changes})
 
@@ -154,8 +194,14 @@ def explorer() -> Records:
 
 def check(read: Read) -> None:
     """The runs are those that would be trained today; the page's own cells hold its sentences."""
+    check_runs(short(), read)
+    one, other = (read(name_of(config, tag)) for tag, config in short())
+    check_same(one, other, "corpus_sha256", "changes", "git_commit", "versions")
+    for result in (one, other):
+        assert len(result["positions"]) == 12
+        assert [row["lower"] for row in result["past"]] == list(range(21, 41))
     check_runs(runs(), read)
-    for tag, config in runs():
+    for tag, config in (*short(), *runs()):
         rows = read(name_of(config, tag))["accuracy"]
         assert sum(row["sentences"] for row in rows) == PAGE["corpus.test"]
     record = read("bottleneck-explorer")
@@ -171,6 +217,7 @@ def check(read: Read) -> None:
 
 
 PARTS = {
+    "short": Part(partial(small_runs, short, where), "about two minutes"),
     "variants": Part(
         partial(small_runs, runs, lambda done: {"accuracy": done.accuracy()}), "about two minutes"
     ),
