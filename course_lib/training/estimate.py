@@ -43,7 +43,7 @@ class Forecast:
     def __str__(self) -> str:
         return (
             f"{self.updates:,} updates of {self.pairs} pairs at about "
-            f"{round(self.words_a_second, -2):,.0f} target words a second: about "
+            f"{float(f'{self.words_a_second:.3g}'):,.0f} target words a second: about "
             f"{duration(self.seconds)} of training here on {self.threads} "
             f"thread{'s' * (self.threads > 1)}, "
             f"{self.validations} validation{'s' * (self.validations > 1)} included"
