@@ -32,6 +32,7 @@ def score_by_length(
     *,
     key: str = "bleu_tok",
     label: str = "BLEU (tokenised)",
+    counts: bool = True,
 ) -> Figure:
     """The score of each model for each range of source lengths, and how many sentences it rests on.
 
@@ -41,6 +42,7 @@ def score_by_length(
     at `length`, the mean length of its sentences, or without it in the middle of its range.
     training_lengths: shortest and longest source in training; what lies outside is shaded.
     key, label: the score to draw and what its axis is called.
+    counts: whether the strip below tells the sentences of each range.
     """
     ranges = _checked(results)
     styles = styles_for(results)
@@ -50,16 +52,17 @@ def score_by_length(
     at = [float(row.get("length", middle)) for row, middle in zip(ranges, middles, strict=True)]
 
     panel = 3.1  # five inches with the labels, so that the print is legible on a phone
-    figure, (axes, counts) = stacked(
+    figure, panels = stacked(
         panel,
-        [2.6, 0.42],
+        [2.6, 0.42] if counts else [2.6],
         left=0.85,
         right=label_room([style.label for style in styles.values()]),
         bottom=0.55,
         top=0.5 if training_lengths else 0.2,
         gap=0.26,
     )
-    counts.sharex(axes)
+    axes, lowest = panels[0], panels[-1]
+    lowest.set_xlabel("source length (words)")
     for model, rows in results.items():
         for x, row in zip(at, rows, strict=True):
             if extent := row.get(f"{key}_range"):
@@ -71,9 +74,10 @@ def score_by_length(
     highest = max(float(row[key]) for rows in results.values() for row in rows)
     axes.set_ylim(0, highest * 1.08 if highest > 0 else 1)
     axes.set_ylabel(label)
-    axes.tick_params(labelbottom=False, length=0)
-
-    _draw_counts(counts, ranges, middles, widths, panel / (high - low))
+    if counts:
+        lowest.sharex(axes)
+        axes.tick_params(labelbottom=False, length=0)
+        _draw_counts(lowest, ranges, middles, widths, panel / (high - low))
     if training_lengths:
         _mark_training(axes, training_lengths, ranges, panel)
     lines = {m: (at, [float(row[key]) for row in rows]) for m, rows in results.items()}
@@ -137,7 +141,6 @@ def _draw_counts(
     axes.grid(False)
     axes.spines["left"].set_visible(False)
     axes.set_ylabel("sentences", rotation=0, ha="right", va="center", fontsize=NOTE)
-    axes.set_xlabel("source length (words)")
 
 
 def _mark_training(

@@ -32,6 +32,15 @@ def test_labels_never_touch_and_no_model_is_missing(ranges, training) -> None:
     assert labels == {"RNNencdec", "RNNsearch"}
 
 
+@pytest.mark.parametrize("training", [None, (4, 20)])
+def test_without_counts_the_scores_have_the_axis_of_lengths(training) -> None:
+    figure = score_by_length(both(SINGLE), training, counts=False)
+    assert_legible(figure)
+    (axes,) = figure.axes
+    assert axes.get_xlabel() == "source length (words)"
+    assert "40" in {text.get_text() for text in axes.get_xticklabels()}
+
+
 def test_points_stand_in_the_middle_of_their_range() -> None:
     results = both(MULTI30K)
     figure = score_by_length(results)

@@ -105,7 +105,8 @@ def test_the_forecast_is_the_work_and_stands_beside_what_it_took(
     assert took == read_metrics(out)[-1]["seconds"] > 3 * UPDATE * trained
     assert result["forecast_seconds"] == pytest.approx(took, rel=1 / 3)
     said = capsys.readouterr().out
-    assert said.startswith("rnnsearch on copy tokens: 33 updates of 15 pairs at about 0 target")
+    rate = f"{1 / UPDATE:.0f} target words a second"
+    assert said.startswith(f"rnnsearch on copy tokens: 33 updates of 15 pairs at about {rate}")
     threads = result["threads"]
     here = f"of training here on {threads} thread{'s' * (threads > 1)}"
     assert f"about {estimate.duration(expected)} {here}, 3 validations included" in said
