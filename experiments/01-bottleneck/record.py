@@ -89,13 +89,13 @@ def where(done: Trained) -> dict[str, Any]:
     found = written(done.run.model, done.run.words, longer.source)
     past = accuracy_by_length(found, longer.target, list(map(len, longer.source)))
     for row in past:
-        missing = [
-            len(target) - len(words)
+        lengths = [
+            len(words)
             for words, target in zip(found, longer.target, strict=True)
             if len(target) == row["lower"]
         ]
-        row["short"] = 100 * sum(words > 0 for words in missing) / len(missing)
-        row["long"] = 100 * sum(words < 0 for words in missing) / len(missing)
+        row["short"] = 100 * sum(length < row["lower"] for length in lengths) / len(lengths)
+        row["long"] = 100 * sum(length > row["lower"] for length in lengths) / len(lengths)
     positions = (100 * np.mean(twelve, axis=0)).tolist()
     return {"accuracy": done.accuracy(), "positions": positions, "past": past}
 
@@ -217,7 +217,7 @@ def check(read: Read) -> None:
 
 
 PARTS = {
-    "short": Part(partial(small_runs, short, where), "about two minutes"),
+    "short": Part(partial(small_runs, short, where), "about a minute"),
     "variants": Part(
         partial(small_runs, runs, lambda done: {"accuracy": done.accuracy()}), "about two minutes"
     ),
