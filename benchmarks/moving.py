@@ -101,10 +101,13 @@ def softmax() -> Workload:
 
 
 def read_write() -> Workload:
-    """From the last frame, on which it opens, to the first, and back."""
-    values = FIGURES["read_write"].values()
-    frames = list(range(values["frame"], 0, -1))
-    return Workload(f"{len(frames)} frames", values, there_and_back("frame", frames))
+    """Each sentence from its last frame to the first and back."""
+    values = recorded("read_write", "read-write")
+    steps = list[tuple[str, Any]]()
+    for k in (0, 1):
+        last = len(values["sentences"][k]["read"] + values["sentences"][k]["written"]) + 1
+        steps += [("chosen", k), *there_and_back("frame", list(range(last, -1, -1)))]
+    return Workload(f"{len(values['sentences'])} sentences", values, steps)
 
 
 def tiny_translator() -> Workload:

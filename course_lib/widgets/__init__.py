@@ -30,7 +30,6 @@ from course_lib.widgets.live import Live, live, looked
 from course_lib.widgets.live import start as live_start
 from course_lib.widgets.modules import MovingFigure
 from course_lib.widgets.read_write import ReadWrite
-from course_lib.widgets.read_write import start as read_write_start
 from course_lib.widgets.self_attention import START as SELF_ATTENTION
 from course_lib.widgets.self_attention import SelfAttentionByHand
 from course_lib.widgets.sentence_bleu import START as SENTENCE
@@ -86,7 +85,7 @@ FIGURES = {
     "beam_tree": Moving(BeamTree, searched),
     "attention_stepper": Moving(AttentionStepper, stepped),
     "attention_by_hand": Moving(AttentionByHand, attention_by_hand, lambda: START),
-    "read_write": Moving(ReadWrite, frames_drawn, read_write_start),
+    "read_write": Moving(ReadWrite, frames_drawn),
     "live": Moving(Live, looked, live_start),
     "softmax_scaling": Moving(SoftmaxScaling, softmax_bars, start),
     "self_attention": Moving(SelfAttentionByHand, three_words, lambda: SELF_ATTENTION),

@@ -16,6 +16,7 @@ LIVE = "live"
 _SHARED = ("shared/map.mjs", "shared/steps.mjs")
 _PARTS = {
     "attention_stepper": _SHARED,
+    "read_write": ("shared/steps.mjs",),
     "tiny_translator": ("shared/steps.mjs",),
     LIVE: (
         *_SHARED,

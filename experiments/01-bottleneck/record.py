@@ -4,6 +4,8 @@ short: both models as chapter 1 trains them: each run's result.json and, under `
     tokens right by source length, under `positions` by place in the translations of twelve words,
     and under `past` by source length past all that training showed, with the shares of
     translations that are too `short` and too `long`.
+frames: what the moving figure steps through, two of the sentences that the page prints, as its
+    RNNencdec reads and writes them: see `frames_of`.
 variants: RNNencdec with an encoder that reads both ways, and with four times the updates on the
     same sentences: each run's result.json and, under `accuracy`, its tokens right by source length.
 explorer: what the moving figure explores, tokens right by length of both models in four sizes; and
@@ -11,15 +13,22 @@ explorer: what the moving figure explores, tokens right by length of both models
     measured.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import zip_longest
 from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from course_lib.corpora import load_corpus
+from course_lib.corpora.batches import make_source
+from course_lib.corpora.vocabulary import BOS, EOS, MARKS, Vocabulary
 from course_lib.evaluation.accuracy import accuracy_by_length
 from course_lib.files import sha256_of
+from course_lib.models import EncoderDecoder
+from course_lib.search import translate
 from course_lib.training import Run, RunConfig, load_run, read_result
 from course_lib.training.run_directory import BEST, CONFIG, VOCABULARY
 from experiments.recording import (
@@ -36,6 +45,7 @@ from experiments.recording import (
     name_of,
     rounded_run,
     small_runs,
+    trained,
     written,
 )
 
@@ -57,6 +67,8 @@ CHANGES: dict[str, dict[str, Any]] = {
 """By tag, what a run changes."""
 MODELS = ("RNNencdec", "RNNsearch")
 SIZES = (16, 32, 64, 128)
+DRAWN = (1, 16)
+"""Places in the test split of the sentences that the figure steps through."""
 SEEDS = (0,)
 """Append one to learn how far two trainings differ; the figure draws their spread."""
 EXPLORED = {**PAGE, "corpus.train": 40_000, "epochs": 4}
@@ -98,6 +110,51 @@ def where(done: Trained) -> dict[str, Any]:
         row["long"] = 100 * sum(length > row["lower"] for length in lengths) / len(lengths)
     positions = (100 * np.mean(twelve, axis=0)).tolist()
     return {"accuracy": done.accuracy(), "positions": positions, "past": past}
+
+
+def frames() -> Records:
+    """The figure's sentences, and where they come from."""
+    _, config = next(short())
+    done = trained(config)
+    test, words = done.corpus.splits["test"], done.run.words
+    sentences = [frames_of(done.run.model, words, test.source[i], test.target[i]) for i in DRAWN]
+    made = {key: done.result[key] for key in (*KEPT, "corpus_sha256")}
+    last = len(DRAWN) - 1
+    frame = len(sentences[last]["read"]) + 1 + len(sentences[last]["written"])
+    yield "read-write", {**made, "figure": {"sentences": sentences, "chosen": last, "frame": frame}}
+
+
+@torch.no_grad()
+def frames_of(
+    model: EncoderDecoder,
+    words: tuple[Vocabulary, Vocabulary],
+    source: Sequence[str],
+    right: Sequence[str],
+) -> dict[str, Any]:
+    """A greedy translation: a state for each word read, `read`; s_0 and the state that each step
+    leaves, `written`; the words of the `source`, of this translation, `target`, and of the `right`
+    one, all with their end marks.
+    """
+
+    def rounded(state: Tensor) -> list[float]:
+        return [round(number, 2) for number in state.tolist()]
+
+    encoded = words[0].encode(source)
+    annotations, _ = model.encoder(*make_source([encoded]))
+    (hypothesis,) = translate(model, [encoded], k=1)
+    state = model.start(*make_source([encoded]))
+    states = [state.s[0]]
+    for word in (BOS, *hypothesis.tokens):
+        *_, state = model.step(torch.tensor([word]), state)
+        states.append(state.s[0])
+    end = MARKS[EOS]
+    return {
+        "source": [*source, end],
+        "target": [*(words[1].tokens[word] for word in hypothesis.tokens), end],
+        "right": [*right, end],
+        "read": [rounded(h) for h in annotations[0]],
+        "written": [rounded(s) for s in states],
+    }
 
 
 def runs() -> Runs:
@@ -200,6 +257,14 @@ def check(read: Read) -> None:
     for result in (one, other):
         assert len(result["positions"]) == 12
         assert [row["lower"] for row in result["past"]] == list(range(21, 41))
+    drawn = read("read-write")
+    check_same(drawn, one, "corpus_sha256", "changes", "seed", "parameters")
+    for sentence in drawn["figure"]["sentences"]:
+        assert len(sentence["read"]) == len(sentence["source"])
+        assert len(sentence["written"]) == len(sentence["target"]) + 1
+        states = np.array([*sentence["read"], *sentence["written"]])
+        assert states.shape[1] == PAGE["hidden"]
+        assert abs(states).max() <= 1
     check_runs(runs(), read)
     for tag, config in (*short(), *runs()):
         rows = read(name_of(config, tag))["accuracy"]
@@ -218,6 +283,7 @@ def check(read: Read) -> None:
 
 PARTS = {
     "short": Part(partial(small_runs, short, where), "about a minute"),
+    "frames": Part(frames, "half a minute"),
     "variants": Part(
         partial(small_runs, runs, lambda done: {"accuracy": done.accuracy()}), "about two minutes"
     ),

@@ -9,13 +9,16 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from course_lib.corpora.vocabulary import Vocabulary
+from course_lib.corpora.vocabulary import EOS, MARKS, Vocabulary
 from course_lib.evaluation.forced import forced_weights
 from course_lib.training import RunConfig
 from experiments import __main__ as command
 from experiments import recording
 from experiments.__main__ import load, recorders
 from experiments.maps import agreement
+from tests.models.paper_names import paper_parameters
+from tests.models.tiny import decoder_of, tiny_model
+from tests.reference import translator
 
 Recorder = Callable[[str], ModuleType]
 TINY = dict.fromkeys(("embedding", "hidden", "alignment", "readout"), 8)
@@ -137,3 +140,25 @@ def test_agreement_counts_places_and_shares() -> None:
     other = np.array([[0.4, 0.6, 0.0], [0.2, 0.8, 0.0], [0.0, 1.0, 0.0], end])
     found = agreement([one], [other], [["der", "hund", "."]])
     assert found == {"rows": 2, "same_place": 0.5, "distance": pytest.approx(0.15)}
+
+
+def test_frames_are_those_of_a_greedy_translation_by_the_equations(recorder: Recorder) -> None:
+    choices = decoder_of("paper", context="fixed", encoder="forward")
+    words = Vocabulary((*MARKS, *"abcde")), Vocabulary((*MARKS, *"xyz"))
+    for seed in range(3):
+        model = tiny_model(choices, seed)
+        found = recorder("01").frames_of(model, words, list("abe"), list("xyz"))
+        assert (found["source"], found["right"]) == ([*"abe", "</s>"], [*"xyz", "</s>"])
+        target = [words[1].tokens.index(word) for word in found["target"]]
+        p = paper_parameters(model)
+        source = [*words[0].encode("abe"), EOS]
+        encoded = translator.encode(p, source, choices)
+        steps = translator.decode(p, source, target, choices)
+        np.testing.assert_allclose(found["read"], encoded.annotations, atol=0.005001)
+        np.testing.assert_array_equal(encoded.last_forward, encoded.annotations[-1])  # the note
+        states = [translator.start(p, encoded, choices), *(step.states for step in steps)]
+        np.testing.assert_allclose(found["written"], [s.h for (s,) in states], atol=0.005001)
+        limit = 2 * len(source) + 10
+        greedy = [int(step.log_probs.argmax()) for step in steps][: limit - 1]
+        assert greedy == target[: limit - 1]
+        assert target.index(EOS) == len(target) - 1

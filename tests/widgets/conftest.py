@@ -22,6 +22,7 @@ RECORDED = {
     "attention_stepper": "attention-stepper",
     "bottleneck": "bottleneck-explorer",
     "beam_tree": "multi30k-en-de-rnnsearch-cpu-seed0-beam-tree",
+    "read_write": "read-write",
     "tiny_translator": "tiny-translator",
 }
 """The record of each figure that draws one."""
