@@ -118,6 +118,16 @@ def tiny_translator() -> Workload:
     return Workload(f"{len(values['walks'])} sentences", values, steps)
 
 
+def antecedent() -> Workload:
+    """Every sentence: each animal with each thing and adjective, in both orders."""
+    values = recorded("antecedent", "pronoun-reader")
+    orders = [("thing_first", True), ("thing_first", False)]
+    adjectives = [step for one in values["adjectives"] for step in [("adjective", one), *orders]]
+    things = [step for one in values["things"] for step in [("thing", one), *adjectives]]
+    steps = [step for one in values["animals"] for step in [("animal", one), *things]]
+    return Workload(f"{len(values['readings'])} sentences", values, steps)
+
+
 def self_attention() -> Workload:
     """Every word with every mask, matrices or none, step by step."""
     values = FIGURES["self_attention"].values()
@@ -151,6 +161,7 @@ def sentence_bleu() -> Workload:
 
 
 WORKLOADS: dict[str, Callable[[], Workload]] = {
+    "antecedent": antecedent,
     "attention_stepper": stepper,
     "beam_tree": beam_tree,
     "attention_by_hand": by_hand,

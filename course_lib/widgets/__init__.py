@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 from matplotlib.figure import Figure
 
 from course_lib.errors import CourseError
+from course_lib.figures.antecedent import word_looked_at
 from course_lib.figures.by_hand import attention_by_hand
 from course_lib.figures.read_write import frames_drawn
 from course_lib.figures.self_attention import three_words
 from course_lib.figures.softmax_bars import softmax_bars
 from course_lib.figures.tiny_translator import whole_walk
+from course_lib.widgets.antecedent import Antecedent
 from course_lib.widgets.beam_tree import BeamTree, searched
 from course_lib.widgets.bottleneck import BottleneckExplorer, explored
 from course_lib.widgets.by_hand import START, AttentionByHand
@@ -40,6 +42,7 @@ from course_lib.widgets.tiny_translator import TinyTranslator
 
 __all__ = [
     "FIGURES",
+    "Antecedent",
     "AttentionByHand",
     "AttentionStepper",
     "BeamTree",
@@ -81,6 +84,7 @@ class Moving(NamedTuple):
 
 
 FIGURES = {
+    "antecedent": Moving(Antecedent, word_looked_at),
     "bottleneck": Moving(BottleneckExplorer, explored),
     "beam_tree": Moving(BeamTree, searched),
     "attention_stepper": Moving(AttentionStepper, stepped),

@@ -1,18 +1,33 @@
-"""Record what becomes of RNNsearch when another encoder writes its memory.
+"""Record what becomes of RNNsearch when another encoder writes its memory, and a pronoun's reader.
 
-The same small RNNsearch on the embedded corpus with the bidirectional encoder, with one layer of
-self-attention in its place, and with that layer robbed of its positions; the same pairs, recipe
-and decoder for all, each trained until its validation loss no longer falls. Beside its result each
-run says whether the encoder was told `positions` and how many `cpu_seconds` the training took.
+readers: the same small RNNsearch on the embedded corpus with the bidirectional encoder, with one
+layer of self-attention in its place, and with that layer robbed of its positions; the same pairs,
+recipe and decoder for all, each trained until its validation loss no longer falls. Beside its
+result each run says whether the encoder was told `positions` and how many `cpu_seconds` the
+training took.
+pronoun: what the moving figure shows, the page's reader with seed 1: of each sentence that can be
+chosen the weights of its last word, and the probabilities of the pronouns.
 """
 
+import json
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from hashlib import sha256
+from itertools import product
 from typing import Any
 
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from course_lib.figures.antecedent import PRONOUNS, sentence_of
+from course_lib.models.self_attention import SelfAttention
+from course_lib.training.provenance import git_commit
 from experiments.recording import (
     SMALL,
     Part,
     Read,
+    Records,
     Runs,
     Trained,
     check_runs,
@@ -38,6 +53,30 @@ ENCODERS: dict[str, dict[str, Any]] = {
     "no-positions": {"encoder": "self-attention-without-positions"},
 }
 SEEDS = (0, 1, 2)
+ANIMALS = (
+    *("dog", "fox", "bird", "hare"),
+    *("cat", "cow", "duck", "mouse"),
+    *("horse", "sheep", "pig", "calf"),
+)
+THINGS = (
+    *("table", "chair", "carpet", "coat"),
+    *("lamp", "door", "cup", "bag"),
+    *("book", "window", "bed", "car"),
+)
+"""In German four are masculine, four feminine, four neuter."""
+ADJECTIVES = ("hungry", "tired", "asleep", "wooden", "broken", "antique")
+"""Three of animals, three of things."""
+OTHERS = ("the", "stayed", "beside", "because", "it", "was")
+WORDS = (*OTHERS, *ANIMALS, *THINGS, *ADJECTIVES)
+LAST = 9
+"""The adjective's place, from 0."""
+GLOSSED = (
+    {"dog": "der Hund", "cat": "die Katze", "pig": "das Schwein"},
+    {"table": "der Tisch", "door": "die Tür", "window": "das Fenster"},
+)
+"""The nouns that can be chosen in the figure."""
+CHOSEN = ("hungry", "wooden")
+Reader = Callable[[Tensor], tuple[Tensor, Tensor]]
 
 
 def runs() -> Runs:
@@ -51,18 +90,136 @@ def told(done: Trained) -> dict[str, Any]:
     return {"positions": positions, "cpu_seconds": round(done.cpu_seconds, 1)}
 
 
+def pairs() -> tuple[list[tuple[str, str]], set[tuple[str, str]]]:
+    """An animal and a thing: those learned from, in their order, and those held out."""
+    every = list(product(ANIMALS, THINGS))
+    mixed = [every[i] for i in np.random.default_rng(0).permutation(len(every))]
+    return mixed[36:], set(mixed[:36])
+
+
+def right_pronoun(animal: str, thing: str, adjective: str) -> tuple[str, int]:
+    """The noun that is meant, and its pronoun's place among er, sie, es."""
+    of_animal = ADJECTIVES.index(adjective) < 3
+    noun, kind = (animal, ANIMALS) if of_animal else (thing, THINGS)
+    return noun, kind.index(noun) // 4
+
+
+def learned() -> Iterator[tuple[str, int]]:
+    """Every sentence that the reader learns from, with its pronoun, in the page's order."""
+    for (animal, thing), adjective, swap in product(pairs()[0], ADJECTIVES, (False, True)):
+        yield (
+            sentence_of(animal, thing, adjective, swap),
+            right_pronoun(animal, thing, adjective)[1],
+        )
+
+
+def encoded(sentences: Iterable[str]) -> Tensor:
+    """(B, 10), each word its number in the alphabetical list of all."""
+    number = {word: k for k, word in enumerate(sorted(WORDS))}
+    return torch.tensor([[number[word] for word in sentence.split()] for sentence in sentences])
+
+
+class PronounReader(nn.Module):
+    """The page's: one layer of self-attention; three scores are read at the last word."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.E = nn.Embedding(len(WORDS), 32)
+        self.attention = SelfAttention(32, 32, layers=1, heads=1, dropout=0.1)
+        self.W_o = nn.Linear(32, 3)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        vectors, (alpha,) = self.attention.with_weights(
+            self.E(x), torch.ones_like(x, dtype=torch.bool)
+        )
+        return self.W_o(vectors[:, LAST]), alpha[:, 0, LAST]
+
+
+def fresh_reader(seed: int) -> PronounReader:
+    """Untrained, its weights drawn as float64: alike on nearly every processor."""
+    torch.manual_seed(seed)
+    torch.set_default_dtype(torch.float64)
+    model = PronounReader()
+    torch.set_default_dtype(torch.float32)
+    return model
+
+
+def train_reader(seed: int, steps: int = 800) -> PronounReader:
+    """Trained as on the page; a cell there compares them."""
+    model = fresh_reader(seed)
+    sentences, pronouns = zip(*learned(), strict=True)
+    x, gender = encoded(sentences), torch.tensor(pronouns)
+    optimiser = torch.optim.Adam(model.parameters(), lr=3e-3)
+    for _ in range(steps):
+        picked = torch.randint(len(x), (64,))
+        loss = nn.functional.cross_entropy(model(x[picked])[0], gender[picked])
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 0.1)
+        optimiser.step()
+    return model.eval()
+
+
+@torch.no_grad()
+def readings(model: Reader) -> dict[str, dict[str, Any]]:
+    """What a reader makes of each sentence that can be chosen; see `widgets.Antecedent`.
+
+    Rounded so finely that what is shown, two digits, is the model's own number rounded once.
+    """
+    found, held_out = {}, pairs()[1]
+    for animal, thing, adjective, swap in product(*GLOSSED, CHOSEN, (False, True)):
+        sentence = sentence_of(animal, thing, adjective, swap)
+        scores, weights = model(encoded([sentence]))
+        noun, right = right_pronoun(animal, thing, adjective)
+        found[sentence] = {
+            "antecedent": sentence.split().index(noun),
+            "right": PRONOUNS[right],
+            "held_out": (animal, thing) in held_out,
+            "weights": [round(weight, 5) for weight in weights[0].tolist()],
+            "probabilities": [round(p, 5) for p in scores[0].softmax(dim=0).tolist()],
+        }
+    return found
+
+
+def sentences_sha256() -> str:
+    """Of the sentences that the reader learns from."""
+    return sha256(repr([*learned()]).encode()).hexdigest()
+
+
+def pronoun() -> Records:
+    """The page's reader with seed 1."""
+    start = {"animal": "dog", "thing": "door", "adjective": "hungry", "thing_first": False}
+    nouns = dict(zip(("animals", "things"), GLOSSED, strict=True))
+    figure = {**nouns, "adjectives": CHOSEN, "readings": readings(train_reader(1)), **start}
+    made = {"git_commit": git_commit(), "sentences_sha256": sentences_sha256()}
+    # On one line: with a line for every number it would be a thousand lines long.
+    yield "pronoun-reader", json.dumps({**made, "figure": figure}, ensure_ascii=False) + "\n"
+
+
 def check(read: Read) -> None:
-    """Only the encoder and its positions differ."""
+    """Only the encoder and its positions differ; of the pronouns every one is right."""
     check_runs(runs(), read)
-    found: dict[str, list[dict[str, Any]]] = {name: [] for name in ENCODERS}
+    of_encoder: dict[str, list[dict[str, Any]]] = {name: [] for name in ENCODERS}
     for tag, config in runs():
         run, name = read(name_of(config, tag)), tag.removeprefix("reader-")
-        found[name].append(run)
-        check_same(run, found["bidirectional"][-1], "corpus_sha256", "recipe", "git_commit")
+        of_encoder[name].append(run)
+        check_same(run, of_encoder["bidirectional"][-1], "corpus_sha256", "recipe", "git_commit")
         assert run["positions"] == (name != "no-positions")
         assert run["cpu_seconds"] > 0
-    for one, other in zip(found["self-attention"], found["no-positions"], strict=True):
+    for one, other in zip(of_encoder["self-attention"], of_encoder["no-positions"], strict=True):
         assert one["parameters"] == other["parameters"]
+    drawn = read("pronoun-reader")
+    assert drawn["sentences_sha256"] == sentences_sha256()
+    found = drawn["figure"]["readings"]
+    assert len(found) == 36
+    for sentence, reading in found.items():
+        assert len(sentence.split()) == len(reading["weights"]) == LAST + 1
+        assert abs(sum(reading["weights"]) - 1) < 1e-4
+        assert abs(sum(reading["probabilities"]) - 1) < 1e-4
+        assert reading["probabilities"][PRONOUNS.index(reading["right"])] > 0.9
 
 
-PARTS = {"readers": Part(partial(small_runs, runs, told), "twenty minutes")}
+PARTS = {
+    "readers": Part(partial(small_runs, runs, told), "twenty minutes"),
+    "pronoun": Part(pronoun, "five seconds"),
+}

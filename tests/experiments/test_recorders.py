@@ -8,6 +8,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+import torch
 
 from course_lib.corpora.vocabulary import EOS, MARKS, Vocabulary
 from course_lib.evaluation.forced import forced_weights
@@ -132,6 +133,25 @@ def test_uniform_weights_stay_uniform_while_everything_else_learns(recorder: Rec
     rows = [alpha for alpha in forced_weights(learned, *words, corpus.splits["test"])]
     assert max(float(np.ptp(alpha)) for alpha in rows) > 1e-3
     assert 0 <= maps.share_right(uniform, corpus, words) <= 1
+
+
+def test_readings_are_what_the_pronouns_reader_returns(recorder: Recorder) -> None:
+    reading = recorder("11")
+    model = reading.fresh_reader(3).eval()
+    found = reading.readings(model)
+    learned = dict(reading.learned())
+    number = {w: k for k, w in enumerate(sorted({w for text in learned for w in text.split()}))}
+    assert len(number) == 36
+    for text, one in found.items():
+        x = torch.tensor([[number[word] for word in text.split()]])
+        seen = torch.ones(1, 10, dtype=torch.bool)
+        vectors, [alpha] = model.attention.with_weights(model.E(x), seen)
+        shares = (vectors[0, -1] @ model.W_o.weight.T + model.W_o.bias).softmax(dim=0)
+        assert one["weights"] == pytest.approx(alpha[0, 0, -1].tolist(), abs=1e-5)
+        assert one["probabilities"] == pytest.approx(shares.tolist(), abs=1e-5)
+        assert one["held_out"] == (text not in learned)
+        if text in learned:
+            assert one["right"] == ("er", "sie", "es")[learned[text]]
 
 
 def test_agreement_counts_places_and_shares() -> None:

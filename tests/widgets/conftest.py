@@ -19,6 +19,7 @@ from tests.widgets.live_page import SENTENCE
 CONDITIONAL = {"decoder": "conditional"}
 Open = Callable[..., Page]
 RECORDED = {
+    "antecedent": "pronoun-reader",
     "attention_stepper": "attention-stepper",
     "bottleneck": "bottleneck-explorer",
     "beam_tree": "multi30k-en-de-rnnsearch-cpu-seed0-beam-tree",

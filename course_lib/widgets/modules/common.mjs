@@ -73,6 +73,13 @@ function choice(label, onchange) {
   return { select, line: make("div", { class: "moving-choice" }, make("label", { for: id }, label), select) };
 }
 
+/** Buttons of which one is pressed; a name is a text, or a list of texts and elements. */
+function buttons(label, names, choose) {
+  const all = names.map((name, k) => make("button", { type: "button", onclick: () => choose(k) }, ...[name].flat()));
+  return { line: make("div", { class: "moving-buttons", role: "group", "aria-label": label }, make("span", {}, label), ...all),
+    press: (at) => all.forEach((button, k) => button.setAttribute("aria-pressed", k === at)) };
+}
+
 /** A sentence for screen readers, said once the hand rests: `say(text)`. */
 function announcer(root) {
   const place = make("p", { class: "moving-said", "aria-live": "polite" });

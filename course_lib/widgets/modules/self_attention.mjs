@@ -74,13 +74,6 @@ function grid({ hidden, weights, said }, asks) {
     draw("rect", { class: "asks", x: left - 2, y: MIDDLES[asks] - half - 3, width: 3 * side + 4, height: 2 * half + 6, rx: 5 })].filter(Boolean);
 }
 
-/** Buttons of which one is pressed. */
-function buttons(label, names, choose) {
-  const all = names.map((name, k) => make("button", { type: "button", onclick: () => choose(k) }, name));
-  return { line: make("div", { class: "moving-buttons", role: "group", "aria-label": label }, make("span", {}, label), ...all),
-    press: (at) => all.forEach((button, k) => button.setAttribute("aria-pressed", k === at)) };
-}
-
 function render({ model, el }) {
   el.classList.add("moving", "self-attention");
   const put = setter(model);
