@@ -23,7 +23,8 @@ class Picture(NamedTuple):
     def _repr_html_(self) -> str:
         png = io.BytesIO()
         # No version: the same figure makes the same bytes.
-        self.figure.savefig(png, format="png", metadata={"Software": None})
+        smallest = {"optimize": True}
+        self.figure.savefig(png, format="png", metadata={"Software": None}, pil_kwargs=smallest)
         data = base64.b64encode(png.getvalue()).decode()
         width = round(self.figure.get_figwidth() * 100)  # CSS pixels; the image has twice as many
         return (
