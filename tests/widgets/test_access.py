@@ -57,7 +57,7 @@ def test_the_focus_is_seen_on_whatever_a_key_reaches(everything: Page) -> None:
     everything.set_viewport_size({"width": 1000, "height": 900})
     everything.locator("h1").click()
     unseen, kinds = [], set()
-    for _ in range(200):
+    for _ in range(400):
         everything.keyboard.press("Tab")
         focused = everything.evaluate(
             "() => { const one = document.activeElement; const look = getComputedStyle(one);"

@@ -81,7 +81,8 @@ def test_the_address_says_it_all(opened: Open, context: BrowserContext) -> None:
     expect(page.locator(".live-changes")).to_contain_text("weights held: word 2")
     before = numbers(page)
     assert all(before["changes"].values())
-    page.wait_for_function("location.hash.includes('weights')")
+    # The address follows a moment later; an earlier one has no weights yet.
+    page.wait_for_function("""decodeURIComponent(location.hash).includes('"weights":{"2"')""")
     other = context.new_page()
     other.goto(page.evaluate("location.href"))
     expect(other.locator(".live-changes")).to_contain_text("weights held")
