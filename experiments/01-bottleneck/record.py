@@ -13,6 +13,7 @@ explorer: what the moving figure explores, tokens right by length of both models
     measured.
 """
 
+import json
 from collections.abc import Sequence
 from functools import partial
 from itertools import zip_longest
@@ -121,7 +122,9 @@ def frames() -> Records:
     made = {key: done.result[key] for key in (*KEPT, "corpus_sha256")}
     last = len(DRAWN) - 1
     frame = len(sentences[last]["read"]) + 1 + len(sentences[last]["written"])
-    yield "read-write", {**made, "figure": {"sentences": sentences, "chosen": last, "frame": frame}}
+    figure = {"sentences": sentences, "chosen": last, "frame": frame}
+    # On one line: with a line for every number it would be two thousand lines long.
+    yield "read-write", json.dumps({**made, "figure": figure}, ensure_ascii=False) + "\n"
 
 
 @torch.no_grad()
