@@ -59,8 +59,9 @@ function step({ Q, K, V, products, hidden, weights, said, contexts }, asks, done
     done > 1 && vector(contexts[asks], 361, at, "context role-context", WIDE, 2)].filter(Boolean);
 }
 
-/** The weights of every word that asks, a row each. */
-function grid({ hidden, weights, said }, asks) {
+/** The weights of every word that asks, a row each; of the one before the softmax, none yet. */
+function grid({ hidden, weights, said }, asks, done) {
+  const empty = (i, j) => hidden(i, j) || (i === asks && !done);
   const [left, side, half] = [8, 54, HIGH / 2 + 2];
   const middle = (j) => left + (j + 0.5) * side;
   return [text(middle(1), 18, "all weights", { class: "head" }),
@@ -68,8 +69,8 @@ function grid({ hidden, weights, said }, asks) {
       text(middle(i), 38, `word ${i + 1}`, { class: "quiet" }),
       text(middle(0) - side / 2, MIDDLES[i] - 25, `word ${i + 1} asks`, { class: `row ${i === asks ? "small head" : "quiet"}` }),
       ...row.flatMap((weight, j) => [
-        draw("rect", { x: middle(j) - side / 2 + 1, y: MIDDLES[i] - half, width: side - 2, height: 2 * half, rx: 3, ...(hidden(i, j) ? { class: "empty" } : { fill: colour(weight) }) }),
-        !hidden(i, j) && text(middle(j), MIDDLES[i] + 5, said(i, j), { class: `cell${weight < 0.72 ? "" : " dark"}` }),
+        draw("rect", { x: middle(j) - side / 2 + 1, y: MIDDLES[i] - half, width: side - 2, height: 2 * half, rx: 3, ...(empty(i, j) ? { class: "empty" } : { fill: colour(weight) }) }),
+        !empty(i, j) && text(middle(j), MIDDLES[i] + 5, said(i, j), { class: `cell${weight < 0.72 ? "" : " dark"}` }),
       ])]),
     draw("rect", { class: "asks", x: left - 2, y: MIDDLES[asks] - half - 3, width: 3 * side + 4, height: 2 * half + 6, rx: 5 })].filter(Boolean);
 }
@@ -95,7 +96,7 @@ function render({ model, el }) {
     steps.press(done);
     checks.forEach(({ key, input }) => { input.checked = model.get(key); });
     picture.replaceChildren(...step(found, asks, done, model.get("matrices")));
-    map.replaceChildren(...grid(found, asks));
+    map.replaceChildren(...grid(found, asks, done));
     const numbers = found.weights[asks].map((_, j) => found.said(asks, j)).join(", ");
     reading.textContent = [
       `Word ${asks + 1} multiplies its query with each key${model.get("mask") ? " that it may see" : ""}, and divides by √2.`,
