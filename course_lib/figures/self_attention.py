@@ -23,6 +23,7 @@ from course_lib.models.self_attention import scaled_dot_product_attention
 
 Numbers = NDArray[np.float64]
 MIDDLES = (84, 148, 212)  # a height for each word
+NAMES = ("the", "dog", "sleeps")
 
 
 class Looked(NamedTuple):
@@ -73,7 +74,7 @@ def three_words(asks: int, step: int, matrices: bool, mask: bool, **numbers: Any
                 Rectangle(corner, wide, 28, fc=(color[:3], 0.12 * alpha), ec=color, lw=1.2)
             )
             text = f"{number:.0f}" if role == "annotation" else f"{number:.2f}"
-            write(x + (k + 0.5) * wide, y, text, color)
+            write(x + (k + 0.5) * wide, y, text.replace("-", "−"), color)
 
     for x, name in zip(
         (30, 122, 210, 298, 399), ("query", "keys", "weights", "values", "context"), strict=True
@@ -90,19 +91,19 @@ def three_words(asks: int, step: int, matrices: bool, mask: bool, **numbers: Any
         for ends in ((63, 89), (353, 331)):
             line: Any = {"color": ROLES["weight"].fill, "solid_capstyle": "round"}
             axes.plot(ends, (at, y), linewidth=15 * weight, **line)
-        write(30, y - 24, f"word {j + 1}", fontsize=VALUE, fontweight="bold" if asking else None)
+        write(30, y - 24, NAMES[j], fontsize=VALUE, fontweight="bold" if asking else None)
         vector(found.Q[j], 4, y, "annotation", alpha=1 if asking else 0.45)
         vector(found.K[j], 96, y, "annotation")
         vector(found.V[j], 272, y, "annotation")
-        product = f"{energy * np.sqrt(2):.0f}/√2 = " + (f"{energy:.4f}" if energy else "0")
-        write(210, y - 10, product, ROLES["energy"].text, fontsize=VALUE)
+        product = f"{energy * np.sqrt(2):.0f}/√2 = " + (f"{energy:.2f}" if energy else "0")
+        write(210, y - 10, product.replace("-", "−"), ROLES["energy"].text, fontsize=VALUE)
         axes.add_patch(Rectangle((160, y + 2), 54 * weight, 12, color=ROLES["weight"].fill))
         write(238, y + 9, f"{weight:.2f}", ROLES["weight"].text)
     for i, row in enumerate(found.weights):
         y = 284 + 36 * i
         face = "bold" if i == asks - 1 else None
-        write(130, y, f"word {i + 1} asks", ha="right", fontweight=face)
-        write(170 + 60 * i, 258, f"word {i + 1}", MUTED, fontsize=VALUE)
+        write(130, y, f"{NAMES[i]} asks", ha="right", fontweight=face)
+        write(170 + 60 * i, 258, NAMES[i], MUTED, fontsize=VALUE)
         for j, weight in enumerate(row):
             axes.add_patch(Rectangle((141 + 60 * j, y - 16), 58, 32, color=WEIGHTS(weight)))
             write(170 + 60 * j, y, f"{weight:.2f}")

@@ -9,9 +9,9 @@ from course_lib.widgets.modules import MovingFigure, module
 
 START: dict[str, Any] = {
     "words": [[1, 0], [0, 1], [1, 1]],
-    "W_Q": [[0, 1], [0, 0]],
+    "W_Q": [[-1, 1], [0, 0]],
     "W_K": [[1, 0], [0, 1]],
-    "W_V": [[1, 1], [0, 1]],
+    "W_V": [[0, 0], [0, 1]],
     "asks": 1,
     "step": 2,
     "matrices": True,

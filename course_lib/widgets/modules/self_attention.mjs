@@ -1,5 +1,6 @@
 // Three words look at each other: one word's query, step by step, and beside it the weights of all.
 
+const NAMES = ["the", "dog", "sleeps"];
 const STEPS = ["score", "normalise", "aggregate"];
 const MIDDLES = [84, 148, 212]; // a height for each word
 const [NARROW, WIDE, HIGH] = [26, 39, 28]; // of a number's box
@@ -7,8 +8,8 @@ const THICK = 18; // of a line with weight 1
 
 const dot = (a, b) => a.reduce((sum, x, k) => sum + x * b[k], 0);
 const column = (rows, k) => rows.map((row) => row[k]);
-const short = (number, digits) => shown(number, Number.isInteger(number) ? 0 : digits);
-const pair = (numbers) => `(${numbers.map((number) => shown(number)).join(", ")})`;
+const short = (number) => shown(number, Number.isInteger(number) ? 0 : 2);
+const list = (numbers, write) => `(${numbers.map(write).join(", ")})`;
 
 /** Queries, keys and values of all words, and what follows from them. */
 function attend(model) {
@@ -19,7 +20,7 @@ function attend(model) {
   const hidden = (i, j) => model.get("mask") && j > i;
   const weights = products.map((row, i) => softmax(row.map((one, j) => (hidden(i, j) ? -Infinity : one / Math.SQRT2))));
   const said = (i, j) => (hidden(i, j) ? "0" : shown(weights[i][j]));
-  return { Q, K, V, products, hidden, weights, said, contexts: weights.map((row) => [0, 1].map((k) => dot(row, column(V, k)))) };
+  return { words, Q, K, V, products, hidden, weights, said, contexts: weights.map((row) => [0, 1].map((k) => dot(row, column(V, k)))) };
 }
 
 const text = (x, y, words, attributes) => draw("text", { x, y, ...attributes }, ...[words].flat());
@@ -29,7 +30,7 @@ const line = (x1, y1, x2, y2, attributes) => draw("line", { x1, y1, x2, y2, ...a
 function vector(numbers, x, y, kind, width = NARROW, digits = 0) {
   return draw("g", { class: `vector ${kind}` }, ...numbers.flatMap((number, k) => [
     draw("rect", { x: x + k * width, y: y - HIGH / 2, width, height: HIGH, rx: 3 }),
-    text(x + (k + 0.5) * width, y + 5, digits ? shown(number, digits) : short(number, 2))]));
+    text(x + (k + 0.5) * width, y + 5, digits ? shown(number, digits) : short(number))]));
 }
 
 /** One word's query among the keys, as far as the step has come. */
@@ -47,11 +48,11 @@ function step({ Q, K, V, products, hidden, weights, said, contexts }, asks, done
       return [
         !out && line(63, at, 89, y, done ? weighs : { class: "meets" }),
         !out && done > 1 && line(331, y, 353, at, weighs),
-        text(30, y - 21, `word ${j + 1}`, { class: j === asks ? "small head" : "quiet" }),
+        text(30, y - 21, NAMES[j], { class: j === asks ? "small head" : "quiet" }),
         vector(Q[j], 4, y, `role-annotation ${j === asks ? "" : "waits"}`),
         vector(K[j], 96, y, look("role-annotation", j)),
         out && line(90, y + 10, 154, y - 10, { class: "strikes" }),
-        text(210, y - 6, out ? "hidden" : `${short(product, 2)}/√2 = ${short(product / Math.SQRT2, 4)}`, { class: "energy role-energy" }),
+        text(210, y - 6, out ? "hidden" : `${short(product)}/√2 = ${short(product / Math.SQRT2)}`, { class: "energy role-energy" }),
         ...(done ? [draw("rect", { class: "bar", x: 160, y: y + 2, width: 54 * weights[asks][j], height: 12 }), text(238, y + 14, said(asks, j), { class: "weight role-weight" })] : []),
         done > 1 && vector(V[j], 272, y, look("role-annotation", j)),
       ];
@@ -66,8 +67,8 @@ function grid({ hidden, weights, said }, asks, done) {
   const middle = (j) => left + (j + 0.5) * side;
   return [text(middle(1), 18, "all weights", { class: "head" }),
     ...weights.flatMap((row, i) => [
-      text(middle(i), 38, `word ${i + 1}`, { class: "quiet" }),
-      text(middle(0) - side / 2, MIDDLES[i] - 25, `word ${i + 1} asks`, { class: `row ${i === asks ? "small head" : "quiet"}` }),
+      text(middle(i), 38, NAMES[i], { class: "quiet" }),
+      text(middle(0) - side / 2, MIDDLES[i] - 25, `${NAMES[i]} asks`, { class: `row ${i === asks ? "small head" : "quiet"}` }),
       ...row.flatMap((weight, j) => [
         draw("rect", { x: middle(j) - side / 2 + 1, y: MIDDLES[i] - half, width: side - 2, height: 2 * half, rx: 3, ...(empty(i, j) ? { class: "empty" } : { fill: colour(weight) }) }),
         !empty(i, j) && text(middle(j), MIDDLES[i] + 5, said(i, j), { class: `cell${weight < 0.72 ? "" : " dark"}` }),
@@ -78,7 +79,7 @@ function grid({ hidden, weights, said }, asks, done) {
 function render({ model, el }) {
   el.classList.add("moving", "self-attention");
   const put = setter(model);
-  const words = buttons("Who asks?", model.get("words").map((_, i) => `word ${i + 1}`), (i) => put("asks", i + 1));
+  const words = buttons("Who asks?", NAMES, (i) => put("asks", i + 1));
   const steps = buttons("Step", STEPS, (k) => put("step", k));
   const checks = Object.entries({ matrices: "three matrices", mask: "hide later words" }).map(([key, label]) => {
     const input = make("input", { type: "checkbox", onchange: () => put(key, input.checked) });
@@ -99,11 +100,11 @@ function render({ model, el }) {
     map.replaceChildren(...grid(found, asks, done));
     const numbers = found.weights[asks].map((_, j) => found.said(asks, j)).join(", ");
     reading.textContent = [
-      `Word ${asks + 1} multiplies its query with each key${model.get("mask") ? " that it may see" : ""}, and divides by √2.`,
+      `“${NAMES[asks]}” is ${list(found.words[asks], short)}, so its query is ${list(found.Q[asks], short)}. Multiply it with each key${model.get("mask") ? " that it may see" : ""}, and divide by √2.`,
       `The softmax turns the energies into weights that add up to 1: ${numbers}.`,
-      `The values, weighted ${numbers}, add up to the context ${pair(found.contexts[asks])}.`,
+      `The values, weighted ${numbers}, add up to the context ${list(found.contexts[asks], (x) => shown(x))}.`,
     ][done];
-    picture.setAttribute("aria-label", `Word ${asks + 1}, ${STEPS[done]}`);
+    picture.setAttribute("aria-label", `“${NAMES[asks]}” asks, ${STEPS[done]}`);
     say(reading.textContent);
   }
   el.addEventListener("keydown", (event) => {
