@@ -89,6 +89,22 @@ def test_it_opens_on_the_average_and_keys_step_back(open_figure: Open) -> None:
     page.locator(".moving-said", has_text=said).wait_for()
 
 
+def test_matrices_can_be_edited(open_figure: Open) -> None:
+    page = open_figure("self_attention")
+    page.get_by_label("W_Q, row 2, column 1").fill("-1")
+    page.get_by_role("button", name="sleeps", exact=True).click()
+    assert texts(page, ".vector text")[12:14] == ["−2", "1"]  # the query of the third word
+    assert texts(page, "text.weight") == ["0.09", "0.73", "0.18"]
+    field = page.get_by_label("W_V, row 1, column 1")
+    field.fill("2.5")
+    field.press("ArrowLeft")  # moves in the field, not a step back
+    assert texts(page, ".context text") == ["0.67", "0.91"]
+    field.fill("")  # nothing typed yet changes nothing
+    assert texts(page, ".context text") == ["0.67", "0.91"]
+    page.get_by_label("three matrices").uncheck()
+    assert not field.is_visible()
+
+
 def test_lines_are_as_thick_as_their_weights(open_figure: Open) -> None:
     page = open_figure("self_attention")
     lines = page.locator(".self-attention .weighs")

@@ -8,7 +8,6 @@ const dot = (x, y) => x.reduce((sum, value, k) => sum + value * y[k], 0);
 const times = (matrix, vector) => matrix.map((row) => dot(row, vector));
 /** A number that somebody typed, with all of its digits: one, or two where there are two. */
 const typed = (value) => shown(value, Math.abs(10 * value - Math.round(10 * value)) < 1e-9 ? 1 : 2);
-const within = (value) => Math.max(-9.9, Math.min(9.9, Math.round(value * 100) / 100));
 
 /** The paper's three lines; everything between input and result as well. */
 function attend({ state, annotations, W_a, U_a, v }) {
@@ -105,10 +104,7 @@ function render({ model, el }) {
   // --- the numbers ---------------------------------------------------------------------------
   const fields = [];
   const field = (name, value, change) => {
-    const input = make("input", {
-      type: "number", step: STEP, "aria-label": name, inputmode: "decimal",
-      oninput: () => { if (input.value !== "" && Number.isFinite(input.valueAsNumber)) change(within(input.valueAsNumber)); },
-    });
+    const input = numberInput(name, STEP, change);
     fields.push({ input, value });
     return input;
   };
@@ -117,11 +113,7 @@ function render({ model, el }) {
     ...[0, 1].map((k) => field(`${label}, component ${k + 1}`, () => get({ key, j })[k], (value) => {
       move({ key, j }, get({ key, j }).map((old, at) => (at === k ? value : old)));
     })));
-  const matrix = (key) => make("fieldset", { class: "by-hand-matrix" }, make("legend", {}, subscripted(key)),
-    ...[0, 1].flatMap((row) => [0, 1].map((column) => field(
-      `${key}, row ${row + 1}, column ${column + 1}`, () => model.get(key)[row][column],
-      (value) => put(key, model.get(key).map((line, r) => line.map((old, c) => (r === row && c === column ? value : old)))),
-    ))));
+  const matrix = (key) => matrixInputs(model, put, key, field);
   inputs.append(
     make("div", { class: "by-hand-vectors" },
       pair("s", "state", "state"),
@@ -193,13 +185,6 @@ function render({ model, el }) {
   }
   update();
   return watch(model, keys, update);
-}
-
-/** "h_1" with its index set low. */
-function subscripted(text, low = (index) => make("sub", {}, index)) {
-  const parts = document.createDocumentFragment();
-  parts.append(...text.split(/_(\w)/).map((part, k) => (k % 2 ? low(part) : part)));
-  return parts;
 }
 
 const lowSVG = (index) => draw("tspan", { dy: 3, "font-size": "0.75em" }, index);

@@ -80,6 +80,33 @@ function buttons(label, names, choose) {
     press: (at) => all.forEach((button, k) => button.setAttribute("aria-pressed", k === at)) };
 }
 
+/** "h_1" with its index set low. */
+function subscripted(text, low = (index) => make("sub", {}, index)) {
+  const parts = document.createDocumentFragment();
+  parts.append(...text.split(/_(\w)/).map((part, k) => (k % 2 ? low(part) : part)));
+  return parts;
+}
+
+const within = (value) => Math.max(-9.9, Math.min(9.9, Math.round(value * 100) / 100));
+
+/** A number to edit; `change` gets it with two digits, between -9.9 and 9.9. */
+function numberInput(name, step, change) {
+  const input = make("input", {
+    type: "number", step, "aria-label": name, inputmode: "decimal",
+    oninput: () => { if (input.value !== "" && Number.isFinite(input.valueAsNumber)) change(within(input.valueAsNumber)); },
+  });
+  return input;
+}
+
+/** The model's 2 x 2 matrix `key` to edit; `field(name, value, change)` makes one of its numbers. */
+function matrixInputs(model, put, key, field) {
+  return make("fieldset", { class: "by-hand-matrix" }, make("legend", {}, subscripted(key)),
+    ...[0, 1].flatMap((row) => [0, 1].map((column) => field(
+      `${key}, row ${row + 1}, column ${column + 1}`, () => model.get(key)[row][column],
+      (value) => put(key, model.get(key).map((line, r) => line.map((old, c) => (r === row && c === column ? value : old)))),
+    ))));
+}
+
 /** A sentence for screen readers, said once the hand rests: `say(text)`. */
 function announcer(root) {
   const place = make("p", { class: "moving-said", "aria-live": "polite" });

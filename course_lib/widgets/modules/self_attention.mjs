@@ -8,14 +8,15 @@ const THICK = 18; // of a line with weight 1
 
 const dot = (a, b) => a.reduce((sum, x, k) => sum + x * b[k], 0);
 const column = (rows, k) => rows.map((row) => row[k]);
-const short = (number) => shown(number, Number.isInteger(number) ? 0 : 2);
+const MATRICES = ["W_Q", "W_K", "W_V"];
+const short = (number, digits = 2) => shown(number, Number.isInteger(number) ? 0 : digits);
 const list = (numbers, write) => `(${numbers.map(write).join(", ")})`;
 
 /** Queries, keys and values of all words, and what follows from them. */
 function attend(model) {
   const words = model.get("words");
   const product = (W) => words.map((x) => [0, 1].map((k) => dot(x, column(W, k))));
-  const [Q, K, V] = ["W_Q", "W_K", "W_V"].map((name) => (model.get("matrices") ? product(model.get(name)) : words));
+  const [Q, K, V] = MATRICES.map((name) => (model.get("matrices") ? product(model.get(name)) : words));
   const products = Q.map((query) => K.map((key) => dot(query, key)));
   const hidden = (i, j) => model.get("mask") && j > i;
   const weights = products.map((row, i) => softmax(row.map((one, j) => (hidden(i, j) ? -Infinity : one / Math.SQRT2))));
@@ -30,7 +31,7 @@ const line = (x1, y1, x2, y2, attributes) => draw("line", { x1, y1, x2, y2, ...a
 function vector(numbers, x, y, kind, width = NARROW, digits = 0) {
   return draw("g", { class: `vector ${kind}` }, ...numbers.flatMap((number, k) => [
     draw("rect", { x: x + k * width, y: y - HIGH / 2, width, height: HIGH, rx: 3 }),
-    text(x + (k + 0.5) * width, y + 5, digits ? shown(number, digits) : short(number))]));
+    text(x + (k + 0.5) * width, y + 5, digits ? shown(number, digits) : short(number, 1))]));
 }
 
 /** One word's query among the keys, as far as the step has come. */
@@ -85,10 +86,17 @@ function render({ model, el }) {
     const input = make("input", { type: "checkbox", onchange: () => put(key, input.checked) });
     return { key, input, line: make("label", {}, input, label) };
   });
+  const fields = [];
+  const field = (name, value, change) => {
+    const input = numberInput(name, 1, change);
+    fields.push({ input, value });
+    return input;
+  };
+  const matrices = make("div", { class: "by-hand-weights" }, ...MATRICES.map((key) => matrixInputs(model, put, key, field)));
   const picture = draw("svg", { viewBox: "0 0 440 242", role: "img" });
   const map = draw("svg", { viewBox: "0 0 178 242", role: "img", "aria-label": "The weights of all words, a row for each word that asks" });
   const reading = make("p", { class: "self-attention-says" });
-  el.append(make("div", { class: "moving-controls" }, words.line, steps.line, make("div", { class: "moving-buttons" }, ...checks.map((check) => check.line))), make("div", { class: "self-attention-pictures" }, picture, map), reading);
+  el.append(make("div", { class: "moving-controls" }, words.line, steps.line, make("div", { class: "moving-buttons" }, ...checks.map((check) => check.line))), matrices, make("div", { class: "self-attention-pictures" }, picture, map), reading);
   const say = announcer(el);
 
   function show() {
@@ -96,6 +104,8 @@ function render({ model, el }) {
     words.press(asks);
     steps.press(done);
     checks.forEach(({ key, input }) => { input.checked = model.get(key); });
+    matrices.hidden = !model.get("matrices");
+    for (const { input, value } of fields) if (document.activeElement !== input) input.value = value();
     picture.replaceChildren(...step(found, asks, done, model.get("matrices")));
     map.replaceChildren(...grid(found, asks, done));
     const numbers = found.weights[asks].map((_, j) => found.said(asks, j)).join(", ");
@@ -109,12 +119,12 @@ function render({ model, el }) {
   }
   el.addEventListener("keydown", (event) => {
     const to = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!to) return;
+    if (!to || event.target.type === "number") return;
     event.preventDefault();
     put("step", Math.max(0, Math.min(2, model.get("step") + to)));
   });
   show();
-  return watch(model, ["asks", "step", "matrices", "mask"], show);
+  return watch(model, ["asks", "step", "matrices", "mask", ...MATRICES], show);
 }
 
 export default { render };
