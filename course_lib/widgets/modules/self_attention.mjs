@@ -61,9 +61,9 @@ function step({ Q, K, V, products, hidden, weights, said, contexts }, asks, done
     done > 1 && vector(contexts[asks], 361, at, "context role-context", WIDE, 2)].filter(Boolean);
 }
 
-/** The weights of every word that asks, a row each; of the one before the softmax, none yet. */
-function grid({ hidden, weights, said }, asks, done) {
-  const empty = (i, j) => hidden(i, j) || (i === asks && !done);
+/** The weights of the words that have asked, a row each. */
+function grid({ hidden, weights, said }, asks, asked) {
+  const empty = (i, j) => hidden(i, j) || !asked(i);
   const [left, side, half] = [8, 54, HIGH / 2 + 2];
   const middle = (j) => left + (j + 0.5) * side;
   return [text(middle(1), 18, "all weights", { class: "head" }),
@@ -98,16 +98,18 @@ function render({ model, el }) {
   const reading = make("p", { class: "self-attention-says" });
   el.append(make("div", { class: "moving-controls" }, words.line, steps.line, make("div", { class: "moving-buttons" }, ...checks.map((check) => check.line))), matrices, make("div", { class: "self-attention-pictures" }, picture, map), reading);
   const say = announcer(el);
+  const seen = new Set();
 
   function show() {
     const [asks, done, found] = [model.get("asks") - 1, model.get("step"), attend(model)];
+    if (done) seen.add(asks);
     words.press(asks);
     steps.press(done);
     checks.forEach(({ key, input }) => { input.checked = model.get(key); });
     matrices.hidden = !model.get("matrices");
     for (const { input, value } of fields) if (document.activeElement !== input) input.value = value();
     picture.replaceChildren(...step(found, asks, done, model.get("matrices")));
-    map.replaceChildren(...grid(found, asks, done));
+    map.replaceChildren(...grid(found, asks, (i) => (i === asks ? done : seen.has(i))));
     const numbers = found.weights[asks].map((_, j) => found.said(asks, j)).join(", ");
     reading.textContent = [
       `“${NAMES[asks]}” is ${list(found.words[asks], short)}, so its query is ${list(found.Q[asks], short)}. Multiply it with each key${model.get("mask") ? " that it may see" : ""}, and divide by √2.`,
