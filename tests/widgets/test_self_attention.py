@@ -56,8 +56,9 @@ def test_every_setting_shows_what_a_pencil_finds(open_figure: Open) -> None:
             seen = i + 1 if mask else 3
             hidden = 3 - seen
             assert texts(page, "text.energy")[seen:] == ["hidden"] * hidden
-            ends = [float(text.split("=")[1].replace("−", "-")) for text in texts(page, "text.energy")[:seen]]
-            assert ends == pytest.approx(energies[i, :seen], abs=5.1e-3)
+            ends = [text.split("=")[1] for text in texts(page, "text.energy")[:seen]]
+            energy = [float(end.replace("−", "-")) for end in ends]
+            assert energy == pytest.approx(energies[i, :seen], abs=5.1e-3)
             row = printed(weights[i, :seen]) + ["0"] * hidden
             assert texts(page, "text.weight") == (row if k > 0 else [])
             assert texts(page, ".context text") == (printed(contexts[i]) if k > 1 else [])
