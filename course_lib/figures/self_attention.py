@@ -77,7 +77,7 @@ def three_words(asks: int, step: int, matrices: bool, mask: bool, **numbers: Any
             write(x + (k + 0.5) * wide, y, text.replace("-", "−"), color)
 
     for x, name in zip(
-        (30, 122, 210, 298, 399), ("query", "keys", "weights", "values", "context"), strict=True
+        (30, 122, 210, 298, 399), ("query", "keys", "energy, weight", "values", "context"), strict=True
     ):
         write(x, 14, name, fontweight="bold")
     for x, index in zip((30, 122, 298), "QKV", strict=True):
