@@ -76,7 +76,7 @@ def three_words(asks: int, step: int, matrices: bool, mask: bool, **numbers: Any
             text = f"{number:.0f}" if role == "annotation" else f"{number:.2f}"
             write(x + (k + 0.5) * wide, y, text.replace("-", "−"), color)
 
-    heads = ("query", "keys", "energy, weight", "values", "context")
+    heads = ("query", "keys", "weights", "values", "context")
     for x, name in zip((30, 122, 210, 298, 399), heads, strict=True):
         write(x, 14, name, fontweight="bold")
     for x, index in zip((30, 122, 298), "QKV", strict=True):

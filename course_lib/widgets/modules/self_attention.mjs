@@ -40,7 +40,7 @@ function step({ Q, K, V, products, hidden, weights, said, contexts }, asks, done
     index && text(x, 38, matrices ? ["xW", draw("tspan", { dy: 4, "font-size": "0.75em" }, index)] : "x", { class: "quiet formula" })];
   const at = MIDDLES[asks];
   const look = (role, j) => (hidden(asks, j) ? "role-energy out" : role);
-  return [...above(30, "query", "Q"), ...above(122, "keys", "K"), ...above(210, done ? "energy, weight" : "energies"),
+  return [...above(30, "query", "Q"), ...above(122, "keys", "K"), ...above(210, done ? "weights" : "energies"),
     ...(done > 1 ? [...above(298, "values", "V"), ...above(399, "context")] : []),
     ...MIDDLES.flatMap((y, j) => {
       const out = hidden(asks, j);
