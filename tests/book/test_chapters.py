@@ -139,14 +139,17 @@ def test_every_bug_has_a_folded_answer(chapter: Path) -> None:
         assert list(bug.all("answer")), f"the bug {bug.argument!r} is never explained"
 
 
-def test_a_prediction_comes_before_a_folded_output(chapter: Path) -> None:
+def test_a_prediction_comes_before_a_folded_output_or_answer(chapter: Path) -> None:
     _, page = read(chapter)
-    order = [block for block in page.inner if block.name in ("predict", "code-cell")]
+    order = [block for block in page.inner if block.name in ("predict", "code-cell", "answer")]
     for i, block in enumerate(order):
         if block.name == "predict":
             until_the_next = takewhile(lambda later: later.name != "predict", order[i + 1 :])
-            tags = [tag for cell in until_the_next for tag in cell.options.get("tags", [])]
-            assert "hide-output" in tags, f"nothing unfolds after {block.argument!r}"
+            unfolds = [
+                later.name == "answer" or "hide-output" in later.options.get("tags", [])
+                for later in until_the_next
+            ]
+            assert any(unfolds), f"nothing unfolds after {block.argument!r}"
 
 
 def test_every_exercise_has_a_hint_and_a_solution(chapter: Path) -> None:
