@@ -24,7 +24,8 @@ class SelfAttentionByHand(MovingFigure):
     """One word asks, three answer: score, normalise, aggregate.
 
     Attributes:
-        words: (3, 2). W_Q, W_K, W_V: (2, 2); a word is multiplied from the left.
+        words: (3, 2), shown as *the*, *dog* and *sleeps*.
+        W_Q, W_K, W_V: (2, 2); a word is multiplied from the left.
         asks: which word, from 1.
         step: 0 to score, 1 to normalise, 2 to aggregate.
         matrices: whether the words go through these; else they are query, key and value themselves.

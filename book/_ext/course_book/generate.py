@@ -13,6 +13,7 @@ from course_lib.opening import repository_url
 
 from .inventory import with_tables
 from .notebooks import notebook
+from .source import parts_of_the_book
 
 ROOT = Path(__file__).resolve().parents[3]
 TABLE_PAGE = Path("book/CONTRIBUTING.md")
@@ -21,7 +22,8 @@ TABLE_PAGE = Path("book/CONTRIBUTING.md")
 def generated(root: Path = ROOT) -> dict[Path, str]:
     """Every generated file, by its path from the repository's top, with what it must hold."""
     url = repository_url(root)
-    chapters = sorted((root / "book").glob("[0-9][0-9]-*.md"))
+    pages = [page for _, part in parts_of_the_book(root) for page in part]
+    chapters = [page for page in pages if page.name[:2].isdigit()]
     files = {
         Path("book/notebooks") / f"{chapter.stem}.ipynb": notebook(chapter, root, url)
         for chapter in chapters

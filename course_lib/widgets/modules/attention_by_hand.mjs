@@ -102,25 +102,20 @@ function render({ model, el }) {
   plane.append(vectors[0].group); // c above all others, whose ends it would otherwise hide behind
 
   // --- the numbers ---------------------------------------------------------------------------
-  const fields = [];
-  const field = (name, value, change) => {
-    const input = numberInput(name, STEP, change);
-    fields.push({ input, value });
-    return input;
-  };
+  const fields = numberFields(STEP);
   const pair = (label, role, key, j) => make("div", { class: "by-hand-vector" },
     make("span", { class: `role-${role}`, "aria-hidden": "true" }, subscripted(label)),
-    ...[0, 1].map((k) => field(`${label}, component ${k + 1}`, () => get({ key, j })[k], (value) => {
+    ...[0, 1].map((k) => fields.field(`${label}, component ${k + 1}`, () => get({ key, j })[k], (value) => {
       move({ key, j }, get({ key, j }).map((old, at) => (at === k ? value : old)));
     })));
-  const matrix = (key) => matrixInputs(model, put, key, field);
+  const matrix = (key) => matrixInputs(model, put, key, fields.field);
   inputs.append(
     make("div", { class: "by-hand-vectors" },
       pair("s", "state", "state"),
       ...[0, 1, 2].map((j) => pair(`h_${j + 1}`, "annotation", "annotations", j))),
     make("div", { class: "by-hand-weights" }, matrix("W_a"), matrix("U_a"),
-      make("fieldset", { class: "by-hand-matrix" }, make("legend", {}, subscripted("v_a")),
-        ...[0, 1].map((k) => field(`v, component ${k + 1}`, () => model.get("v")[k],
+      make("fieldset", { class: "moving-matrix" }, make("legend", {}, subscripted("v_a")),
+        ...[0, 1].map((k) => fields.field(`v, component ${k + 1}`, () => model.get("v")[k],
           (value) => put("v", model.get("v").map((old, at) => (at === k ? value : old))))))),
     make("div", { class: "moving-buttons" },
       make("button", { type: "button", onclick: () => put("state", model.get("state").map((value) => within(-value))) }, "Turn the state round"),
@@ -165,10 +160,7 @@ function render({ model, el }) {
         vector.group.setAttribute("aria-valuenow", points[k][0]);
       }
     });
-    for (const { input, value } of fields) {
-      // not under somebody's fingers: "0." would become "0"
-      if (document.activeElement !== input) input.value = value();
-    }
+    fields.show();
     const winner = found.weights.indexOf(Math.max(...found.weights));
     rows.forEach((row, j) => {
       row.sum.textContent = `(${found.sums[j].map((value) => shown(value)).join(", ")})`;

@@ -87,20 +87,30 @@ function subscripted(text, low = (index) => make("sub", {}, index)) {
   return parts;
 }
 
+/** A typed number with two digits, between -9.9 and 9.9. */
 const within = (value) => Math.max(-9.9, Math.min(9.9, Math.round(value * 100) / 100));
 
-/** A number to edit; `change` gets it with two digits, between -9.9 and 9.9. */
-function numberInput(name, step, change) {
-  const input = make("input", {
-    type: "number", step, "aria-label": name, inputmode: "decimal",
-    oninput: () => { if (input.value !== "" && Number.isFinite(input.valueAsNumber)) change(within(input.valueAsNumber)); },
+/** Numbers to edit: `field(name, value, change)` makes one, `show()` gives all their values again. */
+function numberFields(step) {
+  const all = [];
+  const field = (name, value, change) => {
+    const input = make("input", {
+      type: "number", step, "aria-label": name, inputmode: "decimal",
+      oninput: () => { if (input.value !== "" && Number.isFinite(input.valueAsNumber)) change(within(input.valueAsNumber)); },
+    });
+    all.push({ input, value });
+    return input;
+  };
+  const show = () => all.forEach(({ input, value }) => {
+    // not under somebody's fingers: "0." would become "0"
+    if (document.activeElement !== input) input.value = value();
   });
-  return input;
+  return { field, show };
 }
 
-/** The model's 2 x 2 matrix `key` to edit; `field(name, value, change)` makes one of its numbers. */
+/** The model's 2 x 2 matrix `key`, a `field` for each of its numbers. */
 function matrixInputs(model, put, key, field) {
-  return make("fieldset", { class: "by-hand-matrix" }, make("legend", {}, subscripted(key)),
+  return make("fieldset", { class: "moving-matrix" }, make("legend", {}, subscripted(key)),
     ...[0, 1].flatMap((row) => [0, 1].map((column) => field(
       `${key}, row ${row + 1}, column ${column + 1}`, () => model.get(key)[row][column],
       (value) => put(key, model.get(key).map((line, r) => line.map((old, c) => (r === row && c === column ? value : old)))),

@@ -21,7 +21,7 @@ function attend(model) {
   const hidden = (i, j) => model.get("mask") && j > i;
   const weights = products.map((row, i) => softmax(row.map((one, j) => (hidden(i, j) ? -Infinity : one / Math.SQRT2))));
   const said = (i, j) => (hidden(i, j) ? "0" : shown(weights[i][j]));
-  return { words, Q, K, V, products, hidden, weights, said, contexts: weights.map((row) => [0, 1].map((k) => dot(row, column(V, k)))) };
+  return { Q, K, V, products, hidden, weights, said, contexts: weights.map((row) => [0, 1].map((k) => dot(row, column(V, k)))) };
 }
 
 const text = (x, y, words, attributes) => draw("text", { x, y, ...attributes }, ...[words].flat());
@@ -86,13 +86,8 @@ function render({ model, el }) {
     const input = make("input", { type: "checkbox", onchange: () => put(key, input.checked) });
     return { key, input, line: make("label", {}, input, label) };
   });
-  const fields = [];
-  const field = (name, value, change) => {
-    const input = numberInput(name, 1, change);
-    fields.push({ input, value });
-    return input;
-  };
-  const matrices = make("div", { class: "by-hand-weights" }, ...MATRICES.map((key) => matrixInputs(model, put, key, field)));
+  const fields = numberFields(1);
+  const matrices = make("div", { class: "self-attention-matrices" }, ...MATRICES.map((key) => matrixInputs(model, put, key, fields.field)));
   const picture = draw("svg", { viewBox: "0 0 440 242", role: "img" });
   const map = draw("svg", { viewBox: "0 0 178 242", role: "img", "aria-label": "The weights of all words, a row for each word that asks" });
   const reading = make("p", { class: "self-attention-says" });
@@ -107,12 +102,12 @@ function render({ model, el }) {
     steps.press(done);
     checks.forEach(({ key, input }) => { input.checked = model.get(key); });
     matrices.hidden = !model.get("matrices");
-    for (const { input, value } of fields) if (document.activeElement !== input) input.value = value();
+    fields.show();
     picture.replaceChildren(...step(found, asks, done, model.get("matrices")));
     map.replaceChildren(...grid(found, asks, (i) => (i === asks ? done : seen.has(i))));
     const numbers = found.weights[asks].map((_, j) => found.said(asks, j)).join(", ");
     reading.textContent = [
-      `“${NAMES[asks]}” is ${list(found.words[asks], short)}, so its query is ${list(found.Q[asks], short)}. Multiply it with each key${model.get("mask") ? " that it may see" : ""}, and divide by √2.`,
+      `“${NAMES[asks]}” is ${list(model.get("words")[asks], short)}, so its query is ${list(found.Q[asks], short)}. Multiply it with each key${model.get("mask") ? " that it may see" : ""}, and divide by √2.`,
       `The softmax turns the energies into weights that add up to 1: ${numbers}.`,
       `The values, weighted ${numbers}, add up to the context ${list(found.contexts[asks], (x) => shown(x))}.`,
     ][done];
