@@ -25,13 +25,18 @@ function attend(model) {
 }
 
 const text = (x, y, words, attributes) => draw("text", { x, y, ...attributes }, ...[words].flat());
+/** `most` letters fit; more are squeezed into `room`. */
+const fitted = (words, most, room) => (words.length > most ? { textLength: room, lengthAdjust: "spacingAndGlyphs" } : {});
 const line = (x1, y1, x2, y2, attributes) => draw("line", { x1, y1, x2, y2, ...attributes });
 
 /** A vector as a row of boxes that begins at x. */
 function vector(numbers, x, y, kind, width = NARROW, digits = 0) {
-  return draw("g", { class: `vector ${kind}` }, ...numbers.flatMap((number, k) => [
-    draw("rect", { x: x + k * width, y: y - HIGH / 2, width, height: HIGH, rx: 3 }),
-    text(x + (k + 0.5) * width, y + 5, digits ? shown(number, digits) : short(number, 1))]));
+  return draw("g", { class: `vector ${kind}` }, ...numbers.flatMap((number, k) => {
+    const said = digits ? shown(number, digits) : short(number, 1);
+    return [
+      draw("rect", { x: x + k * width, y: y - HIGH / 2, width, height: HIGH, rx: 3 }),
+      text(x + (k + 0.5) * width, y + 5, said, fitted(said, width / 8, width - 4))];
+  }));
 }
 
 /** One word's query among the keys, as far as the step has come. */
@@ -46,6 +51,7 @@ function step({ Q, K, V, products, hidden, weights, said, contexts }, asks, done
       const out = hidden(asks, j);
       const weighs = { class: "weighs", "stroke-width": THICK * weights[asks][j] };
       const product = products[asks][j];
+      const energy = `${short(product)}/√2 = ${short(product / Math.SQRT2)}`;
       return [
         !out && line(63, at, 89, y, done ? weighs : { class: "meets" }),
         !out && done > 1 && line(331, y, 353, at, weighs),
@@ -53,7 +59,7 @@ function step({ Q, K, V, products, hidden, weights, said, contexts }, asks, done
         vector(Q[j], 4, y, `role-annotation ${j === asks ? "" : "waits"}`),
         vector(K[j], 96, y, look("role-annotation", j)),
         out && line(90, y + 10, 154, y - 10, { class: "strikes" }),
-        text(210, y - 6, out ? "hidden" : `${short(product)}/√2 = ${short(product / Math.SQRT2)}`, { class: "energy role-energy" }),
+        text(210, y - 6, out ? "hidden" : energy, { class: "energy role-energy", ...(out ? {} : fitted(energy, 14, 112)) }),
         ...(done ? [draw("rect", { class: "bar", x: 160, y: y + 2, width: 54 * weights[asks][j], height: 12 }), text(238, y + 14, said(asks, j), { class: "weight role-weight" })] : []),
         done > 1 && vector(V[j], 272, y, look("role-annotation", j)),
       ];
