@@ -129,12 +129,11 @@ def antecedent() -> Workload:
 
 
 def self_attention() -> Workload:
-    """Every word with every mask, matrices or none, step by step."""
+    """Every word, with the matrices and without, step by step."""
     values = FIGURES["self_attention"].values()
     turns = [("step", 0), ("step", 1), ("step", 2)]
     each = [("asks", 2), *turns, ("asks", 3), *turns, ("asks", 1), *turns]
-    masked = [("mask", True), *each, ("mask", False), *each]
-    return Workload("3 words", values, [("matrices", False), *masked, ("matrices", True), *masked])
+    return Workload("3 words", values, [("matrices", False), *each, ("matrices", True), *each])
 
 
 def gated_unit() -> Workload:

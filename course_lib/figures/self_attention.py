@@ -37,23 +37,22 @@ class Looked(NamedTuple):
     contexts: Numbers
 
 
-def looked(words: Any, W_Q: Any, W_K: Any, W_V: Any, matrices: bool, mask: bool) -> Looked:
+def looked(words: Any, W_Q: Any, W_K: Any, W_V: Any, matrices: bool) -> Looked:
     """Scaled dot-product attention among `words`, (3, 2).
 
-    Without `matrices` query, key and value are the word itself; under `mask` later words have no
-    weight.
+    Without `matrices` query, key and value are the word itself.
     """
     x = np.asarray(words, dtype=np.float64)
     Q, K, V = (x @ np.asarray(W) if matrices else x for W in (W_Q, W_K, W_V))
-    seen = np.tri(3, dtype=bool) if mask else np.ones((3, 3), dtype=bool)
-    contexts, weights = scaled_dot_product_attention(*map(torch.tensor, (Q, K, V, seen)))
+    everything = np.ones((3, 3), dtype=bool)
+    contexts, weights = scaled_dot_product_attention(*map(torch.tensor, (Q, K, V, everything)))
     return Looked(Q, K, V, Q @ K.T / np.sqrt(2), weights.numpy(), contexts.numpy())
 
 
 @styled()
-def three_words(asks: int, step: int, matrices: bool, mask: bool, **numbers: Any) -> Figure:
+def three_words(asks: int, step: int, matrices: bool, **numbers: Any) -> Figure:
     """The last step of the word `asks`, from 1, and below it the weights of all three."""
-    found = looked(**numbers, matrices=matrices, mask=mask)
+    found = looked(**numbers, matrices=matrices)
     figure = CourseFigure(figsize=(5.0, 4.2))
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(-4, 444), ylim=(376, 0))
@@ -90,7 +89,8 @@ def three_words(asks: int, step: int, matrices: bool, mask: bool, **numbers: Any
         for ends in ((63, 89), (353, 331)):
             line: Any = {"color": ROLES["weight"].fill, "solid_capstyle": "round"}
             axes.plot(ends, (at, y), linewidth=15 * weight, **line)
-        write(30, y - 24, NAMES[j], fontsize=VALUE, fontweight="bold" if asking else None)
+        word = f"{NAMES[j]} ({numbers['words'][j][0]}, {numbers['words'][j][1]})"
+        write(4, y - 24, word, ha="left", fontsize=VALUE, fontweight="bold" if asking else None)
         vector(found.Q[j], 4, y, "annotation", alpha=1 if asking else 0.45)
         vector(found.K[j], 96, y, "annotation")
         vector(found.V[j], 272, y, "annotation")

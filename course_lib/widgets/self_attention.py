@@ -9,13 +9,12 @@ from course_lib.widgets.modules import MovingFigure, module
 
 START: dict[str, Any] = {
     "words": [[1, 0], [0, 1], [1, 1]],
-    "W_Q": [[-1, 1], [0, 0]],
-    "W_K": [[1, 0], [0, 1]],
+    "W_Q": [[1, 1], [0, 0]],
+    "W_K": [[-1, 0], [0, 1]],
     "W_V": [[0, 0], [0, 1]],
     "asks": 1,
     "step": 2,
     "matrices": True,
-    "mask": False,
 }
 """The example of chapter 11, done."""
 
@@ -29,7 +28,6 @@ class SelfAttentionByHand(MovingFigure):
         asks: which word, from 1.
         step: 0 to score, 1 to normalise, 2 to aggregate.
         matrices: whether the words go through these; else they are query, key and value themselves.
-        mask: whether the words behind the one that asks are hidden from it.
     """
 
     _esm = module("self_attention")
@@ -41,13 +39,12 @@ class SelfAttentionByHand(MovingFigure):
     asks = traitlets.Int(min=1, max=3).tag(sync=True)
     step = traitlets.Int(min=0, max=2).tag(sync=True)
     matrices = traitlets.Bool().tag(sync=True)
-    mask = traitlets.Bool().tag(sync=True)
 
     def __init__(self, **values: Any) -> None:
         super().__init__(**{**START, **values})
 
     def _looked(self) -> Looked:
-        return looked(self.words, self.W_Q, self.W_K, self.W_V, self.matrices, self.mask)
+        return looked(self.words, self.W_Q, self.W_K, self.W_V, self.matrices)
 
     @property
     def weights(self) -> Numbers:

@@ -13,24 +13,23 @@ from course_lib.widgets import SelfAttentionByHand
 Open = Callable[..., Page]
 WORDS = np.array([[1, 0], [0, 1], [1, 1]])
 QUERIES, KEYS, VALUES = (
-    np.array([[-1, 1], [0, 0], [-1, 1]]),
-    WORDS,
+    np.array([[1, 1], [0, 0], [1, 1]]),
+    np.array([[-1, 0], [0, 1], [-1, 1]]),
     np.array([[0, 0], [0, 1], [0, 1]]),
 )
 NAMES = ("the", "dog", "sleeps")
 STEPS = ("score", "normalise", "aggregate")
 
 
-def by_hand(matrices: bool, mask: bool) -> tuple[Any, Any, Any]:
+def by_hand(matrices: bool) -> tuple[Any, Any, Any]:
     """Energies, weights and contexts, word by word, as with a pencil."""
     queries, keys, values = (QUERIES, KEYS, VALUES) if matrices else (WORDS, WORDS, WORDS)
     energies, weights, contexts = np.zeros((3, 3)), np.zeros((3, 3)), np.zeros((3, 2))
     for i in range(3):
-        seen = range(i + 1) if mask else range(3)
         for j in range(3):
             energies[i, j] = sum(queries[i] * keys[j]) / 2**0.5
-        for j in seen:
-            weights[i, j] = np.exp(energies[i, j]) / sum(np.exp(energies[i, k]) for k in seen)
+        for j in range(3):
+            weights[i, j] = np.exp(energies[i, j]) / sum(np.exp(energies[i]))
             contexts[i] += weights[i, j] * values[j]
     return energies, weights, contexts
 
@@ -46,34 +45,26 @@ def printed(numbers: Any) -> list[str]:
 def test_every_setting_shows_what_a_pencil_finds(open_figure: Open) -> None:
     page = open_figure("self_attention")
     asked = {0}  # it opens on the first word's average
-    for matrices, mask in product((True, False), (False, True)):
+    for matrices in (True, False):
         page.get_by_label("three matrices").set_checked(matrices)
-        page.get_by_label("hide later words").set_checked(mask)
-        energies, weights, contexts = by_hand(matrices, mask)
+        energies, weights, contexts = by_hand(matrices)
         for i, (k, step) in product(range(3), enumerate(STEPS)):
             page.get_by_role("button", name=NAMES[i], exact=True).click()
             page.get_by_role("button", name=step).click()
-            seen = i + 1 if mask else 3
-            hidden = 3 - seen
-            assert texts(page, "text.energy")[seen:] == ["hidden"] * hidden
-            ends = [text.split("=")[1] for text in texts(page, "text.energy")[:seen]]
+            ends = [text.split("=")[1] for text in texts(page, "text.energy")]
             energy = [float(end.replace("−", "-")) for end in ends]
-            assert energy == pytest.approx(energies[i, :seen], abs=5.1e-3)
-            row = printed(weights[i, :seen]) + ["0"] * hidden
-            assert texts(page, "text.weight") == (row if k > 0 else [])
+            assert energy == pytest.approx(energies[i], abs=5.1e-3)
+            assert texts(page, "text.weight") == (printed(weights[i]) if k > 0 else [])
             assert texts(page, ".context text") == (printed(contexts[i]) if k > 1 else [])
-            allowed = np.tri(3) if mask else np.ones((3, 3))
             asked = asked - {i} if k == 0 else asked | {i}
-            allowed[[j for j in range(3) if j not in asked]] = 0
-            assert texts(page, "text.cell") == printed(weights[allowed == 1])
-            assert page.locator(".self-attention .empty").count() == 9 - allowed.sum()
+            assert texts(page, "text.cell") == printed(weights[sorted(asked)].ravel())
+            assert page.locator(".self-attention .empty").count() == 9 - 3 * len(asked)
 
 
 @pytest.mark.parametrize("matrices", [True, False])
-@pytest.mark.parametrize("mask", [True, False])
-def test_the_widget_has_the_same_numbers(matrices: bool, mask: bool) -> None:
-    widget = SelfAttentionByHand(matrices=matrices, mask=mask)
-    _, weights, contexts = by_hand(matrices, mask)
+def test_the_widget_has_the_same_numbers(matrices: bool) -> None:
+    widget = SelfAttentionByHand(matrices=matrices)
+    _, weights, contexts = by_hand(matrices)
     assert np.allclose(widget.weights, weights)
     assert np.allclose(widget.contexts, contexts)
 
@@ -85,17 +76,16 @@ def test_it_opens_on_the_average_and_keys_step_back(open_figure: Open) -> None:
     page.get_by_role("button", name="aggregate").press("ArrowLeft")
     assert page.get_by_role("button", name="normalise").get_attribute("aria-pressed") == "true"
     page.get_by_role("button", name="dog").press("Enter")
-    page.get_by_label("hide later words").press("Space")
-    said = "The softmax turns the energies into weights that add up to 1: 0.50, 0.50, 0."
+    said = "The softmax turns the energies into weights that add up to 1: 0.33, 0.33, 0.33."
     assert page.locator(".self-attention-says").inner_text() == said
     page.locator(".moving-said", has_text=said).wait_for()
 
 
 def test_matrices_can_be_edited(open_figure: Open) -> None:
     page = open_figure("self_attention")
-    page.get_by_label("W_Q, row 2, column 1").fill("-1")
+    page.get_by_label("W_Q, row 2, column 1").fill("1")
     page.get_by_role("button", name="sleeps", exact=True).click()
-    assert texts(page, ".vector text")[12:14] == ["−2", "1"]  # the query of the third word
+    assert texts(page, ".vector text")[12:14] == ["2", "1"]  # the query of the third word
     assert texts(page, "text.weight") == ["0.09", "0.73", "0.18"]
     field = page.get_by_label("W_V, row 1, column 1")
     field.fill("2.5")
@@ -103,6 +93,8 @@ def test_matrices_can_be_edited(open_figure: Open) -> None:
     assert texts(page, ".context text") == ["0.67", "0.91"]
     field.fill("")  # nothing typed yet changes nothing
     assert texts(page, ".context text") == ["0.67", "0.91"]
+    page.get_by_role("button", name="as at first").click()
+    assert texts(page, "text.weight") == ["0.14", "0.58", "0.28"]
     page.get_by_label("three matrices").uncheck()
     assert not field.is_visible()
 
@@ -111,7 +103,7 @@ def test_lines_are_as_thick_as_their_weights(open_figure: Open) -> None:
     page = open_figure("self_attention")
     lines = page.locator(".self-attention .weighs")
     thick = lines.evaluate_all("all => all.map((one) => Number(one.getAttribute('stroke-width')))")
-    _, weights, _ = by_hand(matrices=True, mask=False)
+    _, weights, _ = by_hand(matrices=True)
     assert np.array(thick) / sum(thick) == pytest.approx(np.repeat(weights[0], 2) / 2)
 
 

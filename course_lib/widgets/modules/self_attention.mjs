@@ -18,10 +18,8 @@ function attend(model) {
   const product = (W) => words.map((x) => [0, 1].map((k) => dot(x, column(W, k))));
   const [Q, K, V] = MATRICES.map((name) => (model.get("matrices") ? product(model.get(name)) : words));
   const products = Q.map((query) => K.map((key) => dot(query, key)));
-  const hidden = (i, j) => model.get("mask") && j > i;
-  const weights = products.map((row, i) => softmax(row.map((one, j) => (hidden(i, j) ? -Infinity : one / Math.SQRT2))));
-  const said = (i, j) => (hidden(i, j) ? "0" : shown(weights[i][j]));
-  return { Q, K, V, products, hidden, weights, said, contexts: weights.map((row) => [0, 1].map((k) => dot(row, column(V, k)))) };
+  const weights = products.map((row) => softmax(row.map((one) => one / Math.SQRT2)));
+  return { words, Q, K, V, products, weights, contexts: weights.map((row) => [0, 1].map((k) => dot(row, column(V, k)))) };
 }
 
 const text = (x, y, words, attributes) => draw("text", { x, y, ...attributes }, ...[words].flat());
@@ -40,36 +38,32 @@ function vector(numbers, x, y, kind, width = NARROW, digits = 0) {
 }
 
 /** One word's query among the keys, as far as the step has come. */
-function step({ Q, K, V, products, hidden, weights, said, contexts }, asks, done, matrices) {
+function step({ words, Q, K, V, products, weights, contexts }, asks, done, matrices) {
   const above = (x, name, index) => [text(x, 18, name, { class: "head" }),
     index && text(x, 38, matrices ? ["xW", draw("tspan", { dy: 4, "font-size": "0.75em" }, index)] : "x", { class: "quiet formula" })];
   const at = MIDDLES[asks];
-  const look = (role, j) => (hidden(asks, j) ? "role-energy out" : role);
   return [...above(30, "query", "Q"), ...above(122, "keys", "K"), ...above(210, done ? "weights" : "energies"),
     ...(done > 1 ? [...above(298, "values", "V"), ...above(399, "context")] : []),
     ...MIDDLES.flatMap((y, j) => {
-      const out = hidden(asks, j);
       const weighs = { class: "weighs", "stroke-width": THICK * weights[asks][j] };
       const product = products[asks][j];
       const energy = `${short(product)}/√2 = ${short(product / Math.SQRT2)}`;
       return [
-        !out && line(63, at, 89, y, done ? weighs : { class: "meets" }),
-        !out && done > 1 && line(331, y, 353, at, weighs),
-        text(30, y - 21, NAMES[j], { class: j === asks ? "small head" : "quiet" }),
+        line(63, at, 89, y, done ? weighs : { class: "meets" }),
+        done > 1 && line(331, y, 353, at, weighs),
         vector(Q[j], 4, y, `role-annotation ${j === asks ? "" : "waits"}`),
-        vector(K[j], 96, y, look("role-annotation", j)),
-        out && line(90, y + 10, 154, y - 10, { class: "strikes" }),
-        text(210, y - 6, out ? "hidden" : energy, { class: "energy role-energy", ...(out ? {} : fitted(energy, 14, 112)) }),
-        ...(done ? [draw("rect", { class: "bar", x: 160, y: y + 2, width: 54 * weights[asks][j], height: 12 }), text(238, y + 14, said(asks, j), { class: "weight role-weight" })] : []),
-        done > 1 && vector(V[j], 272, y, look("role-annotation", j)),
+        vector(K[j], 96, y, "role-annotation"),
+        text(210, y - 6, energy, { class: "energy role-energy", ...fitted(energy, 14, 112) }),
+        ...(done ? [draw("rect", { class: "bar", x: 160, y: y + 2, width: 54 * weights[asks][j], height: 12 }), text(238, y + 14, shown(weights[asks][j]), { class: "weight role-weight" })] : []),
+        done > 1 && vector(V[j], 272, y, "role-annotation"),
       ];
     }),
+    ...MIDDLES.map((y, j) => text(4, y - 21, `${NAMES[j]} ${list(words[j], short)}`, { class: `row word ${j === asks ? "small head" : "quiet"}` })),
     done > 1 && vector(contexts[asks], 361, at, "context role-context", WIDE, 2)].filter(Boolean);
 }
 
 /** The weights of the words that have asked, a row each. */
-function grid({ hidden, weights, said }, asks, asked) {
-  const empty = (i, j) => hidden(i, j) || !asked(i);
+function grid({ weights }, asks, asked) {
   const [left, side, half] = [8, 54, HIGH / 2 + 2];
   const middle = (j) => left + (j + 0.5) * side;
   return [text(middle(1), 18, "all weights", { class: "head" }),
@@ -77,8 +71,8 @@ function grid({ hidden, weights, said }, asks, asked) {
       text(middle(i), 38, NAMES[i], { class: "quiet" }),
       text(middle(0) - side / 2, MIDDLES[i] - 25, `${NAMES[i]} asks`, { class: `row ${i === asks ? "small head" : "quiet"}` }),
       ...row.flatMap((weight, j) => [
-        draw("rect", { x: middle(j) - side / 2 + 1, y: MIDDLES[i] - half, width: side - 2, height: 2 * half, rx: 3, ...(empty(i, j) ? { class: "empty" } : { fill: colour(weight) }) }),
-        !empty(i, j) && text(middle(j), MIDDLES[i] + 5, said(i, j), { class: `cell${weight < 0.72 ? "" : " dark"}` }),
+        draw("rect", { x: middle(j) - side / 2 + 1, y: MIDDLES[i] - half, width: side - 2, height: 2 * half, rx: 3, ...(!asked(i) ? { class: "empty" } : { fill: colour(weight) }) }),
+        asked(i) && text(middle(j), MIDDLES[i] + 5, shown(weight), { class: `cell${weight < 0.72 ? "" : " dark"}` }),
       ])]),
     draw("rect", { class: "asks", x: left - 2, y: MIDDLES[asks] - half - 3, width: 3 * side + 4, height: 2 * half + 6, rx: 5 })].filter(Boolean);
 }
@@ -88,16 +82,15 @@ function render({ model, el }) {
   const put = setter(model);
   const words = buttons("Who asks?", NAMES, (i) => put("asks", i + 1));
   const steps = buttons("Step", STEPS, (k) => put("step", k));
-  const checks = Object.entries({ matrices: "three matrices", mask: "hide later words" }).map(([key, label]) => {
-    const input = make("input", { type: "checkbox", onchange: () => put(key, input.checked) });
-    return { key, input, line: make("label", {}, input, label) };
-  });
+  const check = make("input", { type: "checkbox", onchange: () => put("matrices", check.checked) });
+  const first = MATRICES.map((key) => model.get(key));
+  const again = make("button", { type: "button", onclick: () => MATRICES.forEach((key, k) => put(key, first[k])) }, "as at first");
   const fields = numberFields(1);
   const matrices = make("div", { class: "self-attention-matrices" }, ...MATRICES.map((key) => matrixInputs(model, put, key, fields.field)));
   const picture = draw("svg", { viewBox: "0 0 440 242", role: "img" });
   const map = draw("svg", { viewBox: "0 0 178 242", role: "img", "aria-label": "The weights of all words, a row for each word that asks" });
   const reading = make("p", { class: "self-attention-says" });
-  el.append(make("div", { class: "moving-controls" }, words.line, steps.line, make("div", { class: "moving-buttons" }, ...checks.map((check) => check.line))), matrices, make("div", { class: "self-attention-pictures" }, picture, map), reading);
+  el.append(make("div", { class: "moving-controls" }, words.line, steps.line, make("div", { class: "moving-buttons" }, make("label", {}, check, "three matrices"), again)), matrices, make("div", { class: "self-attention-pictures" }, picture, map), reading);
   const say = announcer(el);
   const seen = new Set();
 
@@ -106,14 +99,14 @@ function render({ model, el }) {
     if (done) seen.add(asks);
     words.press(asks);
     steps.press(done);
-    checks.forEach(({ key, input }) => { input.checked = model.get(key); });
-    matrices.hidden = !model.get("matrices");
+    check.checked = model.get("matrices");
+    matrices.hidden = again.hidden = !check.checked;
     fields.show();
     picture.replaceChildren(...step(found, asks, done, model.get("matrices")));
     map.replaceChildren(...grid(found, asks, (i) => (i === asks ? done : seen.has(i))));
-    const numbers = found.weights[asks].map((_, j) => found.said(asks, j)).join(", ");
+    const numbers = found.weights[asks].map((weight) => shown(weight)).join(", ");
     reading.textContent = [
-      `“${NAMES[asks]}” is ${list(model.get("words")[asks], short)}, so its query is ${list(found.Q[asks], short)}. Multiply it with each key${model.get("mask") ? " that it may see" : ""}, and divide by √2.`,
+      `“${NAMES[asks]}” is ${list(model.get("words")[asks], short)}, so its query is ${list(found.Q[asks], short)}. Multiply it with each key, and divide by √2.`,
       `The softmax turns the energies into weights that add up to 1: ${numbers}.`,
       `The values, weighted ${numbers}, add up to the context ${list(found.contexts[asks], (x) => shown(x))}.`,
     ][done];
@@ -127,7 +120,7 @@ function render({ model, el }) {
     put("step", Math.max(0, Math.min(2, model.get("step") + to)));
   });
   show();
-  return watch(model, ["asks", "step", "matrices", "mask", ...MATRICES], show);
+  return watch(model, ["asks", "step", "matrices", ...MATRICES], show);
 }
 
 export default { render };
