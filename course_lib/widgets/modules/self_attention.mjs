@@ -58,7 +58,7 @@ function step({ words, Q, K, V, products, weights, contexts }, asks, done, matri
         done > 1 && vector(V[j], 272, y, "role-annotation"),
       ];
     }),
-    ...MIDDLES.map((y, j) => text(4, y - 21, `${NAMES[j]} ${list(words[j], short)}`, { class: `row word ${j === asks ? "small head" : "quiet"}` })),
+    ...MIDDLES.map((y, j) => text(4, j < 2 ? y - 21 : y + 29, `${NAMES[j]} ${list(words[j], short)}`, { class: `row word ${j === asks ? "small head" : "quiet"}` })),
     done > 1 && vector(contexts[asks], 361, at, "context role-context", WIDE, 2)].filter(Boolean);
 }
 
@@ -87,7 +87,7 @@ function render({ model, el }) {
   const again = make("button", { type: "button", onclick: () => MATRICES.forEach((key, k) => put(key, first[k])) }, "as at first");
   const fields = numberFields(1);
   const matrices = make("div", { class: "self-attention-matrices" }, ...MATRICES.map((key) => matrixInputs(model, put, key, fields.field)));
-  const picture = draw("svg", { viewBox: "0 0 440 242", role: "img" });
+  const picture = draw("svg", { viewBox: "0 0 440 246", role: "img" });
   const map = draw("svg", { viewBox: "0 0 178 242", role: "img", "aria-label": "The weights of all words, a row for each word that asks" });
   const reading = make("p", { class: "self-attention-says" });
   el.append(make("div", { class: "moving-controls" }, words.line, steps.line, make("div", { class: "moving-buttons" }, make("label", {}, check, "three matrices"), again)), matrices, make("div", { class: "self-attention-pictures" }, picture, map), reading);
