@@ -94,7 +94,7 @@ def test_a_box_has_its_label_and_its_own_heading(tmp_path: Path) -> None:
     page, complaints = build(tmp_path, ":::{predict} Which *bends* first?\nWrite it down.\n:::")
     assert complaints == ""
     title = only(page, ".device-predict > .admonition-title")
-    assert title.get_text() == "Predict, then run Which bends first?"
+    assert title.get_text() == "Predict first Which bends first?"
 
 
 def test_answers_and_hints_are_closed_until_asked_for(tmp_path: Path) -> None:

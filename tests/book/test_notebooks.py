@@ -186,7 +186,7 @@ def test_the_table_names_what_stands_in_the_chapter(tmp_path: Path) -> None:
     page = tmp_path / "01-one.md"
     body = "## Here\n\n% device: by hand\n\n:::{predict} Which?\nThis.\n:::\n"
     page.write_text(PAGE % body, encoding="utf-8")
-    assert table(page)[-3:-1] == ["| Predict, then run | Here |", "| Worked by hand | Here |"]
+    assert table(page)[-3:-1] == ["| Predict first | Here |", "| Worked by hand | Here |"]
 
 
 def test_an_unknown_mark_is_refused(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ class Objectives(Device):
 
 
 class Predict(Device):
-    label = "Predict, then run"
+    label = "Predict first"
     kind = "predict"
 
 

@@ -8,7 +8,7 @@ from .source import Block, read, title
 
 DEVICES = {
     "objectives": "Objectives",
-    "predict": "Predict, then run",
+    "predict": "Predict first",
     "failure first": "Failure before the cure",
     "by hand": "Worked by hand",
     "side-by-side": "Equation, line, shape",
