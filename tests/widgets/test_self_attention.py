@@ -18,6 +18,11 @@ QUERIES, KEYS, VALUES = (
     np.array([[0, 0], [0, 1], [0, 1]]),
 )
 NAMES = ("the", "dog", "sleeps")
+BOXES_AND_NUMBERS = """all => all.flatMap((one) => {
+    const wide = (part) => part.getBoundingClientRect().width;
+    const numbers = one.querySelectorAll("text");
+    return [...one.querySelectorAll("rect")].map((box, k) => [wide(box), wide(numbers[k])]);
+})"""
 STEPS = ("score", "normalise", "aggregate")
 
 
@@ -73,6 +78,7 @@ def test_it_opens_on_the_average_and_keys_step_back(open_figure: Open) -> None:
     page = open_figure("self_attention")
     assert texts(page, "text.weight") == ["0.14", "0.58", "0.28"]
     assert texts(page, ".context text") == ["0.00", "0.86"]
+    assert texts(page, "text.word") == ["the (1, 0)", "dog (0, 1)", "sleeps (1, 1)"]
     page.get_by_role("button", name="aggregate").press("ArrowLeft")
     assert page.get_by_role("button", name="normalise").get_attribute("aria-pressed") == "true"
     page.get_by_role("button", name="dog").press("Enter")
@@ -91,6 +97,11 @@ def test_matrices_can_be_edited(open_figure: Open) -> None:
     field.fill("2.5")
     field.press("ArrowLeft")  # moves in the field, not a step back
     assert texts(page, ".context text") == ["0.67", "0.91"]
+    page.get_by_label("W_Q, row 1, column 1").fill("-12.5")
+    boxes = page.locator(".self-attention .vector").evaluate_all(BOXES_AND_NUMBERS)
+    assert boxes
+    assert all(0 < number < box for box, number in boxes)
+    page.get_by_label("W_Q, row 1, column 1").fill("1")
     field.fill("")  # nothing typed yet changes nothing
     assert texts(page, ".context text") == ["0.67", "0.91"]
     page.get_by_role("button", name="as at first").click()

@@ -71,7 +71,7 @@ function grid({ weights }, asks, asked) {
       text(middle(i), 38, NAMES[i], { class: "quiet" }),
       text(middle(0) - side / 2, MIDDLES[i] - 25, `${NAMES[i]} asks`, { class: `row ${i === asks ? "small head" : "quiet"}` }),
       ...row.flatMap((weight, j) => [
-        draw("rect", { x: middle(j) - side / 2 + 1, y: MIDDLES[i] - half, width: side - 2, height: 2 * half, rx: 3, ...(!asked(i) ? { class: "empty" } : { fill: colour(weight) }) }),
+        draw("rect", { x: middle(j) - side / 2 + 1, y: MIDDLES[i] - half, width: side - 2, height: 2 * half, rx: 3, ...(asked(i) ? { fill: colour(weight) } : { class: "empty" }) }),
         asked(i) && text(middle(j), MIDDLES[i] + 5, shown(weight), { class: `cell${weight < 0.72 ? "" : " dark"}` }),
       ])]),
     draw("rect", { class: "asks", x: left - 2, y: MIDDLES[asks] - half - 3, width: 3 * side + 4, height: 2 * half + 6, rx: 5 })].filter(Boolean);
