@@ -7,6 +7,9 @@ result each run says whether the encoder was told `positions` and how many `cpu_
 training took.
 pronoun: what the moving figure shows, the page's reader with seed 1: of each sentence that can be
 chosen the weights of its last word, and the probabilities of the pronouns.
+writer: a Transformer of one layer learns sentences whose German participle stands last; what the
+moving figure shows of seed 1, and of each seed how many held-out sentences come out `right`, and of
+these the least weight on the noun and on the participle that is due (`looks`).
 """
 
 import json
@@ -22,6 +25,7 @@ from torch import Tensor, nn
 
 from course_lib.figures.antecedent import PRONOUNS, sentence_of
 from course_lib.models.self_attention import SelfAttention
+from course_lib.models.transformer import Transformer
 from course_lib.training.provenance import git_commit
 from experiments.recording import (
     SMALL,
@@ -77,6 +81,24 @@ GLOSSED = (
 """The nouns that can be chosen in the figure."""
 CHOSEN = ("hungry", "wooden")
 Reader = Callable[[Tensor], tuple[Tensor, Tensor]]
+NOUNS = dict(
+    zip(
+        ANIMALS,
+        (
+            *("der Hund", "der Fuchs", "der Vogel", "der Hase"),
+            *("die Katze", "die Kuh", "die Ente", "die Maus"),
+            *("das Pferd", "das Schaf", "das Schwein", "das Kalb"),
+        ),
+        strict=True,
+    )
+)
+PARTICIPLES = {"seen": "gesehen", "heard": "gehört", "found": "gefunden"}
+OBJECT = {"der": "den", "die": "die", "das": "das"}
+"""The article of a noun that something is done to."""
+Sentence = tuple[str, str, str]
+"""Subject, participle and object, in English."""
+WRITTEN: tuple[Sentence, ...] = (("dog", "seen", "cat"), ("cat", "seen", "dog"))
+"""The sentences that can be chosen in the figure; both are held out."""
 
 
 def runs() -> Runs:
@@ -196,6 +218,115 @@ def pronoun() -> Records:
     yield "pronoun-reader", json.dumps({**made, "figure": figure}, ensure_ascii=False) + "\n"
 
 
+def sentence_pair(one: Sentence) -> tuple[list[str], list[str]]:
+    """The English words and the German ones, with their marks."""
+    subject, participle, thing = one
+    article, noun = NOUNS[thing].split()
+    source = f"the {subject} has {participle} the {thing} </s>"
+    target = f"<s> {NOUNS[subject]} hat {OBJECT[article]} {noun} {PARTICIPLES[participle]} </s>"
+    return source.split(), target.split()
+
+
+def sentences() -> tuple[list[Sentence], list[Sentence]]:
+    """Those learned from, and those held out: of these no two nouns were seen together."""
+    every = [one for one in product(ANIMALS, PARTICIPLES, ANIMALS) if one[0] != one[2]]
+    apart = [(ANIMALS.index(one[0]) - ANIMALS.index(one[2])) % 12 in (4, 8) for one in every]
+    return (
+        [one for one, held_out in zip(every, apart, strict=True) if not held_out],
+        [one for one, held_out in zip(every, apart, strict=True) if held_out],
+    )
+
+
+def alphabets() -> tuple[list[str], list[str]]:
+    """The words of each language, in alphabetical order."""
+    sides = zip(*map(sentence_pair, sum(sentences(), [])), strict=True)
+    source, target = (sorted({word for words in side for word in words}) for side in sides)
+    return source, target
+
+
+def numbers(chosen: Iterable[Sentence]) -> tuple[Tensor, Tensor]:
+    """(B, 7) source words and (B, 8) target words."""
+    source, target = (
+        [[words.index(word) for word in text] for text in side]
+        for words, side in zip(alphabets(), zip(*map(sentence_pair, chosen)), strict=True)
+    )
+    return torch.tensor(source), torch.tensor(target)
+
+
+def train_writer(seed: int, steps: int = 600) -> Transformer:
+    """In float64: alike on every processor."""
+    torch.manual_seed(seed)
+    torch.set_default_dtype(torch.float64)
+    model = Transformer(*map(len, alphabets()), size=32, layers=1, heads=1, dropout=0.1)
+    torch.set_default_dtype(torch.float32)
+    source, target = numbers(sentences()[0])
+    optimiser = torch.optim.Adam(model.parameters(), lr=3e-3)
+    for _ in range(steps):
+        picked = torch.randint(len(source), (64,))
+        x, y = source[picked], target[picked]
+        logits, _ = model(x, torch.ones_like(x, dtype=torch.bool), y[:, :-1])
+        loss = nn.functional.cross_entropy(logits.transpose(1, 2), y[:, 1:])
+        optimiser.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimiser.step()
+    return model.eval()
+
+
+@torch.no_grad()
+def written(model: Transformer, one: Sentence) -> dict[str, Any]:
+    """A greedy translation; see `widgets.WritingTransformer`. Weights and probabilities are rounded
+    so finely that what is shown is the model's own number rounded once."""
+    source, _ = numbers([one])
+    words = alphabets()[1]
+    read = [words.index("<s>")]
+    while words[read[-1]] != "</s>" and len(read) < 12:
+        y = torch.tensor([read])
+        logits, [(alpha_read, alpha_source)] = model(source, source >= 0, y)
+        read.append(int(logits[0, -1].argmax()))
+    shares = logits[0].softmax(dim=1)
+
+    def rounded(rows: Tensor) -> list[list[float]]:
+        return [[round(number, 5) for number in row] for row in rows.tolist()]
+
+    likely = shares.topk(3)
+    return {
+        "source": sentence_pair(one)[0],
+        "read": [words[y] for y in read],
+        "on_source": rounded(alpha_source[0, 0]),
+        "on_read": rounded(alpha_read[0, 0]),
+        "next": [
+            [[words[y], round(p, 5)] for y, p in zip(*row, strict=True)]
+            for row in zip(likely.indices.tolist(), likely.values.tolist(), strict=True)
+        ],
+    }
+
+
+def writing_sha256() -> str:
+    """Of the sentences that the Transformer learns from."""
+    return sha256(repr([*map(sentence_pair, sentences()[0])]).encode()).hexdigest()
+
+
+def writer() -> Records:
+    """One Transformer a seed, and what the figure steps through."""
+    seeds = list[dict[str, Any]]()
+    for seed in SEEDS:
+        model = train_writer(seed)
+        held_out = [(one, written(model, one)) for one in sentences()[1]]
+        right = [found for one, found in held_out if found["read"] == sentence_pair(one)[1]]
+        looks = {
+            "subject": min(found["on_source"][0][1] for found in right),
+            "object": min(found["on_source"][3][5] for found in right),
+            "participle": min(found["on_source"][5][3] for found in right),
+        }
+        counts = {"right": len(right), "held_out": len(held_out)}
+        seeds.append({"seed": seed, **counts, "looks": looks})
+        if seed == 1:
+            figure = {"sentences": [written(model, one) for one in WRITTEN], "chosen": 1, "step": 4}
+    made = {"git_commit": git_commit(), "sentences_sha256": writing_sha256()}
+    yield "transformer-writes", {**made, "seeds": seeds, "figure": figure}
+
+
 def check(read: Read) -> None:
     """Only the encoder and its positions differ; of the pronouns every one is right."""
     check_runs(runs(), read)
@@ -217,9 +348,19 @@ def check(read: Read) -> None:
         assert abs(sum(reading["weights"]) - 1) < 1e-4
         assert abs(sum(reading["probabilities"]) - 1) < 1e-4
         assert reading["probabilities"][PRONOUNS.index(reading["right"])] > 0.9
+    translated = read("transformer-writes")
+    assert translated["sentences_sha256"] == writing_sha256()
+    assert [one["seed"] for one in translated["seeds"]] == list(SEEDS)
+    for one, found in zip(WRITTEN, translated["figure"]["sentences"], strict=True):
+        assert (found["source"], found["read"]) == sentence_pair(one)
+        for i, rows in enumerate(zip(found["on_source"], found["on_read"], strict=True)):
+            assert all(abs(sum(row) - 1) < 1e-4 for row in rows)
+            assert not any(rows[1][i + 1 :])
+            assert found["next"][i][0][0] == found["read"][i + 1]
 
 
 PARTS = {
     "readers": Part(partial(small_runs, runs, told), "twenty minutes"),
     "pronoun": Part(pronoun, "five seconds"),
+    "writer": Part(writer, "a minute"),
 }

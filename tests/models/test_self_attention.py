@@ -71,25 +71,66 @@ def test_heads_are_those_of_torch_with_the_same_weights() -> None:
         torch.testing.assert_close(mine, reference, atol=1e-12, rtol=0)
 
 
-def block_by_hand(weights: dict[str, np.ndarray], x: np.ndarray, heads: int) -> np.ndarray:
-    """One block over one sentence in NumPy, a head and a position at a time: (T, d) to (T, d)."""
+def normed(rows: np.ndarray, weights: dict[str, np.ndarray]) -> np.ndarray:
+    """Each row brought to mean 0 and variance 1, then scaled and moved."""
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    spread = np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-5)
+    return centred / spread * weights["weight"] + weights["bias"]
 
-    def normed(rows: np.ndarray, name: str) -> np.ndarray:
-        centred = rows - rows.mean(axis=1, keepdims=True)
-        spread = np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-5)
-        return centred / spread * weights[f"{name}.weight"] + weights[f"{name}.bias"]
 
-    x_normed = normed(x, "norm_attention")
-    width = x.shape[1] // heads
-    everything = np.ones((len(x), len(x)), dtype=bool)
+def part(weights: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]:
+    """The weights whose names begin so, without it."""
+    return {n.removeprefix(prefix): w for n, w in weights.items() if n.startswith(prefix)}
+
+
+def heads_by_hand(
+    weights: dict[str, np.ndarray],
+    asking: np.ndarray,
+    asked: np.ndarray,
+    mask: np.ndarray,
+    heads: int = 2,
+) -> np.ndarray:
+    """Section 3.2.2 in NumPy, a head at a time: (T_q, d)."""
+    width = asking.shape[1] // heads
     outputs = []
     for k in range(heads):
         rows = slice(k * width, (k + 1) * width)
-        q, keys, v = (x_normed @ weights[f"attention.W_{name}.weight"][rows].T for name in "QKV")
-        outputs.append(attention_by_hand(q, keys, v, everything))
-    x = x + np.concatenate(outputs, axis=1) @ weights["attention.W_O.weight"].T
-    hidden = normed(x, "norm_network") @ weights["W_1.weight"].T + weights["W_1.bias"]
-    return x + np.maximum(hidden, 0) @ weights["W_2.weight"].T + weights["W_2.bias"]
+        q = asking @ weights["W_Q.weight"][rows].T
+        keys, v = (asked @ weights[f"W_{name}.weight"][rows].T for name in "KV")
+        outputs.append(attention_by_hand(q, keys, v, mask))
+    return np.concatenate(outputs, axis=1) @ weights["W_O.weight"].T
+
+
+def network_by_hand(weights: dict[str, np.ndarray], x: np.ndarray) -> np.ndarray:
+    """The last part of a block over one sentence: (T, d) to (T, d)."""
+    hidden = normed(x, part(weights, "norm_network.")) @ weights["W_1.weight"].T
+    hidden = np.maximum(hidden + weights["W_1.bias"], 0)
+    return x + hidden @ weights["W_2.weight"].T + weights["W_2.bias"]
+
+
+def block_by_hand(weights: dict[str, np.ndarray], x: np.ndarray) -> np.ndarray:
+    """One block over one sentence in NumPy, a position at a time: (T, d) to (T, d)."""
+    x_normed = normed(x, part(weights, "norm_attention."))
+    everything = np.ones((len(x), len(x)), dtype=bool)
+    x = x + heads_by_hand(part(weights, "attention."), x_normed, x_normed, everything)
+    return network_by_hand(weights, x)
+
+
+def with_positions(words: np.ndarray) -> np.ndarray:
+    """(T, d) words scaled and given their places, number by number."""
+    x = words * math.sqrt(words.shape[1])
+    for (pos, k), _ in np.ndenumerate(x):
+        angle = pos / 10000 ** ((k - k % 2) / words.shape[1])
+        x[pos, k] += math.cos(angle) if k % 2 else math.sin(angle)
+    return x
+
+
+def encoder_by_hand(weights: dict[str, np.ndarray], words: np.ndarray) -> np.ndarray:
+    """The encoder's two blocks over one sentence: (T, m) to (T, d)."""
+    x = with_positions(words @ weights["W_x.weight"].T)
+    for layer in range(2):
+        x = block_by_hand(part(weights, f"blocks.{layer}."), x)
+    return normed(x, part(weights, "norm."))
 
 
 def test_the_encoder_is_its_equations() -> None:
@@ -98,18 +139,8 @@ def test_the_encoder_is_its_equations() -> None:
     tensors = {name: p.detach().numpy() for name, p in module.named_parameters()}
     annotations = module(words, mask_of(5, 3)).detach().numpy()
     for row, length in enumerate((5, 3)):
-        x = words[row, :length].numpy() @ tensors["W_x.weight"].T * math.sqrt(8)
-        for (pos, k), _ in np.ndenumerate(x):
-            angle = pos / 10000 ** ((k - k % 2) / 8)
-            x[pos, k] += math.cos(angle) if k % 2 else math.sin(angle)
-        for layer in range(2):
-            prefix = f"blocks.{layer}."
-            own = {n.removeprefix(prefix): w for n, w in tensors.items() if n.startswith(prefix)}
-            x = block_by_hand(own, x, heads=2)
-        centred = x - x.mean(axis=1, keepdims=True)
-        x = centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + 1e-5)
-        x = x * tensors["norm.weight"] + tensors["norm.bias"]
-        np.testing.assert_allclose(annotations[row, :length], x, atol=1e-12)
+        expected = encoder_by_hand(tensors, words[row, :length].numpy())
+        np.testing.assert_allclose(annotations[row, :length], expected, atol=1e-12)
     assert not annotations[1, 3:].any()
 
 
