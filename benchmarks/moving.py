@@ -118,6 +118,14 @@ def tiny_translator() -> Workload:
     return Workload(f"{len(values['walks'])} sentences", values, steps)
 
 
+def transformer() -> Workload:
+    """Each sentence from its last word to the first and back."""
+    values = recorded("transformer", "transformer-writes")
+    steps = there_and_back("step", list(range(len(values["sentences"][0]["read"]) - 1, -1, -1)))
+    every = [("chosen", 0), *steps, ("chosen", 1), *steps]
+    return Workload(f"{len(values['sentences'])} sentences", values, every)
+
+
 def antecedent() -> Workload:
     """Every sentence: each animal with each thing and adjective, in both orders."""
     values = recorded("antecedent", "pronoun-reader")
@@ -172,6 +180,7 @@ WORKLOADS: dict[str, Callable[[], Workload]] = {
     "softmax_scaling": softmax,
     "self_attention": self_attention,
     "tiny_translator": tiny_translator,
+    "transformer": transformer,
 }
 
 # A message sent within a frame is delivered once the frame is done: what lies between is the

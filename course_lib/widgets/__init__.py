@@ -20,6 +20,7 @@ from course_lib.figures.read_write import frames_drawn
 from course_lib.figures.self_attention import three_words
 from course_lib.figures.softmax_bars import softmax_bars
 from course_lib.figures.tiny_translator import whole_walk
+from course_lib.figures.transformer import all_steps
 from course_lib.widgets.antecedent import Antecedent
 from course_lib.widgets.beam_tree import BeamTree, searched
 from course_lib.widgets.bottleneck import BottleneckExplorer, explored
@@ -39,6 +40,7 @@ from course_lib.widgets.sentence_bleu import SentenceBleu, bleu_drawn
 from course_lib.widgets.softmax_scaling import SoftmaxScaling, start
 from course_lib.widgets.stepper import AttentionStepper, stepped
 from course_lib.widgets.tiny_translator import TinyTranslator
+from course_lib.widgets.transformer import WritingTransformer
 
 __all__ = [
     "FIGURES",
@@ -56,6 +58,7 @@ __all__ = [
     "SentenceBleu",
     "SoftmaxScaling",
     "TinyTranslator",
+    "WritingTransformer",
     "live",
 ]
 
@@ -96,5 +99,6 @@ FIGURES = {
     "gated_unit": Moving(GatedUnit, unit_drawn, lambda: GATES),
     "drawing_words": Moving(DrawingWords, words_drawn, drawing_words_start),
     "tiny_translator": Moving(TinyTranslator, whole_walk),
+    "transformer": Moving(WritingTransformer, all_steps),
     "sentence_bleu": Moving(SentenceBleu, bleu_drawn, lambda: SENTENCE),
 }

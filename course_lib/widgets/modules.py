@@ -18,6 +18,7 @@ _PARTS = {
     "attention_stepper": _SHARED,
     "read_write": ("shared/steps.mjs",),
     "tiny_translator": ("shared/steps.mjs",),
+    "transformer": ("shared/steps.mjs",),
     LIVE: (
         *_SHARED,
         "beam_tree.mjs",

@@ -25,6 +25,7 @@ RECORDED = {
     "beam_tree": "multi30k-en-de-rnnsearch-cpu-seed0-beam-tree",
     "read_write": "read-write",
     "tiny_translator": "tiny-translator",
+    "transformer": "transformer-writes",
 }
 """The record of each figure that draws one."""
 

@@ -1,0 +1,95 @@
+// A Transformer's decoder writes word by word: what it computes now, what it has kept, and where it looks.
+
+const PACE = 1400; // milliseconds a step while it plays
+// Heights, downwards: base lines of words and tops of boxes.
+const [SOURCE, READ, WRITTEN, WORDS] = [34, 42, 142, 181];
+const [WIDE, HIGH] = [46, 23];
+const LEAST = 0.05; // a smaller weight's number is left out
+const across = (column) => 27 + 55 * column;
+
+const text = (x, y, words, kind = "") => draw("text", { x, y, class: kind }, words);
+const word = (column, y, name, kind = "") => text(across(column), y, name, name.length > 6 ? `${kind} long` : kind);
+const thick = (weight) => ({ "stroke-width": 0.8 + 5 * weight, opacity: 0.25 + 0.75 * weight });
+
+/** What is kept of a word, with the weight that it gets. */
+function box(column, y, weight, kind) {
+  const x = across(column);
+  return draw("g", { class: kind }, draw("rect", { x: x - WIDE / 2, y, width: WIDE, height: HIGH, rx: 4, "fill-opacity": 0.45 * weight }),
+    ...(weight < LEAST ? [] : [text(x, y + 16, shown(weight), "weight")]));
+}
+
+/** The picture after `step` words are written. */
+function pictureOf({ source, read, on_source: onSource, on_read: onRead }, step, head) {
+  const now = step - 1; // the column that is computed
+  const blue = source.map((_, j) => box(j, READ, onSource[now]?.[j] ?? 0, "role-annotation"));
+  const words = source.map((name, j) => word(j, SOURCE, name, onSource[now]?.[j] >= 0.5 ? "strong" : ""));
+  const names = [text(4, 13, "Encoder", "name role-annotation"), text(4, 232, "Decoder", "name role-state")];
+  if (!step) return [...names, ...blue, ...words];
+  const lines = source.map((_, j) => draw("line", { class: "role-annotation", x1: across(now), y1: WRITTEN, x2: across(j), y2: READ + HIGH, ...thick(onSource[now][j]) }));
+  const arcs = onRead[now].slice(0, now).map((weight, j) => {
+    const [from, to, deep] = [across(now), across(j), WORDS + 12 + 9 * Math.sqrt(now - j)];
+    return draw("path", { class: "role-state", d: `M${from} ${WORDS + 7}C${from} ${deep + 9} ${to} ${deep + 9} ${to} ${WORDS + 7}`, ...thick(weight) });
+  });
+  return [...lines, ...arcs, ...names, ...blue, ...words,
+    ...read.slice(0, step).map((_, i) => box(i, WRITTEN, onRead[now][i], i < now ? "role-state kept" : "role-state")),
+    ...read.slice(0, step).map((name, i) => word(i, WORDS, name, i === now ? "strong" : "")),
+    draw("path", { class: "role-word way", "marker-end": `url(#${head})`, d: `M${across(now) + WIDE / 2} ${WRITTEN + HIGH / 2}H${across(step)}V${WORDS - 14}` }),
+    word(step, WORDS, read[step], "strong role-word")];
+}
+
+const most = (weights, words) => {
+  const at = weights.indexOf(Math.max(...weights));
+  return `“${words[at]}” (${shown(weights[at])})`;
+};
+
+/** What happens in a step. */
+function sentenceOf(step, { source, read, on_source: onSource, on_read: onRead }) {
+  if (!step) return `All ${source.length} source words are read at once. Their annotations are kept to the end.`;
+  const [now, written] = [step - 1, read[step]];
+  const own = step > 1 ? `; of the words read, most at ${most(onRead[now].slice(0, step), read)}` : "";
+  return `“${read[now]}” looks at the source, most at ${most(onSource[now], source)}${own}. It writes “${written}”${written === "</s>" ? ", and the translation ends." : "."}`;
+}
+
+function render({ model, el }) {
+  el.classList.add("moving", "transformer");
+  const put = setter(model);
+  const sentences = model.get("sentences");
+  const last = ({ read }) => read.length - 1;
+  const group = fresh("sentence");
+  const radios = sentences.map((one, k) => make("input", { type: "radio", name: group, onchange: () => put("chosen", k) }));
+  const steps = new Steps((step) => put("step", step), PACE, "word", "words written");
+  const head = fresh("head");
+  const drawing = draw("g");
+  const picture = draw("svg", { viewBox: "0 0 440 236", role: "img" },
+    draw("defs", {}, draw("marker", { id: head, class: "role-word", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto" }, draw("path", { class: "head", d: "M0 0.5L7.5 4L0 7.5z" }))), drawing);
+  const happened = make("p", { class: "transformer-says" });
+  el.append(make("div", { class: "moving-controls", role: "radiogroup", "aria-label": "Sentence" }, ...sentences.map(({ source }, k) => make("label", {}, radios[k], source.slice(0, -1).join(" ")))),
+    picture, happened, steps.element);
+  const say = announcer(el);
+
+  el.addEventListener("keydown", (event) => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!by || event.target.closest("input")) return;
+    event.preventDefault();
+    steps.to(steps.now + by);
+  });
+
+  function show() {
+    const [chosen, step] = [model.get("chosen"), model.get("step")];
+    const sentence = sentences[chosen];
+    radios.forEach((radio, k) => { radio.checked = k === chosen; });
+    drawing.replaceChildren(...pictureOf(sentence, step, head));
+    picture.setAttribute("aria-label", `Source: ${sentence.source.join(" ")}. Read by the decoder: ${sentence.read.slice(0, step).join(" ") || "nothing"}.`);
+    steps.show(step, last(sentence));
+    happened.textContent = sentenceOf(step, sentence);
+    say(happened.textContent);
+  }
+  show();
+  const end = watch(model, ["chosen", "step"], show);
+  return () => {
+    steps.stop();
+    end();
+  };
+}
+
+export default { render };
