@@ -3,9 +3,9 @@
 const PACE = 1400; // milliseconds a step while it plays
 // Heights, downwards: base lines of words and tops of boxes.
 const [SOURCE, READ, WRITTEN, WORDS] = [34, 42, 142, 181];
-const [WIDE, HIGH] = [46, 23];
+const [WIDE, HIGH] = [43, 23];
 const LEAST = 0.05; // a smaller weight's number is left out
-const across = (column) => 27 + 55 * column;
+const across = (column) => 25 + 51 * column;
 
 const text = (x, y, words, kind = "") => draw("text", { x, y, class: kind }, words);
 const word = (column, y, name, kind = "") => text(across(column), y, name, name.length > 6 ? `${kind} long` : kind);
@@ -23,7 +23,7 @@ function pictureOf({ source, read, on_source: onSource, on_read: onRead }, step,
   const now = step - 1; // the column that is computed
   const blue = source.map((_, j) => box(j, READ, onSource[now]?.[j] ?? 0, "role-annotation"));
   const words = source.map((name, j) => word(j, SOURCE, name, onSource[now]?.[j] >= 0.5 ? "strong" : ""));
-  const names = [text(4, 13, "Encoder", "name role-annotation"), text(4, 232, "Decoder", "name role-state")];
+  const names = [text(4, 13, "Encoder", "name role-annotation"), text(4, 228, "Decoder", "name role-state")];
   if (!step) return [...names, ...blue, ...words];
   const lines = source.map((_, j) => draw("line", { class: "role-annotation", x1: across(now), y1: WRITTEN, x2: across(j), y2: READ + HIGH, ...thick(onSource[now][j]) }));
   const arcs = onRead[now].slice(0, now).map((weight, j) => {
@@ -34,7 +34,7 @@ function pictureOf({ source, read, on_source: onSource, on_read: onRead }, step,
     ...read.slice(0, step).map((_, i) => box(i, WRITTEN, onRead[now][i], i < now ? "role-state kept" : "role-state")),
     ...read.slice(0, step).map((name, i) => word(i, WORDS, name, i === now ? "strong" : "")),
     draw("path", { class: "role-word way", "marker-end": `url(#${head})`, d: `M${across(now) + WIDE / 2} ${WRITTEN + HIGH / 2}H${across(step)}V${WORDS - 14}` }),
-    word(step, WORDS, read[step], "strong role-word")];
+    word(step, WORDS, read[step], "role-word")];
 }
 
 const most = (weights, words) => {
@@ -60,7 +60,7 @@ function render({ model, el }) {
   const steps = new Steps((step) => put("step", step), PACE, "word", "words written");
   const head = fresh("head");
   const drawing = draw("g");
-  const picture = draw("svg", { viewBox: "0 0 440 236", role: "img" },
+  const picture = draw("svg", { viewBox: "0 0 404 232", role: "img" },
     draw("defs", {}, draw("marker", { id: head, class: "role-word", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto" }, draw("path", { class: "head", d: "M0 0.5L7.5 4L0 7.5z" }))), drawing);
   const happened = make("p", { class: "transformer-says" });
   el.append(make("div", { class: "moving-controls", role: "radiogroup", "aria-label": "Sentence" }, ...sentences.map(({ source }, k) => make("label", {}, radios[k], source.slice(0, -1).join(" ")))),
