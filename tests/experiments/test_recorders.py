@@ -12,6 +12,7 @@ import torch
 
 from course_lib.corpora.vocabulary import EOS, MARKS, Vocabulary
 from course_lib.evaluation.forced import forced_weights
+from course_lib.records import read_record
 from course_lib.training import RunConfig
 from experiments import __main__ as command
 from experiments import recording
@@ -152,6 +153,42 @@ def test_readings_are_what_the_pronouns_reader_returns(recorder: Recorder) -> No
         assert one["held_out"] == (text not in learned)
         if text in learned:
             assert one["right"] == ("er", "sie", "es")[learned[text]]
+
+
+def test_the_writer_reads_what_it_wrote_and_meets_new_pairs_of_nouns(recorder: Recorder) -> None:
+    """Word by word it gives what one pass over the whole translation gives."""
+    writing = recorder("11")
+    learned, held_out = writing.sentences()
+    assert (len(learned), len(held_out)) == (324, 72)
+    assert not {(a, b) for a, _, b in learned} & {(a, b) for a, _, b in held_out}
+    assert set(writing.WRITTEN) <= set(held_out)
+    cow = ("cow", "heard", "dog")
+    assert cow in learned
+    english, german = writing.sentence_pair(cow)
+    assert " ".join(english) == "the cow has heard the dog </s>"
+    assert " ".join(german) == "<s> die Kuh hat den Hund gehört </s>"
+    model = writing.train_writer(3, steps=5)
+    found = writing.written(model, cow)
+    source, _ = writing.numbers([cow])
+    words = writing.alphabets()[1]
+    read = torch.tensor([[words.index(word) for word in found["read"]]])
+    logits, [(on_read, on_source)] = model(source, source >= 0, read[:, :-1])
+    assert logits.argmax(dim=2).tolist() == read[:, 1:].tolist()
+    np.testing.assert_allclose(found["on_read"], on_read[0, 0].detach(), atol=1e-5)
+    np.testing.assert_allclose(found["on_source"], on_source[0, 0].detach(), atol=1e-5)
+
+
+@pytest.mark.slow
+def test_the_writer_trained_again_is_the_recorded_one(recorder: Recorder) -> None:
+    writing = recorder("11")
+    model = writing.train_writer(1)
+    for one, drawn in zip(
+        writing.WRITTEN, read_record("transformer-writes")["figure"]["sentences"], strict=True
+    ):
+        found = writing.written(model, one)
+        assert found["read"] == drawn["read"]
+        for key in ("on_source", "on_read"):
+            np.testing.assert_allclose(found[key], drawn[key], atol=1e-3)
 
 
 def test_agreement_counts_places_and_shares() -> None:

@@ -1,0 +1,108 @@
+"""The writing Transformer: every step shows what its record says, and nothing that comes later."""
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page
+
+from course_lib.widgets import WritingTransformer
+from tests.widgets.conftest import values_of
+
+Open = Callable[..., Page]
+START = values_of("transformer")
+SENTENCES: list[dict[str, Any]] = START["sentences"]
+NAMES = [" ".join(sentence["source"][:-1]) for sentence in SENTENCES]
+LAST = 7
+
+
+def boxes(page: Page, role: str) -> list[str]:
+    """The weight printed in each box of a role, empty below 0.05."""
+    return page.locator(f"g.role-{role}").evaluate_all("all => all.map(one => one.textContent)")
+
+
+def printed(weights: list[float]) -> list[str]:
+    return [f"{weight:.2f}" if weight >= 0.05 else "" for weight in weights]
+
+
+def thickness(page: Page, kind: str) -> list[float]:
+    """The weights that lines of a kind are drawn for."""
+    widths = page.locator(kind).evaluate_all(
+        "all => all.map(one => one.getAttribute('stroke-width'))"
+    )
+    return [(float(width) - 0.8) / 5 for width in widths]
+
+
+@pytest.mark.parametrize("chosen", range(2))
+def test_each_step_shows_its_weights_and_what_is_kept(chosen: int, open_figure: Open) -> None:
+    page, sentence = open_figure("transformer"), SENTENCES[chosen]
+    source, read = sentence["source"], sentence["read"]
+    assert page.locator("output").inner_text() == f"word {START['step']} of {LAST}"
+    page.get_by_role("radio", name=NAMES[chosen]).check()
+    for step in range(LAST, -1, -1):
+        page.get_by_role("slider", name="words written").fill(str(step))
+        words = page.locator(".transformer svg text:not(.weight, .name)").all_text_contents()
+        assert words == [*source, *read[: step + 1]] if step else source
+        on_source = sentence["on_source"][step - 1] if step else [0.0] * 7
+        on_read = sentence["on_read"][step - 1][:step] if step else []
+        assert boxes(page, "annotation") == printed(on_source)
+        assert boxes(page, "state") == printed(on_read)
+        assert page.locator("g.kept").count() == max(0, step - 1)
+        np.testing.assert_allclose(thickness(page, "line"), on_source if step else [], atol=1e-6)
+        arcs = thickness(page, "path.role-state")
+        np.testing.assert_allclose(arcs, on_read[:-1], atol=1e-6)
+
+
+def test_each_step_says_what_happened(open_figure: Open) -> None:
+    page, said = open_figure("transformer"), []
+    page.get_by_role("radio", name=NAMES[1]).check()
+    page.get_by_role("button", name="to the end").click()
+    for _ in range(LAST + 1):
+        said.append(page.locator(".transformer-says").inner_text())
+        page.get_by_role("button", name="one word back").click()
+    assert said[::-1] == [
+        "All 7 source words are read at once. Their annotations are kept to the end.",
+        "“<s>” looks at the source, most at “cat” (1.00). It writes “die”.",
+        "“die” looks at the source, most at “cat” (0.98); of the words read, most at “die” (1.00). "
+        "It writes “Katze”.",
+        "“Katze” looks at the source, most at “seen” (0.34); of the words read, most at “<s>” "
+        "(1.00). It writes “hat”.",
+        "“hat” looks at the source, most at “dog” (0.99); of the words read, most at “hat” (0.97). "
+        "It writes “den”.",
+        "“den” looks at the source, most at “dog” (1.00); of the words read, most at “Katze” "
+        "(0.81). It writes “Hund”.",
+        "“Hund” looks at the source, most at “seen” (0.99); of the words read, most at “hat” "
+        "(1.00). It writes “gesehen”.",
+        "“gesehen” looks at the source, most at “</s>” (0.45); of the words read, most at "
+        "“gesehen” (1.00). It writes “</s>”, and the translation ends.",
+    ]
+
+
+def test_keys_step_choose_and_are_heard(open_figure: Open) -> None:
+    page = open_figure("transformer")
+    page.get_by_role("radio", name=NAMES[0]).press("ArrowDown")
+    assert page.get_by_role("radio", name=NAMES[1]).is_checked()
+    page.get_by_role("button", name="next word").press("ArrowLeft")
+    assert page.locator("output").inner_text() == "word 5 of 7"
+    said = page.locator(".moving-said", has_text="It writes “Hund”.")
+    said.wait_for(state="attached")
+    assert said.get_attribute("aria-live") == "polite"
+
+
+@pytest.mark.parametrize("chosen", range(2))
+def test_no_word_lies_on_another(chosen: int, open_figure: Open) -> None:
+    page = open_figure("transformer", {**START, "chosen": chosen, "step": LAST})
+    ends = page.locator(".transformer svg text:not(.weight, .name)").evaluate_all(
+        "all => all.map(one => { const {x, width} = one.getBBox();"
+        " return [one.getAttribute('y'), x, x + width] })"
+    )
+    for (line, _, right), (other, left, _) in pairwise(sorted(ends)):
+        assert line != other or right < left, ends
+
+
+@pytest.mark.parametrize("wrong", [{"chosen": -1}, {"chosen": 2}, {"step": -1}, {"step": LAST + 1}])
+def test_only_sentences_and_steps_that_are_there(wrong: dict[str, int]) -> None:
+    with pytest.raises(Exception, match=next(iter(wrong))):
+        WritingTransformer(**{**START, **wrong})
