@@ -9,11 +9,13 @@ pronoun: what the moving figure shows, the page's reader with seed 1: of each se
 chosen the weights of its last word, and the probabilities of the pronouns.
 writer: a Transformer of one layer learns sentences whose German participle stands last; what the
 moving figure shows of seed 1, and of each seed how many of the `held_out` sentences come out
-`right`, and in how many each place of the source is the one `most` looked at, while the article
-of the subject or of the object is due, or one of the participles.
+`right`, in how many each place of the source is the one `most` looked at, while the article of the
+subject or of the object is due, or one of the participles, and which participles are written with
+*the* in place of the source's (`erased`).
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from hashlib import sha256
@@ -246,9 +248,9 @@ def alphabets() -> tuple[list[str], list[str]]:
     return source, target
 
 
-def numbers(chosen: Iterable[Sentence]) -> tuple[Tensor, Tensor]:
+def numbers(pairs: Iterable[tuple[list[str], list[str]]]) -> tuple[Tensor, Tensor]:
     """(B, 7) source words and (B, 8) target words."""
-    sides = zip(*map(sentence_pair, chosen), strict=True)
+    sides = zip(*pairs, strict=True)
     source, target = (
         torch.tensor([[words.index(word) for word in text] for text in side])
         for words, side in zip(alphabets(), sides, strict=True)
@@ -262,7 +264,7 @@ def train_writer(seed: int, steps: int = 600) -> Transformer:
     torch.set_default_dtype(torch.float64)
     model = Transformer(*map(len, alphabets()), size=32, layers=1, heads=1, dropout=0.1)
     torch.set_default_dtype(torch.float32)
-    source, target = numbers(sentences()[0])
+    source, target = numbers(map(sentence_pair, sentences()[0]))
     optimiser = torch.optim.Adam(model.parameters(), lr=3e-3)
     for _ in range(steps):
         picked = torch.randint(len(source), (64,))
@@ -277,13 +279,13 @@ def train_writer(seed: int, steps: int = 600) -> Transformer:
 
 
 @torch.no_grad()
-def written(model: Transformer, one: Sentence) -> dict[str, Any]:
+def written(model: Transformer, words: list[str]) -> dict[str, Any]:
     """A greedy translation; see `widgets.WritingTransformer`. Rounded so finely that what is shown
     is the model's own number rounded once."""
-    source, _ = numbers([one])
-    words = alphabets()[1]
-    read = [words.index("<s>")]
-    while words[read[-1]] != "</s>" and len(read) < 12:
+    source = torch.tensor([[alphabets()[0].index(word) for word in words]])
+    german = alphabets()[1]
+    read = [german.index("<s>")]
+    while german[read[-1]] != "</s>" and len(read) < 12:
         y = torch.tensor([read])
         logits, [(alpha_read, alpha_source)] = model(source, source >= 0, y)
         read.append(int(logits[0, -1].argmax()))
@@ -292,8 +294,8 @@ def written(model: Transformer, one: Sentence) -> dict[str, Any]:
         return [[round(number, 5) for number in row] for row in rows.tolist()]
 
     return {
-        "source": sentence_pair(one)[0],
-        "read": [words[y] for y in read],
+        "source": words,
+        "read": [german[y] for y in read],
         "on_source": rounded(alpha_source[0, 0]),
         "on_read": rounded(alpha_read[0, 0]),
     }
@@ -313,19 +315,26 @@ def writing_sha256() -> str:
 def writer() -> Records:
     """One Transformer a seed, and what the figure steps through."""
     seeds, figure = list[dict[str, Any]](), {}
+    held_out = [(*sentence_pair(one), one[1]) for one in sentences()[1]]
     for seed in SEEDS:
         model = train_writer(seed)
-        found = {one: written(model, one) for one in sentences()[1]}
-        right = sum(each["read"] == sentence_pair(one)[1] for one, each in found.items())
-        most = {
-            name: most_looked_at(found.values(), i) for name, i in (("subject", 0), ("object", 3))
-        }
+        found = [written(model, english) for english, _, _ in held_out]
+        right = sum(
+            each["read"] == german for each, (_, german, _) in zip(found, held_out, strict=True)
+        )
+        most = {name: most_looked_at(found, step) for name, step in (("subject", 0), ("object", 3))}
         for participle in PARTICIPLES:
-            of_it = [each for one, each in found.items() if one[1] == participle]
+            of_it = [each for each in found if participle in each["source"]]
             most[participle] = most_looked_at(of_it, 5)
-        seeds.append({"seed": seed, "held_out": len(found), "right": right, "most": most})
+        erased = Counter(
+            written(model, ["the" if word == participle else word for word in english])["read"][6]
+            for english, _, participle in held_out
+        )
+        counts = {"held_out": len(found), "right": right, "most": most, "erased": erased}
+        seeds.append({"seed": seed, **counts})
         if seed == 1:
-            figure = {"sentences": [written(model, one) for one in WRITTEN], "chosen": 0, "step": 6}
+            drawn = [written(model, sentence_pair(one)[0]) for one in WRITTEN]
+            figure = {"sentences": drawn, "chosen": 0, "step": 6}
     made = {"git_commit": git_commit(), "sentences_sha256": writing_sha256(), "seeds": seeds}
     yield "transformer-writes", json.dumps({**made, "figure": figure}, ensure_ascii=False) + "\n"
 

@@ -168,8 +168,8 @@ def test_the_writer_reads_what_it_wrote_and_meets_new_pairs_of_nouns(recorder: R
     assert " ".join(english) == "the cow has heard the dog </s>"
     assert " ".join(german) == "<s> die Kuh hat den Hund gehört </s>"
     model = writing.train_writer(3, steps=5)
-    found = writing.written(model, cow)
-    source, _ = writing.numbers([cow])
+    found = writing.written(model, english)
+    source, _ = writing.numbers([(english, german)])
     words = writing.alphabets()[1]
     read = torch.tensor([[words.index(word) for word in found["read"]]])
     logits, [(on_read, on_source)] = model(source, source >= 0, read[:, :-1])
@@ -185,7 +185,7 @@ def test_the_writer_trained_again_is_the_recorded_one(recorder: Recorder) -> Non
     for one, drawn in zip(
         writing.WRITTEN, read_record("transformer-writes")["figure"]["sentences"], strict=True
     ):
-        found = writing.written(model, one)
+        found = writing.written(model, writing.sentence_pair(one)[0])
         assert found["read"] == drawn["read"]
         for key in ("on_source", "on_read"):
             np.testing.assert_allclose(found[key], drawn[key], atol=1e-3)

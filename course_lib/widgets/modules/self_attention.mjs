@@ -58,7 +58,7 @@ function step({ words, Q, K, V, products, weights, contexts }, asks, done, matri
         done > 1 && vector(V[j], 272, y, "role-annotation"),
       ];
     }),
-    ...MIDDLES.map((y, j) => text(4, j < 2 ? y - 21 : y + 29, `${NAMES[j]} ${list(words[j], short)}`, { class: `row word ${j === asks ? "small head" : "quiet"}` })),
+    ...MIDDLES.map((y, j) => text(4, j < 2 ? y - 21 : y + 29, j === asks ? `${NAMES[j]} ${list(words[j], short)}` : NAMES[j], { class: `row word ${j === asks ? "small head" : "quiet"}` })),
     done > 1 && vector(contexts[asks], 361, at, "context role-context", WIDE, 2)].filter(Boolean);
 }
 

@@ -5,7 +5,7 @@ const PACE = 1400; // milliseconds a step while it plays
 const [SOURCE, READ, WRITTEN, WORDS] = [34, 42, 142, 181];
 const [WIDE, HIGH] = [43, 23];
 const LEAST = 0.05; // a smaller weight's number is left out
-const across = (column) => 25 + 51 * column;
+const across = (column) => 25 + 53 * column;
 
 const text = (x, y, words, kind = "") => draw("text", { x, y, class: kind }, words);
 const word = (column, y, name, kind = "") => text(across(column), y, name, name.length > 6 ? `${kind} long` : kind);
@@ -60,7 +60,7 @@ function render({ model, el }) {
   const steps = new Steps((step) => put("step", step), PACE, "word", "words written");
   const head = fresh("head");
   const drawing = draw("g");
-  const picture = draw("svg", { viewBox: "0 0 404 232", role: "img" },
+  const picture = draw("svg", { viewBox: "0 0 416 232", role: "img" },
     draw("defs", {}, draw("marker", { id: head, class: "role-word", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto" }, draw("path", { class: "head", d: "M0 0.5L7.5 4L0 7.5z" }))), drawing);
   const happened = make("p", { class: "transformer-says" });
   el.append(make("div", { class: "moving-controls", role: "radiogroup", "aria-label": "Sentence" }, ...sentences.map(({ source }, k) => make("label", {}, radios[k], source.slice(0, -1).join(" ")))),
