@@ -65,18 +65,18 @@ def test_each_step_says_what_happened(open_figure: Open) -> None:
     assert said[::-1] == [
         "All 7 source words are read at once. Their annotations are kept to the end.",
         "“<s>” looks at the source, most at “cat” (1.00). It writes “die”.",
-        "“die” looks at the source, most at “cat” (0.98); of the words read, most at “die” (1.00). "
+        "“die” looks at the source, most at “cat” (1.00); of the words read, most at “die” (1.00). "
         "It writes “Katze”.",
-        "“Katze” looks at the source, most at “seen” (0.34); of the words read, most at “<s>” "
+        "“Katze” looks at the source, most at “</s>” (0.52); of the words read, most at “Katze” "
         "(1.00). It writes “hat”.",
-        "“hat” looks at the source, most at “dog” (0.99); of the words read, most at “hat” (0.97). "
+        "“hat” looks at the source, most at “dog” (1.00); of the words read, most at “<s>” (0.98). "
         "It writes “den”.",
-        "“den” looks at the source, most at “dog” (1.00); of the words read, most at “Katze” "
-        "(0.81). It writes “Hund”.",
-        "“Hund” looks at the source, most at “seen” (0.99); of the words read, most at “hat” "
+        "“den” looks at the source, most at “dog” (1.00); of the words read, most at “den” "
+        "(1.00). It writes “Hund”.",
+        "“Hund” looks at the source, most at “seen” (1.00); of the words read, most at “hat” "
         "(1.00). It writes “gesehen”.",
-        "“gesehen” looks at the source, most at “</s>” (0.45); of the words read, most at "
-        "“gesehen” (1.00). It writes “</s>”, and the translation ends.",
+        "“gesehen” looks at the source, most at “the” (0.37); of the words read, most at "
+        "“gesehen” (0.51). It writes “</s>”, and the translation ends.",
     ]
 
 
