@@ -121,7 +121,7 @@ def tiny_translator() -> Workload:
 def transformer() -> Workload:
     """Each sentence from its last word to the first and back."""
     values = recorded("transformer", "transformer-writes")
-    steps = there_and_back("step", list(range(len(values["sentences"][0]["read"]) - 1, -1, -1)))
+    steps = there_and_back("frame", list(range(len(values["sentences"][0]["read"]) - 1, -1, -1)))
     every = [("chosen", 0), *steps, ("chosen", 1), *steps]
     return Workload(f"{len(values['sentences'])} sentences", values, every)
 

@@ -329,7 +329,7 @@ def writer() -> Records:
         counts = {"held_out": len(found), "right": right, "most": most, "erased": erased}
         seeds.append({"seed": seed, **counts})
     drawn = [written(model, sentence_pair(one)[0]) for one in WRITTEN]
-    figure = {"sentences": drawn, "chosen": 0, "step": 6}
+    figure = {"sentences": drawn, "chosen": 0, "frame": 6}
     made = {"git_commit": git_commit(), "sentences_sha256": writing_sha256(), "seeds": seeds}
     yield "transformer-writes", json.dumps({**made, "figure": figure}, ensure_ascii=False) + "\n"
 

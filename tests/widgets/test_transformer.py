@@ -39,7 +39,7 @@ def thickness(page: Page, kind: str) -> list[float]:
 def test_each_step_shows_its_weights_and_what_is_kept(chosen: int, open_figure: Open) -> None:
     page, sentence = open_figure("transformer"), SENTENCES[chosen]
     source, read = sentence["source"], sentence["read"]
-    assert page.locator("output").inner_text() == f"word {START['step']} of {LAST}"
+    assert page.locator("output").inner_text() == f"word {START['frame']} of {LAST}"
     page.get_by_role("radio", name=NAMES[chosen]).check()
     for step in range(LAST, -1, -1):
         page.get_by_role("slider", name="words written").fill(str(step))
@@ -93,7 +93,7 @@ def test_keys_step_choose_and_are_heard(open_figure: Open) -> None:
 
 @pytest.mark.parametrize("chosen", range(2))
 def test_no_word_lies_on_another(chosen: int, open_figure: Open) -> None:
-    page = open_figure("transformer", {**START, "chosen": chosen, "step": LAST})
+    page = open_figure("transformer", {**START, "chosen": chosen, "frame": LAST})
     ends = page.locator(".transformer svg text:not(.weight, .name)").evaluate_all(
         "all => all.map(one => { const {x, width} = one.getBBox();"
         " return [one.getAttribute('y'), x, x + width] })"
@@ -102,7 +102,9 @@ def test_no_word_lies_on_another(chosen: int, open_figure: Open) -> None:
         assert line != other or right < left, ends
 
 
-@pytest.mark.parametrize("wrong", [{"chosen": -1}, {"chosen": 2}, {"step": -1}, {"step": LAST + 1}])
+@pytest.mark.parametrize(
+    "wrong", [{"chosen": -1}, {"chosen": 2}, {"frame": -1}, {"frame": LAST + 1}]
+)
 def test_only_sentences_and_steps_that_are_there(wrong: dict[str, int]) -> None:
     with pytest.raises(Exception, match=next(iter(wrong))):
         WritingTransformer(**{**START, **wrong})

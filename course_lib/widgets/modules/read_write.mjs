@@ -76,8 +76,7 @@ function render({ model, el }) {
   const put = setter(model);
   const sentences = model.get("sentences");
   const last = ({ source, target }) => source.length + 2 + target.length;
-  const group = fresh("sentence");
-  const radios = sentences.map((one, k) => make("input", { type: "radio", name: group, onchange: () => { put("chosen", k); put("frame", last(one)); } }));
+  const choice = sentenceChoice(sentences.map(({ source }) => source.slice(0, -1).join(" ")), (k) => { put("chosen", k); put("frame", last(sentences[k])); });
   const steps = new Steps((frame) => put("frame", frame), PACE, "frame", "frames");
   const head = fresh("head");
   const heads = ["ink", "annotation", "context", "state", "word"].map((role) => draw("marker", { id: `${head}-${role}`, class: `role-${role}`, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, markerUnits: "userSpaceOnUse", orient: "auto" },
@@ -90,22 +89,15 @@ function render({ model, el }) {
     draw("g", { class: "role-quiet" }, text(12, NOTE - 3, "−1", "name"), text(117, NOTE - 3, "1", "name"), text(0, NOTE + 13, "one cell = one number", "name")),
     draw("g", { class: "role-state" }, text(0, BUS - 6, "Decoder", "name")), drawing);
   const happened = make("p", { class: "read-write-says" });
-  el.append(make("div", { class: "moving-controls", role: "radiogroup", "aria-label": "Sentence" }, ...sentences.map(({ source }, k) => make("label", {}, radios[k], source.slice(0, -1).join(" ")))),
-    picture, happened, steps.element);
+  el.append(choice.line, picture, happened, steps.element);
   const say = announcer(el);
-
-  el.addEventListener("keydown", (event) => {
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!by || event.target.closest("input")) return;
-    event.preventDefault();
-    steps.to(steps.now + by);
-  });
+  steps.listen(el);
 
   let parts = [];
   function choose() {
     parts = partsOf(sentences[model.get("chosen")], arrow);
     drawing.replaceChildren(...parts.map(([, node]) => node));
-    radios.forEach((radio, k) => { radio.checked = k === model.get("chosen"); });
+    choice.check(model.get("chosen"));
     show();
   }
   function show() {

@@ -54,10 +54,7 @@ function render({ model, el }) {
   el.classList.add("moving", "tiny-translator");
   const put = setter(model);
   const [tokens, walks] = [model.get("tokens"), model.get("walks")];
-  const group = fresh("sentence");
-  const radios = walks.map((one, k) => make("input", { type: "radio", name: group, onchange: () => put("walk", k) }));
-  const sentences = make("div", { class: "tiny-sentences", role: "radiogroup", "aria-label": "Sentence" },
-    ...walks.map(({ source, known }, k) => make("label", {}, radios[k], `${source.slice(0, -1).join(" ")}${known ? "" : " (new)"}`)));
+  const choice = sentenceChoice(walks.map(({ source, known }) => `${source.slice(0, -1).join(" ")}${known ? "" : " (new)"}`), (k) => put("walk", k));
   const steps = new Steps((frame) => put("frame", frame), PACE, "frame", "frames");
   const [reading, writing] = [plane("Reading", "annotation"), plane("Writing", "state")];
   const happened = make("p", { class: "tiny-says" });
@@ -67,17 +64,11 @@ function render({ model, el }) {
     return { fill, share, row: make("li", {}, make("span", {}, word), make("span", { class: "track" }, fill), share) };
   });
   const written = make("ol", { class: "tiny-written" });
-  el.append(sentences, make("div", { class: "tiny-pair" }, reading.element, writing.element), steps.element, happened,
+  el.append(choice.line, make("div", { class: "tiny-pair" }, reading.element, writing.element), steps.element, happened,
     make("div", { class: "tiny-pair" }, make("div", {}, title, make("ul", {}, ...bars.map(({ row }) => row))),
       make("div", {}, make("p", { class: "moving-title" }, "Written so far"), written)));
   const say = announcer(el);
-
-  el.addEventListener("keydown", (event) => {
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!by || event.target.closest("input")) return;
-    event.preventDefault();
-    steps.to(steps.now + by);
-  });
+  steps.listen(el);
 
   function show() {
     const [chosen, frame] = [model.get("walk"), model.get("frame")];
@@ -85,7 +76,7 @@ function render({ model, el }) {
     const { source, target, read, probabilities } = walk;
     const done = reached(frame, walk);
     const factors = target.map((word, i) => probabilities[i][tokens.indexOf(word)]);
-    radios.forEach((radio, k) => { radio.checked = k === chosen; });
+    choice.check(chosen);
     steps.show(frame, source.length + 2 + target.length);
     const now = (is) => (is ? "now" : "");
 

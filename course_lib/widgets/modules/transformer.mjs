@@ -55,29 +55,21 @@ function render({ model, el }) {
   const put = setter(model);
   const sentences = model.get("sentences");
   const last = ({ read }) => read.length - 1;
-  const group = fresh("sentence");
-  const radios = sentences.map((one, k) => make("input", { type: "radio", name: group, onchange: () => put("chosen", k) }));
-  const steps = new Steps((step) => put("step", step), PACE, "word", "words written");
+  const choice = sentenceChoice(sentences.map(({ source }) => source.slice(0, -1).join(" ")), (k) => put("chosen", k));
+  const steps = new Steps((frame) => put("frame", frame), PACE, "word", "words written");
   const head = fresh("head");
   const drawing = draw("g");
   const picture = draw("svg", { viewBox: "0 0 416 232", role: "img" },
     draw("defs", {}, draw("marker", { id: head, class: "role-word", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto" }, draw("path", { class: "head", d: "M0 0.5L7.5 4L0 7.5z" }))), drawing);
   const happened = make("p", { class: "transformer-says" });
-  el.append(make("div", { class: "moving-controls", role: "radiogroup", "aria-label": "Sentence" }, ...sentences.map(({ source }, k) => make("label", {}, radios[k], source.slice(0, -1).join(" ")))),
-    picture, happened, steps.element);
+  el.append(choice.line, picture, happened, steps.element);
   const say = announcer(el);
-
-  el.addEventListener("keydown", (event) => {
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!by || event.target.closest("input")) return;
-    event.preventDefault();
-    steps.to(steps.now + by);
-  });
+  steps.listen(el);
 
   function show() {
-    const [chosen, step] = [model.get("chosen"), model.get("step")];
+    const [chosen, step] = [model.get("chosen"), model.get("frame")];
     const sentence = sentences[chosen];
-    radios.forEach((radio, k) => { radio.checked = k === chosen; });
+    choice.check(chosen);
     drawing.replaceChildren(...pictureOf(sentence, step, head));
     picture.setAttribute("aria-label", `Source: ${sentence.source.join(" ")}. Read by the decoder: ${sentence.read.slice(0, step).join(" ") || "nothing"}.`);
     steps.show(step, last(sentence));
@@ -85,7 +77,7 @@ function render({ model, el }) {
     say(happened.textContent);
   }
   show();
-  const end = watch(model, ["chosen", "step"], show);
+  const end = watch(model, ["chosen", "frame"], show);
   return () => {
     steps.stop();
     end();

@@ -24,6 +24,16 @@ class Steps {
     this.slider.setAttribute("aria-valuetext", this.count.textContent);
   }
 
+  /** Arrow keys step, wherever in the figure the focus is, unless they move something there. */
+  listen(el) {
+    el.addEventListener("keydown", (event) => {
+      const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!by || event.target.closest("input")) return;
+      event.preventDefault();
+      this.to(this.now + by);
+    });
+  }
+
   to(step) {
     this.stop();
     this.go(Math.max(0, Math.min(this.last, step)));
@@ -48,4 +58,12 @@ class Steps {
     this.player.textContent = name;
     this.player.setAttribute("aria-label", name);
   }
+}
+
+/** Sentences of which one is chosen: `check(k)` marks the k-th. */
+function sentenceChoice(names, choose) {
+  const group = fresh("sentence");
+  const radios = names.map((_, k) => make("input", { type: "radio", name: group, onchange: () => choose(k) }));
+  return { line: make("div", { class: "moving-sentences", role: "radiogroup", "aria-label": "Sentence" }, ...names.map((name, k) => make("label", {}, radios[k], name))),
+    check: (chosen) => radios.forEach((radio, k) => { radio.checked = k === chosen; }) };
 }
