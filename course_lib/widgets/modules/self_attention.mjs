@@ -58,7 +58,8 @@ function step({ words, Q, K, V, products, weights, contexts }, asks, done, matri
         done > 1 && vector(V[j], 272, y, "role-annotation"),
       ];
     }),
-    ...MIDDLES.map((y, j) => text(4, j < 2 ? y - 21 : y + 29, j === asks ? `${NAMES[j]} ${list(words[j], short)}` : NAMES[j], { class: `row word ${j === asks ? "small head" : "quiet"}` })),
+    ...MIDDLES.map((y, j) => text(122, y - 19, NAMES[j], { class: "word quiet" })),
+    text(4, asks < 2 ? at - 21 : at + 29, `${NAMES[asks]} ${list(words[asks], short)}`, { class: "row word small" }),
     done > 1 && vector(contexts[asks], 361, at, "context role-context", WIDE, 2)].filter(Boolean);
 }
 
