@@ -63,7 +63,7 @@ def test_each_step_says_what_happened(open_figure: Open) -> None:
         said.append(page.locator(".transformer-says").inner_text())
         page.get_by_role("button", name="one word back").click()
     assert said[::-1] == [
-        "All 7 source words look at each other, all at once. Their annotations are kept to the end.",
+        "All 7 source words look at each other at once. Their annotations are kept to the end.",
         "“<s>” looks at the source, most at “cat” (1.00). It writes “die”.",
         "“die” looks at the source, most at “cat” (1.00); of the words read, most at “die” (1.00). "
         "It writes “Katze”.",
