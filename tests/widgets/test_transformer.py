@@ -65,17 +65,17 @@ def test_each_step_says_what_happened(open_figure: Open) -> None:
     assert said[::-1] == [
         "All 7 source words look at each other at once. Their annotations are kept to the end.",
         "“<s>” looks at the source, most at “cat” (1.00). It writes “die”.",
-        "“die” looks at the source, most at “cat” (1.00); of the words read, most at “die” (1.00). "
-        "It writes “Katze”.",
-        "“Katze” looks at the source, most at “</s>” (0.52); of the words read, most at “Katze” "
+        "“die” looks at the source, most at “cat” (1.00); of what is written, most at “die” "
+        "(1.00). It writes “Katze”.",
+        "“Katze” looks at the source, most at “</s>” (0.52); of what is written, most at “Katze” "
         "(1.00). It writes “hat”.",
-        "“hat” looks at the source, most at “dog” (1.00); of the words read, most at “<s>” (0.98). "
-        "It writes “den”.",
-        "“den” looks at the source, most at “dog” (1.00); of the words read, most at “den” "
+        "“hat” looks at the source, most at “dog” (1.00); of what is written, most at “<s>” "
+        "(0.98). It writes “den”.",
+        "“den” looks at the source, most at “dog” (1.00); of what is written, most at “den” "
         "(1.00). It writes “Hund”.",
-        "“Hund” looks at the source, most at “seen” (1.00); of the words read, most at “hat” "
+        "“Hund” looks at the source, most at “seen” (1.00); of what is written, most at “hat” "
         "(1.00). It writes “gesehen”.",
-        "“gesehen” looks at the source, most at “the” (0.37); of the words read, most at "
+        "“gesehen” looks at the source, most at “the” (0.37); of what is written, most at "
         "“gesehen” (0.51). It writes “</s>”, and the translation ends.",
     ]
 

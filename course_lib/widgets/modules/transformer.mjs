@@ -46,7 +46,7 @@ const most = (weights, words) => {
 function sentenceOf(step, { source, read, on_source: onSource, on_read: onRead }) {
   if (!step) return `All ${source.length} source words look at each other at once. Their annotations are kept to the end.`;
   const [now, written] = [step - 1, read[step]];
-  const own = step > 1 ? `; of the words read, most at ${most(onRead[now].slice(0, step), read)}` : "";
+  const own = step > 1 ? `; of what is written, most at ${most(onRead[now].slice(0, step), read)}` : "";
   return `“${read[now]}” looks at the source, most at ${most(onSource[now], source)}${own}. It writes “${written}”${written === "</s>" ? ", and the translation ends." : "."}`;
 }
 
