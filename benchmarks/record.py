@@ -3,6 +3,7 @@
     python -m benchmarks.record             # the README anew, from the results as they are
     python -m benchmarks.record all         # measure everything first; about two hours
     python -m benchmarks.record growth      # measure this first
+    python -m benchmarks.record new-figures # the moving figures that the last record lacks
 
 A machine that does nothing else gives numbers that mean something.
 """
@@ -21,7 +22,7 @@ from benchmarks.cost import measure_cost
 from benchmarks.grading import measure_grading
 from benchmarks.growth import measure_growth
 from benchmarks.large_class import measure_class
-from benchmarks.moving import measure_moving
+from benchmarks.moving import measure_moving, measure_new
 from benchmarks.pipeline import measure_pipeline
 from benchmarks.precision import measure_precision
 from benchmarks.profiling import measure_products, measure_update
@@ -48,6 +49,7 @@ MEASURES: dict[str, Callable[[], dict[str, Any]]] = {
     "class": measure_class,
     "start": measure_start,
     "figures": measure_moving,
+    "new-figures": lambda: measure_new(read_results()["figures"]),
     "growth": measure_growth,
     "update": measure_update,
     "products": measure_products,
@@ -98,7 +100,9 @@ def main() -> None:
     for name in MEASURES if "all" in asked else asked:
         print(f"{name} ...", flush=True)
         result = MEASURES[name]()
-        write_atomically(RESULTS / f"{name}.json", json.dumps(result, indent=1) + "\n")
+        write_atomically(
+            RESULTS / f"{name.removeprefix('new-')}.json", json.dumps(result, indent=1) + "\n"
+        )
         print(report.as_text(result), flush=True)
     write()
 

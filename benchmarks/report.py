@@ -216,7 +216,14 @@ def figures(result: Result) -> Table:
     return table(
         "figure | with | drawn, ms | a step, ms | nine in ten steps, ms | processor a step, ms",
         "{name} | {data} | {drawn:.0f} | {step:.1f} | {step_90:.1f} | {processor:.1f}",
-        [{**row, "name": row["figure"].replace("_", " ")} for row in result["rows"]],
+        [
+            {
+                **row,
+                "name": row["figure"].replace("_", " "),
+                "data": "; ".join([row["data"], *([row["on"]] if "on" in row else [])]),
+            }
+            for row in result["rows"]
+        ],
         f"promised |  | {promised['drawn']:.0f} | {promised['step']:.0f} |  | ",
         *(
             f"live: {row['what']} | promised {row['promised']:,} |  | {row['measured']:,.0f} |  | "
