@@ -50,6 +50,7 @@ def test_each_step_shows_its_weights_and_what_is_kept(chosen: int, open_figure: 
         assert boxes(page, "annotation") == printed(on_source)
         assert boxes(page, "state") == printed(on_read)
         assert page.locator("g.kept").count() == max(0, step - 1)
+        assert page.locator(".looks").count() == (0 if step else 21)  # every pair of source words
         np.testing.assert_allclose(thickness(page, "line"), on_source if step else [], atol=1e-6)
         arcs = thickness(page, "path.role-state")
         np.testing.assert_allclose(arcs, on_read[:-1], atol=1e-6)
@@ -64,19 +65,26 @@ def test_each_step_says_what_happened(open_figure: Open) -> None:
         page.get_by_role("button", name="one word back").click()
     assert said[::-1] == [
         "All 7 source words look at each other at once. Their annotations are kept to the end.",
-        "“<s>” looks at the source, most at “cat” (1.00). It writes “die”.",
-        "“die” looks at the source, most at “cat” (1.00); of what is written, most at “die” "
-        "(1.00). It writes “Katze”.",
-        "“Katze” looks at the source, most at “</s>” (0.52); of what is written, most at “Katze” "
-        "(1.00). It writes “hat”.",
-        "“hat” looks at the source, most at “dog” (1.00); of what is written, most at “<s>” "
-        "(0.98). It writes “den”.",
-        "“den” looks at the source, most at “dog” (1.00); of what is written, most at “den” "
-        "(1.00). It writes “Hund”.",
-        "“Hund” looks at the source, most at “seen” (1.00); of what is written, most at “hat” "
-        "(1.00). It writes “gesehen”.",
-        "“gesehen” looks at the source, most at “the” (0.37); of what is written, most at "
-        "“gesehen” (0.51). It writes “</s>”, and the translation ends.",
+        "“<s>” looks most at “cat” (1.00) in the source. It writes “die”.",
+        *(
+            f"“{asks}” looks most at “{own}” ({weight}) of what is written, then at {source} "
+            f"in the source. It writes “{written}”{end}"
+            for asks, own, weight, source, written, end in (
+                ("die", "die", "1.00", "“cat” (1.00)", "Katze", "."),
+                ("Katze", "Katze", "1.00", "“</s>” (0.52)", "hat", "."),
+                ("hat", "<s>", "0.98", "“dog” (1.00)", "den", "."),
+                ("den", "den", "1.00", "“dog” (1.00)", "Hund", "."),
+                ("Hund", "hat", "1.00", "“seen” (1.00)", "gesehen", "."),
+                (
+                    "gesehen",
+                    "gesehen",
+                    "0.51",
+                    "“the” (0.37)",
+                    "</s>",
+                    ", and the translation ends.",
+                ),
+            )
+        ),
     ]
 
 

@@ -24,7 +24,12 @@ function pictureOf({ source, read, on_source: onSource, on_read: onRead }, step,
   const blue = source.map((_, j) => box(j, READ, onSource[now]?.[j] ?? 0, "role-annotation"));
   const words = source.map((name, j) => word(j, SOURCE, name, onSource[now]?.[j] >= 0.5 ? "strong" : ""));
   const names = [text(4, 13, "Encoder", "name role-annotation"), text(4, 228, "Decoder", "name role-state")];
-  if (!step) return [...names, ...blue, ...words];
+  if (!step) {
+    const foot = READ + HIGH;
+    const all = source.flatMap((_, i) => source.slice(0, i).map((__, j) => draw("path", { class: "role-annotation looks",
+      d: `M${across(i)} ${foot}C${across(i)} ${foot + 16 * (i - j)} ${across(j)} ${foot + 16 * (i - j)} ${across(j)} ${foot}` })));
+    return [...all, ...names, ...blue, ...words];
+  }
   const lines = source.map((_, j) => draw("line", { class: "role-annotation", x1: across(now), y1: WRITTEN, x2: across(j), y2: READ + HIGH, ...thick(onSource[now][j]) }));
   const arcs = onRead[now].slice(0, now).map((weight, j) => {
     const [from, to, deep] = [across(now), across(j), WORDS + 12 + 9 * Math.sqrt(now - j)];
@@ -46,8 +51,8 @@ const most = (weights, words) => {
 function sentenceOf(step, { source, read, on_source: onSource, on_read: onRead }) {
   if (!step) return `All ${source.length} source words look at each other at once. Their annotations are kept to the end.`;
   const [now, written] = [step - 1, read[step]];
-  const own = step > 1 ? `; of what is written, most at ${most(onRead[now].slice(0, step), read)}` : "";
-  return `“${read[now]}” looks at the source, most at ${most(onSource[now], source)}${own}. It writes “${written}”${written === "</s>" ? ", and the translation ends." : "."}`;
+  const own = step > 1 ? `${most(onRead[now].slice(0, step), read)} of what is written, then at ` : "";
+  return `“${read[now]}” looks most at ${own}${most(onSource[now], source)} in the source. It writes “${written}”${written === "</s>" ? ", and the translation ends." : "."}`;
 }
 
 function render({ model, el }) {
