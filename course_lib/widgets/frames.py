@@ -1,5 +1,6 @@
 """What figures share that step through one of some sentences, frame by frame."""
 
+from abc import abstractmethod
 from typing import Any
 
 import traitlets
@@ -21,9 +22,9 @@ class SentenceFrames(MovingFigure):
     frame = traitlets.Int(0, min=0).tag(sync=True)
 
     @property
+    @abstractmethod
     def last(self) -> int:
         """The last frame of the chosen sentence."""
-        raise NotImplementedError
 
     @traitlets.validate("chosen", "frame")
     def _there(self, proposal: Any) -> int:

@@ -72,8 +72,9 @@ function render({ model, el }) {
   steps.listen(el);
 
   function show() {
-    const [chosen, step] = [model.get("chosen"), model.get("frame")];
+    const chosen = model.get("chosen");
     const sentence = sentences[chosen];
+    const step = Math.min(model.get("frame"), last(sentence));
     choice.check(chosen);
     drawing.replaceChildren(...pictureOf(sentence, step, head));
     picture.setAttribute("aria-label", `Source: ${sentence.source.join(" ")}. Read by the decoder: ${sentence.read.slice(0, step).join(" ") || "nothing"}.`);
