@@ -12,7 +12,7 @@ moving figure shows of the last seed, and of each how many of the `held_out` sen
 `right`, in how many each place of the source is the one `most` looked at, while the article of the
 subject or of the object is due, or one of the participles, and which participles are written with
 *the* in place of the source's (`erased`); `deaf`: the `sixth` words once self-attention brings
-the decoder nothing, and in how many sentences each step is still `right`.
+the decoder nothing, or the encoder, and in how many sentences each step is still `right`.
 """
 
 import json
@@ -99,6 +99,7 @@ Sentence = tuple[str, str, str]
 """Subject, participle and object, in English."""
 WRITTEN: tuple[Sentence, ...] = (("dog", "seen", "cat"), ("cat", "seen", "dog"))
 """The sentences that can be chosen in the figure; both are held out."""
+SELF_ATTENTIONS = {"decoder": "blocks.0.self_attention", "encoder": "encoder.blocks.0.attention"}
 
 
 def runs() -> Runs:
@@ -306,10 +307,10 @@ def most_looked_at(found: Iterable[dict[str, Any]], step: int) -> list[int]:
 
 
 @torch.no_grad()
-def deaf(model: Transformer) -> dict[str, Any]:
-    """The right words are read, but nothing comes of looking at them."""
+def deaf(model: Transformer, attention: str) -> dict[str, Any]:
+    """The right words are read, but nothing comes of this attention."""
     without = deepcopy(model)
-    without.blocks[0].self_attention.W_O.weight.zero_()
+    without.get_submodule(attention).get_parameter("W_O.weight").zero_()
     x, y = numbers(map(sentence_pair, sentences()[1]))
     logits, _ = without(x, torch.ones_like(x, dtype=torch.bool), y[:, :-1])
     guesses = logits.argmax(dim=2)
@@ -341,7 +342,8 @@ def writer() -> Records:
             for english, _, participle in held_out
         )
         counts = {"held_out": len(found), "right": right, "most": most, "erased": erased}
-        seeds.append({"seed": seed, **counts, "deaf": deaf(model)})
+        without = {name: deaf(model, attention) for name, attention in SELF_ATTENTIONS.items()}
+        seeds.append({"seed": seed, **counts, "deaf": without})
     drawn = [written(model, sentence_pair(one)[0]) for one in WRITTEN]
     figure = {"sentences": drawn, "chosen": 0, "frame": 6}
     made = {"git_commit": git_commit(), "sentences_sha256": writing_sha256(), "seeds": seeds}
