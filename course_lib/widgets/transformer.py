@@ -10,7 +10,8 @@ class WritingTransformer(SentenceFrames):
     Attributes:
         sentences: of each the words of the `source`, with the end mark, and those that the decoder
             `read`, from the begin mark on; the last one is only written. `on_source`, (T_y, T_x),
-            and `on_read`, (T_y, T_y), the weights of each step.
+            and `on_read`, (T_y, T_y), the weights of each step; `in_source`, (T_x, T_x), those of
+            the source words among themselves.
         chosen: which of them is shown.
         frame: how many words are written.
     """

@@ -176,18 +176,20 @@ def test_the_writer_reads_what_it_wrote_and_meets_new_pairs_of_nouns(recorder: R
     assert logits.argmax(dim=2).tolist() == read[:, 1:].tolist()
     np.testing.assert_allclose(found["on_read"], on_read[0, 0].detach(), atol=1e-5)
     np.testing.assert_allclose(found["on_source"], on_source[0, 0].detach(), atol=1e-5)
+    assert np.shape(found["in_source"]) == (7, 7)
+    np.testing.assert_allclose(np.sum(found["in_source"], axis=1), 1, atol=1e-4)
 
 
 @pytest.mark.slow
 def test_the_writer_trained_again_is_the_recorded_one(recorder: Recorder) -> None:
     writing = recorder("11")
-    model = writing.train_writer(writing.SEEDS[-1])
+    model = writing.train_writer(writing.DRAWN_SEED)
     for one, drawn in zip(
         writing.WRITTEN, read_record("transformer-writes")["figure"]["sentences"], strict=True
     ):
         found = writing.written(model, writing.sentence_pair(one)[0])
         assert found["read"] == drawn["read"]
-        for key in ("on_source", "on_read"):
+        for key in ("in_source", "on_source", "on_read"):
             np.testing.assert_allclose(found[key], drawn[key], atol=1e-3)
 
 

@@ -35,7 +35,7 @@ def thickness(page: Page, kind: str) -> list[float]:
     return [(float(width) - 0.8) / 5 for width in widths]
 
 
-@pytest.mark.parametrize("chosen", range(2))
+@pytest.mark.parametrize("chosen", range(3))
 def test_each_step_shows_its_weights_and_what_is_kept(chosen: int, open_figure: Open) -> None:
     page, sentence = open_figure("transformer"), SENTENCES[chosen]
     source, read = sentence["source"], sentence["read"]
@@ -50,7 +50,12 @@ def test_each_step_shows_its_weights_and_what_is_kept(chosen: int, open_figure: 
         assert boxes(page, "annotation") == printed(on_source)
         assert boxes(page, "state") == printed(on_read)
         assert page.locator("g.kept").count() == max(0, step - 1)
-        assert page.locator(".looks").count() == (0 if step else 21)  # every pair of source words
+        asked = [int(np.argmax(on_source))] if step else range(7)
+        looked = [sentence["in_source"][i][j] for i in asked for j in range(7) if i != j]
+        drawn = thickness(page, ".looks")
+        np.testing.assert_allclose(drawn, [one for one in looked if one >= 0.05], atol=1e-6)
+        bold = page.locator(".strong").all_text_contents()
+        assert bold == ([source[asked[0]], read[step - 1]] if step else [])
         np.testing.assert_allclose(thickness(page, "line"), on_source if step else [], atol=1e-6)
         arcs = thickness(page, "path.role-state")
         np.testing.assert_allclose(arcs, on_read[:-1], atol=1e-6)
@@ -67,21 +72,23 @@ def test_each_step_says_what_happened(open_figure: Open) -> None:
         "All 7 source words look at each other at once. Their annotations are kept to the end.",
         "“<s>” looks most at “cat” (1.00) in the source. It writes “die”.",
         *(
-            f"“{asks}” looks most at “{own}” ({weight}) of what is written, then at {source} "
-            f"in the source. It writes “{written}”{end}"
-            for asks, own, weight, source, written, end in (
-                ("die", "die", "1.00", "“cat” (1.00)", "Katze", "."),
-                ("Katze", "Katze", "1.00", "“</s>” (0.52)", "hat", "."),
-                ("hat", "<s>", "0.98", "“dog” (1.00)", "den", "."),
-                ("den", "den", "1.00", "“dog” (1.00)", "Hund", "."),
-                ("Hund", "hat", "1.00", "“seen” (1.00)", "gesehen", "."),
+            f"“{asks}” looks most at {own} of what is written, then at {source}. It writes {end}."
+            for asks, own, source, end in (
+                ("die", "“die” (0.98)", "“cat” (1.00) in the source", "“Katze”"),
+                ("Katze", "“<s>” (1.00)", "“has” (0.93) in the source", "“hat”"),
+                ("hat", "“hat” (0.99)", "“dog” (1.00) in the source", "“den”"),
+                ("den", "“den” (0.98)", "“dog” (1.00) in the source", "“Hund”"),
+                (
+                    "Hund",
+                    "“hat” (1.00)",
+                    "“the” (0.57) in the source, which had looked most at “seen” (0.98)",
+                    "“gesehen”",
+                ),
                 (
                     "gesehen",
-                    "gesehen",
-                    "0.51",
-                    "“the” (0.37)",
-                    "</s>",
-                    ", and the translation ends.",
+                    "“gesehen” (1.00)",
+                    "“</s>” (0.97) in the source",
+                    "“</s>”, and the translation ends",
                 ),
             )
         ),
@@ -99,7 +106,7 @@ def test_keys_step_choose_and_are_heard(open_figure: Open) -> None:
     assert said.get_attribute("aria-live") == "polite"
 
 
-@pytest.mark.parametrize("chosen", range(2))
+@pytest.mark.parametrize("chosen", range(3))
 def test_no_word_lies_on_another(chosen: int, open_figure: Open) -> None:
     page = open_figure("transformer", {**START, "chosen": chosen, "frame": LAST})
     ends = page.locator(".transformer svg text:not(.weight, .name)").evaluate_all(
@@ -111,7 +118,7 @@ def test_no_word_lies_on_another(chosen: int, open_figure: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"chosen": -1}, {"chosen": 2}, {"frame": -1}, {"frame": LAST + 1}]
+    "wrong", [{"chosen": -1}, {"chosen": 3}, {"frame": -1}, {"frame": LAST + 1}]
 )
 def test_only_sentences_and_steps_that_are_there(wrong: dict[str, int]) -> None:
     with pytest.raises(Exception, match=next(iter(wrong))):

@@ -1,8 +1,8 @@
-// A Transformer's decoder writes word by word: what it computes now, what it has kept, and where it looks.
+// A Transformer writes word by word: what it computes now, what it has kept, and where it looks.
 
 const PACE = 1400; // milliseconds a step while it plays
 // Heights, downwards: base lines of words and tops of boxes.
-const [SOURCE, READ, WRITTEN, WORDS] = [34, 42, 142, 181];
+const [SOURCE, READ, WRITTEN, WORDS] = [64, 72, 172, 211];
 const [WIDE, HIGH] = [43, 23];
 const LEAST = 0.05; // a smaller weight's number is left out
 const across = (column) => 25 + 53 * column;
@@ -18,41 +18,51 @@ function box(column, y, weight, kind) {
     ...(weight < LEAST ? [] : [text(x, y + 16, shown(weight), "weight")]));
 }
 
+const largest = (weights) => weights.indexOf(Math.max(...weights));
+
+/** Where a source word looked in the encoder. */
+function looks(weights, from, head) {
+  return weights.flatMap((weight, to) => {
+    if (to === from || weight < LEAST) return [];
+    const [x, end, high] = [across(from), across(to), SOURCE - 24 - 10 * Math.sqrt(Math.abs(to - from))];
+    return draw("path", { class: "role-annotation looks", "marker-end": `url(#${head})`, d: `M${x} ${SOURCE - 15}C${x} ${high} ${end} ${high} ${end} ${SOURCE - 15}`, ...thick(weight) });
+  });
+}
+
 /** The picture after `step` words are written. */
-function pictureOf({ source, read, on_source: onSource, on_read: onRead }, step, head) {
+function pictureOf({ source, read, in_source: inSource, on_source: onSource, on_read: onRead }, step, [head, looked]) {
   const now = step - 1; // the column that is computed
   const blue = source.map((_, j) => box(j, READ, onSource[now]?.[j] ?? 0, "role-annotation"));
-  const words = source.map((name, j) => word(j, SOURCE, name, onSource[now]?.[j] >= 0.5 ? "strong" : ""));
-  const names = [text(4, 13, "Encoder", "name role-annotation"), text(4, 228, "Decoder", "name role-state")];
-  if (!step) {
-    const foot = READ + HIGH;
-    const all = source.flatMap((_, i) => source.slice(0, i).map((__, j) => draw("path", { class: "role-annotation looks",
-      d: `M${across(i)} ${foot}C${across(i)} ${foot + 16 * (i - j)} ${across(j)} ${foot + 16 * (i - j)} ${across(j)} ${foot}` })));
-    return [...all, ...names, ...blue, ...words];
-  }
+  const asked = step ? [largest(onSource[now])] : [...source.keys()];
+  const words = source.map((name, j) => word(j, SOURCE, name, step && asked[0] === j ? "strong" : ""));
+  const names = [text(4, 13, "Encoder", "name role-annotation"), text(4, 258, "Decoder", "name role-state")];
+  const above = asked.flatMap((i) => looks(inSource[i], i, looked));
+  if (!step) return [...above, ...names, ...blue, ...words];
   const lines = source.map((_, j) => draw("line", { class: "role-annotation", x1: across(now), y1: WRITTEN, x2: across(j), y2: READ + HIGH, ...thick(onSource[now][j]) }));
   const arcs = onRead[now].slice(0, now).map((weight, j) => {
     const [from, to, deep] = [across(now), across(j), WORDS + 12 + 9 * Math.sqrt(now - j)];
     return draw("path", { class: "role-state", d: `M${from} ${WORDS + 7}C${from} ${deep + 9} ${to} ${deep + 9} ${to} ${WORDS + 7}`, ...thick(weight) });
   });
-  return [...lines, ...arcs, ...names, ...blue, ...words,
+  return [...above, ...lines, ...arcs, ...names, ...blue, ...words,
     ...read.slice(0, step).map((_, i) => box(i, WRITTEN, onRead[now][i], i < now ? "role-state kept" : "role-state")),
     ...read.slice(0, step).map((name, i) => word(i, WORDS, name, i === now ? "strong" : "")),
     draw("path", { class: "role-word way", "marker-end": `url(#${head})`, d: `M${across(now) + WIDE / 2} ${WRITTEN + HIGH / 2}H${across(step)}V${WORDS - 14}` }),
     word(step, WORDS, read[step], "role-word")];
 }
 
-const most = (weights, words) => {
-  const at = weights.indexOf(Math.max(...weights));
+const named = (weights, words) => {
+  const at = largest(weights);
   return `“${words[at]}” (${shown(weights[at])})`;
 };
 
 /** What happens in a step. */
-function sentenceOf(step, { source, read, on_source: onSource, on_read: onRead }) {
+function sentenceOf(step, { source, read, in_source: inSource, on_source: onSource, on_read: onRead }) {
   if (!step) return `All ${source.length} source words look at each other at once. Their annotations are kept to the end.`;
   const [now, written] = [step - 1, read[step]];
-  const own = step > 1 ? `${most(onRead[now].slice(0, step), read)} of what is written, then at ` : "";
-  return `“${read[now]}” looks most at ${own}${most(onSource[now], source)} in the source. It writes “${written}”${written === "</s>" ? ", and the translation ends." : "."}`;
+  const own = step > 1 ? `${named(onRead[now].slice(0, step), read)} of what is written, then at ` : "";
+  const at = largest(onSource[now]);
+  const heard = largest(inSource[at]) === at || Math.max(...inSource[at]) < 0.5 ? "" : `, which had looked most at ${named(inSource[at], source)}`;
+  return `“${read[now]}” looks most at ${own}${named(onSource[now], source)} in the source${heard}. It writes “${written}”${written === "</s>" ? ", and the translation ends." : "."}`;
 }
 
 function render({ model, el }) {
@@ -62,10 +72,10 @@ function render({ model, el }) {
   const last = ({ read }) => read.length - 1;
   const choice = sentenceChoice(sentences.map(({ source }) => source.slice(0, -1).join(" ")), (k) => put("chosen", k));
   const steps = new Steps((frame) => put("frame", frame), PACE, "word", "words written");
-  const head = fresh("head");
+  const heads = [["role-word", 8], ["role-annotation", 10]].map(([kind, size]) => draw("marker", { id: fresh("head"), class: kind, viewBox: "0 0 8 8", refX: 7, refY: 4,
+    markerWidth: size, markerHeight: size, markerUnits: "userSpaceOnUse", orient: "auto" }, draw("path", { class: "head", d: "M0 0.5L7.5 4L0 7.5z" })));
   const drawing = draw("g");
-  const picture = draw("svg", { viewBox: "0 0 416 232", role: "img" },
-    draw("defs", {}, draw("marker", { id: head, class: "role-word", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto" }, draw("path", { class: "head", d: "M0 0.5L7.5 4L0 7.5z" }))), drawing);
+  const picture = draw("svg", { viewBox: "0 0 416 262", role: "img" }, draw("defs", {}, ...heads), drawing);
   const happened = make("p", { class: "transformer-says" });
   el.append(choice.line, picture, happened, steps.element);
   const say = announcer(el);
@@ -76,7 +86,7 @@ function render({ model, el }) {
     const sentence = sentences[chosen];
     const step = Math.min(model.get("frame"), last(sentence));
     choice.check(chosen);
-    drawing.replaceChildren(...pictureOf(sentence, step, head));
+    drawing.replaceChildren(...pictureOf(sentence, step, heads.map(({ id }) => id)));
     picture.setAttribute("aria-label", `Source: ${sentence.source.join(" ")}. Read by the decoder: ${sentence.read.slice(0, step).join(" ") || "nothing"}.`);
     steps.show(step, last(sentence));
     happened.textContent = sentenceOf(step, sentence);
