@@ -263,7 +263,7 @@ def numbers(pairs: Iterable[tuple[list[str], list[str]]]) -> tuple[Tensor, Tenso
 
 
 def train_writer(seed: int, steps: int = 1200) -> Transformer:
-    """In float64: alike on every processor."""
+    """In float64. With several threads the sums round otherwise, and another model comes out."""
     torch.manual_seed(seed)
     torch.set_default_dtype(torch.float64)
     model = Transformer(*map(len, alphabets()), size=32, layers=1, heads=1, dropout=0.1)

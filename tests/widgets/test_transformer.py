@@ -51,7 +51,7 @@ def test_each_step_shows_its_weights_and_what_is_kept(chosen: int, open_figure: 
         assert boxes(page, "state") == printed(on_read)
         assert page.locator("g.kept").count() == max(0, step - 1)
         asked = [int(np.argmax(on_source))] if step else range(7)
-        looked = [sentence["in_source"][i][j] for i in asked for j in range(7) if i != j]
+        looked = [weight for i in asked for weight in sentence["in_source"][i]]
         drawn = thickness(page, ".looks")
         np.testing.assert_allclose(drawn, [one for one in looked if one >= 0.05], atol=1e-6)
         bold = page.locator(".strong").all_text_contents()

@@ -20,12 +20,13 @@ function box(column, y, weight, kind) {
 
 const largest = (weights) => weights.indexOf(Math.max(...weights));
 
-/** Where a source word looked in the encoder. */
+/** Where a source word looked in the encoder; at itself in a loop. */
 function looks(weights, from, head) {
   return weights.flatMap((weight, to) => {
-    if (to === from || weight < LEAST) return [];
-    const [x, end, high] = [across(from), across(to), SOURCE - 24 - 10 * Math.sqrt(Math.abs(to - from))];
-    return draw("path", { class: "role-annotation looks", "marker-end": `url(#${head})`, d: `M${x} ${SOURCE - 15}C${x} ${high} ${end} ${high} ${end} ${SOURCE - 15}`, ...thick(weight) });
+    if (weight < LEAST) return [];
+    const [x, end, foot] = [across(from), across(to), SOURCE - 14];
+    const [aside, high] = to === from ? [12, foot - 24] : [0, foot - 12 - 10 * Math.sqrt(Math.abs(to - from))];
+    return draw("path", { class: "role-annotation looks", "marker-end": `url(#${head})`, d: `M${x - aside / 3} ${foot}C${x - aside} ${high} ${end + aside} ${high} ${end + aside / 3} ${foot - 8}`, ...thick(weight) });
   });
 }
 
@@ -72,8 +73,8 @@ function render({ model, el }) {
   const last = ({ read }) => read.length - 1;
   const choice = sentenceChoice(sentences.map(({ source }) => source.slice(0, -1).join(" ")), (k) => put("chosen", k));
   const steps = new Steps((frame) => put("frame", frame), PACE, "word", "words written");
-  const heads = [["role-word", 8], ["role-annotation", 10]].map(([kind, size]) => draw("marker", { id: fresh("head"), class: kind, viewBox: "0 0 8 8", refX: 7, refY: 4,
-    markerWidth: size, markerHeight: size, markerUnits: "userSpaceOnUse", orient: "auto" }, draw("path", { class: "head", d: "M0 0.5L7.5 4L0 7.5z" })));
+  const heads = [["role-word", 7], ["role-annotation", 0]].map(([kind, refX]) => draw("marker", { id: fresh("head"), class: kind, viewBox: "0 0 8 8", refX, refY: 4,
+    markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto" }, draw("path", { class: "head", d: "M0 0.5L7.5 4L0 7.5z" })));
   const drawing = draw("g");
   const picture = draw("svg", { viewBox: "0 0 416 262", role: "img" }, draw("defs", {}, ...heads), drawing);
   const happened = make("p", { class: "transformer-says" });
