@@ -50,12 +50,14 @@ def test_each_step_shows_its_weights_and_what_is_kept(chosen: int, open_figure: 
         assert boxes(page, "annotation") == printed(on_source)
         assert boxes(page, "state") == printed(on_read)
         assert page.locator("g.kept").count() == max(0, step - 1)
-        asked = [int(np.argmax(on_source))] if step else range(7)
-        looked = [weight for i in asked for weight in sentence["in_source"][i]]
+        asked = [j for j in range(7) if not step or on_source[j] >= 0.2]
+        looked = [(i, j, sentence["in_source"][i][j]) for i in asked for j in range(7)]
         drawn = thickness(page, ".looks")
-        np.testing.assert_allclose(drawn, [one for one in looked if one >= 0.05], atol=1e-6)
+        np.testing.assert_allclose(drawn, [one for _, _, one in looked if one >= 0.05], atol=1e-6)
         bold = page.locator(".strong").all_text_contents()
-        assert bold == ([source[asked[0]], read[step - 1]] if step else [])
+        assert bold == ([*(source[j] for j in asked), read[step - 1]] if step else [])
+        numbers = page.locator(".transformer svg g:not([class]) > .weight").all_text_contents()
+        assert numbers == [f"{one:.2f}" for i, j, one in looked if one >= 0.5 and i != j]
         np.testing.assert_allclose(thickness(page, "line"), on_source if step else [], atol=1e-6)
         arcs = thickness(page, "path.role-state")
         np.testing.assert_allclose(arcs, on_read[:-1], atol=1e-6)

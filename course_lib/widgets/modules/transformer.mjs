@@ -5,6 +5,7 @@ const PACE = 1400; // milliseconds a step while it plays
 const [SOURCE, READ, WRITTEN, WORDS] = [64, 72, 172, 211];
 const [WIDE, HIGH] = [43, 23];
 const LEAST = 0.05; // a smaller weight's number is left out
+const HEARD = 0.2; // so much weight has a source word whose own look is shown
 const across = (column) => 25 + 53 * column;
 
 const text = (x, y, words, kind = "") => draw("text", { x, y, class: kind }, words);
@@ -26,7 +27,8 @@ function looks(weights, from, head) {
     if (weight < LEAST) return [];
     const [x, end, foot] = [across(from), across(to), SOURCE - 14];
     const [aside, high] = to === from ? [12, foot - 24] : [0, foot - 12 - 10 * Math.sqrt(Math.abs(to - from))];
-    return draw("path", { class: "role-annotation looks", "marker-end": `url(#${head})`, d: `M${x - aside / 3} ${foot}C${x - aside} ${high} ${end + aside} ${high} ${end + aside / 3} ${foot - 8}`, ...thick(weight) });
+    return [draw("path", { class: "role-annotation looks", "marker-end": `url(#${head})`, d: `M${x - aside / 3} ${foot}C${x - aside} ${high} ${end + aside} ${high} ${end + aside / 3} ${foot - 8}`, ...thick(weight) }),
+      ...(weight < 0.5 || to === from ? [] : [text((x + end) / 2, foot - 0.75 * (foot - high) - 6, shown(weight), "weight")])];
   });
 }
 
@@ -34,8 +36,8 @@ function looks(weights, from, head) {
 function pictureOf({ source, read, in_source: inSource, on_source: onSource, on_read: onRead }, step, [head, looked]) {
   const now = step - 1; // the column that is computed
   const blue = source.map((_, j) => box(j, READ, onSource[now]?.[j] ?? 0, "role-annotation"));
-  const asked = step ? [largest(onSource[now])] : [...source.keys()];
-  const words = source.map((name, j) => word(j, SOURCE, name, step && asked[0] === j ? "strong" : ""));
+  const asked = [...source.keys()].filter((j) => !step || onSource[now][j] >= HEARD);
+  const words = source.map((name, j) => word(j, SOURCE, name, step && asked.includes(j) ? "strong" : ""));
   const names = [text(4, 13, "Encoder", "name role-annotation"), text(4, 258, "Decoder", "name role-state")];
   const above = asked.flatMap((i) => looks(inSource[i], i, looked));
   if (!step) return [...above, ...names, ...blue, ...words];
