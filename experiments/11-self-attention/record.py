@@ -98,7 +98,8 @@ OBJECT = {"der": "den", "die": "die", "das": "das"}
 Sentence = tuple[str, str, str]
 """Subject, participle and object, in English."""
 WRITTEN: tuple[Sentence, ...] = (
-    *(("dog", "seen", "cat"), ("cat", "seen", "dog")),
+    ("dog", "seen", "cat"),
+    ("cat", "seen", "dog"),
     ("cat", "heard", "dog"),
 )
 """The sentences that can be chosen in the figure; all are held out."""

@@ -52,8 +52,15 @@ def test_each_step_shows_its_weights_and_what_is_kept(chosen: int, open_figure: 
         assert page.locator("g.kept").count() == max(0, step - 1)
         asked = [j for j in range(7) if not step or on_source[j] >= 0.2]
         looked = [(i, j, sentence["in_source"][i][j]) for i in asked for j in range(7)]
+        looked_at = [(i, j, one) for i, j, one in looked if one >= 0.05]
         drawn = thickness(page, ".looks")
-        np.testing.assert_allclose(drawn, [one for _, _, one in looked if one >= 0.05], atol=1e-6)
+        np.testing.assert_allclose(drawn, [one for _, _, one in looked_at], atol=1e-6)
+        ends = page.locator(".looks").evaluate_all(
+            "all => all.map(one => { const long = one.getTotalLength();"
+            " return [one.getPointAtLength(0).x, one.getPointAtLength(long).x] })"
+        )
+        columns = [[25 + 53 * i, 25 + 53 * j] for i, j, _ in looked_at]
+        np.testing.assert_allclose(ends or columns, columns, atol=5)  # a loop's ends lie apart
         bold = page.locator(".strong").all_text_contents()
         assert bold == ([*(source[j] for j in asked), read[step - 1]] if step else [])
         numbers = page.locator(".transformer svg g:not([class]) > .weight").all_text_contents()

@@ -6,6 +6,7 @@ const [SOURCE, READ, WRITTEN, WORDS] = [64, 72, 172, 211];
 const [WIDE, HIGH] = [43, 23];
 const LEAST = 0.05; // a smaller weight's number is left out
 const HEARD = 0.2; // so much weight has a source word whose own look is shown
+const SURE = 0.5; // with so much a source word's own look is told in numbers
 const across = (column) => 25 + 53 * column;
 
 const text = (x, y, words, kind = "") => draw("text", { x, y, class: kind }, words);
@@ -28,7 +29,7 @@ function looks(weights, from, head) {
     const [x, end, foot] = [across(from), across(to), SOURCE - 14];
     const [aside, high] = to === from ? [12, foot - 24] : [0, foot - 12 - 10 * Math.sqrt(Math.abs(to - from))];
     return [draw("path", { class: "role-annotation looks", "marker-end": `url(#${head})`, d: `M${x - aside / 3} ${foot}C${x - aside} ${high} ${end + aside} ${high} ${end + aside / 3} ${foot - 8}`, ...thick(weight) }),
-      ...(weight < 0.5 || to === from ? [] : [text((x + end) / 2, foot - 0.75 * (foot - high) - 6, shown(weight), "weight")])];
+      ...(weight < SURE || to === from ? [] : [text((x + end) / 2, foot - 0.75 * (foot - high) - 6, shown(weight), "weight")])];
   });
 }
 
@@ -64,7 +65,7 @@ function sentenceOf(step, { source, read, in_source: inSource, on_source: onSour
   const [now, written] = [step - 1, read[step]];
   const own = step > 1 ? `${named(onRead[now].slice(0, step), read)} of what is written, then at ` : "";
   const at = largest(onSource[now]);
-  const heard = largest(inSource[at]) === at || Math.max(...inSource[at]) < 0.5 ? "" : `, which had looked most at ${named(inSource[at], source)}`;
+  const heard = largest(inSource[at]) === at || Math.max(...inSource[at]) < SURE ? "" : `, which had looked most at ${named(inSource[at], source)}`;
   return `“${read[now]}” looks most at ${own}${named(onSource[now], source)} in the source${heard}. It writes “${written}”${written === "</s>" ? ", and the translation ends." : "."}`;
 }
 
