@@ -78,8 +78,8 @@ def three_words(asks: int, step: int, matrices: bool, **numbers: Any) -> Figure:
     heads = ("query", "keys", "weights", "values", "context")
     for x, name in zip((30, 122, 210, 298, 399), heads, strict=True):
         write(x, 14, name, fontweight="bold")
-    for x, index in zip((30, 122, 298), "QKV", strict=True):
-        write(x, 34, f"$xW_{index}$" if matrices else "$x$", MUTED, fontsize=VALUE)
+    for x, role in zip((30, 122, 298), ("wants", "shows", "gives"), strict=True):
+        write(x, 34, role, MUTED, fontsize=VALUE)
     at, weights = MIDDLES[asks - 1], found.weights[asks - 1]
     vector(found.contexts[asks - 1], 361, at, "context", 39)
     for j, (y, weight, energy) in enumerate(

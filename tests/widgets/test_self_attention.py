@@ -49,6 +49,7 @@ def printed(numbers: Any) -> list[str]:
 
 def test_every_setting_shows_what_a_pencil_finds(open_figure: Open) -> None:
     page = open_figure("self_attention")
+    page.get_by_text("Change the matrices").click()
     asked = {0}  # it opens on the first word's average
     for matrices in (True, False):
         page.get_by_label("three matrices").set_checked(matrices)
@@ -89,6 +90,8 @@ def test_it_opens_on_the_average_and_keys_step_back(open_figure: Open) -> None:
 
 def test_matrices_can_be_edited(open_figure: Open) -> None:
     page = open_figure("self_attention")
+    assert not page.get_by_label("W_Q, row 2, column 1").is_visible()
+    page.get_by_text("Change the matrices").click()
     page.get_by_label("W_Q, row 2, column 1").fill("1")
     page.get_by_role("button", name="sleeps", exact=True).click()
     assert texts(page, ".vector text")[12:14] == ["2", "1"]  # the query of the third word

@@ -38,12 +38,11 @@ function vector(numbers, x, y, kind, width = NARROW, digits = 0) {
 }
 
 /** One word's query among the keys, as far as the step has come. */
-function step({ words, Q, K, V, products, weights, contexts }, asks, done, matrices) {
-  const above = (x, name, index) => [text(x, 18, name, { class: "head" }),
-    index && text(x, 38, matrices ? ["xW", draw("tspan", { dy: 4, "font-size": "0.75em" }, index)] : "x", { class: "quiet formula" })];
+function step({ words, Q, K, V, products, weights, contexts }, asks, done) {
+  const above = (x, name, role) => [text(x, 18, name, { class: "head" }), role && text(x, 36, role, { class: "quiet" })];
   const at = MIDDLES[asks];
-  return [...above(30, "query", "Q"), ...above(122, "keys", "K"), ...above(210, done ? "weights" : "energies"),
-    ...(done > 1 ? [...above(298, "values", "V"), ...above(399, "context")] : []),
+  return [...above(30, "query", "wants"), ...above(122, "keys", "shows"), ...above(210, done ? "weights" : "energies"),
+    ...(done > 1 ? [...above(298, "values", "gives"), ...above(399, "context")] : []),
     ...MIDDLES.flatMap((y, j) => {
       const weighs = { class: "weighs", "stroke-width": THICK * weights[asks][j] };
       const product = products[asks][j];
@@ -91,7 +90,11 @@ function render({ model, el }) {
   const picture = draw("svg", { viewBox: "0 0 440 246", role: "img" });
   const map = draw("svg", { viewBox: "0 0 178 242", role: "img", "aria-label": "The weights of all words, a row for each word that asks" });
   const reading = make("p", { class: "self-attention-says" });
-  el.append(make("div", { class: "moving-controls" }, words.line, steps.line, make("div", { class: "moving-buttons" }, make("label", {}, check, "three matrices"), again)), matrices, make("div", { class: "self-attention-pictures" }, picture, map), reading);
+  el.append(
+    make("div", { class: "moving-controls" }, words.line, steps.line),
+    make("div", { class: "self-attention-pictures" }, picture, map), reading,
+    make("details", {}, make("summary", {}, "Change the matrices"),
+      make("div", { class: "moving-buttons" }, make("label", {}, check, "three matrices"), again), matrices));
   const say = announcer(el);
   const seen = new Set();
 
@@ -103,7 +106,7 @@ function render({ model, el }) {
     check.checked = model.get("matrices");
     matrices.hidden = again.hidden = !check.checked;
     fields.show();
-    picture.replaceChildren(...step(found, asks, done, model.get("matrices")));
+    picture.replaceChildren(...step(found, asks, done));
     map.replaceChildren(...grid(found, asks, (i) => (i === asks ? done : seen.has(i))));
     const numbers = found.weights[asks].map((weight) => shown(weight)).join(", ");
     reading.textContent = [
