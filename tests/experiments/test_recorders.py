@@ -205,6 +205,31 @@ def test_the_writer_trained_again_looks_where_the_recorded_one_does(recorder: Re
     assert writing.deaf(model, writing.SELF_ATTENTIONS["encoder"])["right"][5] < 36
 
 
+def test_heads_are_taken_away_one_by_one(recorder: Recorder) -> None:
+    heads = recorder("11")
+    torch.manual_seed(0)
+    model = heads.fresh_captioner(9, 8).eval().requires_grad_(False)
+    part = slice(3 * 32, 4 * 32)
+    x, seen = torch.randn(1, 4, 256), torch.ones(1, 1, 4, dtype=torch.bool)
+    whole, without = (
+        one.encoder.blocks[1].attention for one in (model, heads.without_head(model, 1, 3))
+    )
+    (brought, alpha), (less, _) = whole(x, x, x, seen), without(x, x, x, seen)
+    of_head = alpha[0, 3] @ whole.W_V(x)[0, :, part] @ whole.W_O.weight[:, part].T
+    np.testing.assert_allclose(brought[0] - less[0], of_head, atol=1e-5)
+    assert of_head.abs().max() > 0.01
+
+    pairs = [([4, 5, 6], [4, 5]), ([7, 4, 8, 5, 6], [6])]
+    before = []
+    for source, _ in pairs:
+        weights = heads.looks(model, source)
+        assert weights.shape == (2, 8, len(source) + 1, len(source) + 1)
+        before += [weights[..., i, i - 1] for i in range(1, len(source) + 1)]
+    np.testing.assert_allclose(heads.looks_before(model, pairs), sum(before) / 8, atol=1e-6)
+    alone = [heads.loss_on(model, [pair]) for pair in pairs]
+    assert heads.loss_on(model, pairs) == pytest.approx((3 * alone[0] + 2 * alone[1]) / 5, abs=0.02)
+
+
 def test_agreement_counts_places_and_shares() -> None:
     end = [0.0, 0.0, 1.0]
     one = np.array([[0.7, 0.3, 0.0], [0.2, 0.8, 0.0], [1.0, 0.0, 0.0], end])

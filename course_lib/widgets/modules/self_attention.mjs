@@ -57,7 +57,7 @@ function step({ words, Q, K, V, products, weights, contexts }, asks, done) {
         done > 1 && vector(V[j], 272, y, "role-annotation"),
       ];
     }),
-    ...MIDDLES.map((y, j) => text(122, y - 19, NAMES[j], { class: "word quiet" })),
+    ...MIDDLES.flatMap((y, j) => [122, j !== asks && 30].filter(Boolean).map((x) => text(x, y - 19, NAMES[j], { class: "word quiet" }))),
     text(4, asks < 2 ? at - 21 : at + 29, `${NAMES[asks]} ${list(words[asks], short)}`, { class: "row word small" }),
     done > 1 && vector(contexts[asks], 361, at, "context role-context", WIDE, 2)].filter(Boolean);
 }
