@@ -72,7 +72,7 @@ def three_words(asks: int, step: int, matrices: bool, **numbers: Any) -> Figure:
             axes.add_patch(
                 Rectangle(corner, wide, 28, fc=(color[:3], 0.12 * alpha), ec=color, lw=1.2)
             )
-            text = f"{number:.0f}" if role == "annotation" else f"{number:.2f}"
+            text = f"{number:.2f}" if role == "context" else f"{number:.0f}"
             write(x + (k + 0.5) * wide, y, text.replace("-", "−"), color)
 
     heads = ("query", "keys", "weights", "values", "context")
@@ -89,11 +89,10 @@ def three_words(asks: int, step: int, matrices: bool, **numbers: Any) -> Figure:
         for ends in ((63, 89), (353, 331)):
             line: Any = {"color": ROLES["weight"].fill, "solid_capstyle": "round"}
             axes.plot(ends, (at, y), linewidth=15 * weight, **line)
-        word = f"{NAMES[j]} ({numbers['words'][j][0]}, {numbers['words'][j][1]})"
-        write(4, y - 24, word, ha="left", fontsize=VALUE, fontweight="bold" if asking else None)
-        vector(found.Q[j], 4, y, "annotation", alpha=1 if asking else 0.45)
+        write(30, y - 24, NAMES[j], fontsize=VALUE, fontweight="bold" if asking else None)
+        vector(found.Q[j], 4, y, "state", alpha=1 if asking else 0.45)
         vector(found.K[j], 96, y, "annotation")
-        vector(found.V[j], 272, y, "annotation")
+        vector(found.V[j], 272, y, "word")
         product = f"{energy * np.sqrt(2):.0f}/√2 = " + (f"{energy:.2f}" if energy else "0")
         write(210, y - 10, product.replace("-", "−"), ROLES["energy"].text, fontsize=VALUE)
         axes.add_patch(Rectangle((160, y + 2), 54 * weight, 12, color=ROLES["weight"].fill))

@@ -14,9 +14,8 @@ subject or of the object is due, or one of the participles, and which participle
 *the* in place of the source's (`erased`); `deaf`: the `sixth` words once self-attention brings
 the decoder nothing, or the encoder, and in how many sentences each step is still `right`.
 heads: a Transformer of two layers and eight heads learns the captions of Multi30k; its `loss` on
-`val` in nats a word, `without` each head of each encoder layer, how much of a head's weight lies on
-the word `before` the one that asks (mean over `val`), and the last layer's `weights` for its first
-caption.
+`val` in nats a word, `without` each head of each encoder layer, and the last layer's `weights` for
+its first caption.
 """
 
 import json
@@ -418,15 +417,9 @@ def without_head(model: CaptionTransformer, layer: int, head: int) -> CaptionTra
 
 @torch.no_grad()
 def looks(model: CaptionTransformer, source: list[int]) -> Tensor:
-    """(layers, heads, T, T) weights of the encoder."""
+    """(heads, T, T) weights of the encoder's last layer."""
     x, _, mask = make_source([source])
-    return torch.cat(model.encoder.with_weights(model.E_x(x), mask)[1])
-
-
-def looks_before(model: CaptionTransformer, pairs: list[EncodedPair]) -> Tensor:
-    """(layers, heads): the mean weight of the word before the one that asks."""
-    rows = [looks(model, source).diagonal(-1, 2, 3) for source, _ in pairs]
-    return torch.cat(rows, dim=2).mean(dim=2)
+    return model.encoder.with_weights(model.E_x(x), mask)[1][-1][0]
 
 
 def captioner(seed: int) -> dict[str, Any]:
@@ -460,8 +453,7 @@ def captioner(seed: int) -> dict[str, Any]:
             [round(loss_on(without_head(model, layer, head), held_out), 4) for head in range(HEADS)]
             for layer in range(LAYERS)
         ],
-        "before": np.round(looks_before(model, held_out).tolist(), 4).tolist(),
-        "weights": np.round(looks(model, held_out[0][0])[-1].tolist(), 4).tolist(),
+        "weights": np.round(looks(model, held_out[0][0]).tolist(), 4).tolist(),
     }
 
 
@@ -511,7 +503,7 @@ def check(read: Read) -> None:
         weights = np.array(seed["weights"])
         assert weights.shape == (HEADS, *[len(trained["words"])] * 2)
         assert np.allclose(weights.sum(axis=2), 1, atol=1e-3)
-        assert np.shape(seed["without"]) == np.shape(seed["before"]) == (LAYERS, HEADS)
+        assert np.shape(seed["without"]) == (LAYERS, HEADS)
 
 
 PARTS = {

@@ -38,7 +38,7 @@ function vector(numbers, x, y, kind, width = NARROW, digits = 0) {
 }
 
 /** One word's query among the keys, as far as the step has come. */
-function step({ words, Q, K, V, products, weights, contexts }, asks, done) {
+function step({ Q, K, V, products, weights, contexts }, asks, done) {
   const above = (x, name, role) => [text(x, 18, name, { class: "head" }), role && text(x, 36, role, { class: "quiet" })];
   const at = MIDDLES[asks];
   return [...above(30, "query", "wants"), ...above(122, "keys", "shows"), ...above(210, done ? "weights" : "energies"),
@@ -50,15 +50,14 @@ function step({ words, Q, K, V, products, weights, contexts }, asks, done) {
       return [
         line(63, at, 89, y, done ? weighs : { class: "meets" }),
         done > 1 && line(331, y, 353, at, weighs),
-        vector(Q[j], 4, y, `role-annotation ${j === asks ? "" : "waits"}`),
+        vector(Q[j], 4, y, `role-state ${j === asks ? "" : "waits"}`),
         vector(K[j], 96, y, "role-annotation"),
         text(210, y - 6, energy, { class: "energy role-energy", ...fitted(energy, 14, 112) }),
         ...(done ? [draw("rect", { class: "bar", x: 160, y: y + 2, width: 54 * weights[asks][j], height: 12 }), text(238, y + 14, shown(weights[asks][j]), { class: "weight role-weight" })] : []),
-        done > 1 && vector(V[j], 272, y, "role-annotation"),
+        done > 1 && vector(V[j], 272, y, "role-word"),
       ];
     }),
-    ...MIDDLES.flatMap((y, j) => [122, j !== asks && 30].filter(Boolean).map((x) => text(x, y - 19, NAMES[j], { class: "word quiet" }))),
-    text(4, asks < 2 ? at - 21 : at + 29, `${NAMES[asks]} ${list(words[asks], short)}`, { class: "row word small" }),
+    ...MIDDLES.flatMap((y, j) => [text(30, y - 19, NAMES[j], { class: `word ${j === asks ? "small head" : "quiet"}` }), text(122, y - 19, NAMES[j], { class: "word quiet" })]),
     done > 1 && vector(contexts[asks], 361, at, "context role-context", WIDE, 2)].filter(Boolean);
 }
 
