@@ -459,9 +459,10 @@ def captioner(seed: int) -> dict[str, Any]:
 
 def heads() -> Records:
     """Three trainings, and what their heads do."""
-    val = corpus_of(RunConfig("rnnsearch", "multi30k")).splits["val"]
-    made = {"git_commit": git_commit(), "settings": CAPTIONS, "words": [*val.source[0], "</s>"]}
-    record = {**made, "seeds": [captioner(seed) for seed in SEEDS]}
+    corpus = corpus_of(RunConfig("rnnsearch", "multi30k"))
+    made = {"git_commit": git_commit(), "corpus_sha256": corpus.sha256, "settings": CAPTIONS}
+    words = [*corpus.splits["val"].source[0], "</s>"]
+    record = {**made, "words": words, "seeds": [captioner(seed) for seed in SEEDS]}
     yield "caption-heads", json.dumps(record, ensure_ascii=False) + "\n"
 
 
@@ -504,6 +505,7 @@ def check(read: Read) -> None:
         assert weights.shape == (HEADS, *[len(trained["words"])] * 2)
         assert np.allclose(weights.sum(axis=2), 1, atol=1e-3)
         assert np.shape(seed["without"]) == (LAYERS, HEADS)
+    assert len(trained["corpus_sha256"]) == 6
 
 
 PARTS = {
