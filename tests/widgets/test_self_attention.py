@@ -79,7 +79,7 @@ def test_it_opens_on_the_average_and_keys_step_back(open_figure: Open) -> None:
     page = open_figure("self_attention")
     assert texts(page, "text.weight") == ["0.14", "0.58", "0.28"]
     assert texts(page, ".context text") == ["0.00", "0.86"]
-    assert texts(page, "text.word") == [*["the"] * 2, *["dog"] * 2, *["sleeps"] * 2]
+    assert texts(page, "text.word") == [name for name in NAMES for _ in ("query", "key", "value")]
     page.get_by_role("button", name="aggregate").press("ArrowLeft")
     assert page.get_by_role("button", name="normalise").get_attribute("aria-pressed") == "true"
     page.get_by_role("button", name="dog").press("Enter")

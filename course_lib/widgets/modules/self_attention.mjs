@@ -57,7 +57,7 @@ function step({ Q, K, V, products, weights, contexts }, asks, done) {
         done > 1 && vector(V[j], 272, y, "role-word"),
       ];
     }),
-    ...MIDDLES.flatMap((y, j) => [text(30, y - 19, NAMES[j], { class: `word ${j === asks ? "small head" : "quiet"}` }), text(122, y - 19, NAMES[j], { class: "word quiet" })]),
+    ...MIDDLES.flatMap((y, j) => [text(30, y - 19, NAMES[j], { class: `word ${j === asks ? "small head" : "quiet"}` }), ...[122, ...(done > 1 ? [298] : [])].map((x) => text(x, y - 19, NAMES[j], { class: "word quiet" }))]),
     done > 1 && vector(contexts[asks], 361, at, "context role-context", WIDE, 2)].filter(Boolean);
 }
 
