@@ -512,5 +512,5 @@ PARTS = {
     "readers": Part(partial(small_runs, runs, told), "twenty minutes"),
     "pronoun": Part(pronoun, "five seconds"),
     "writer": Part(writer, "two minutes"),
-    "heads": Part(heads, "forty minutes"),
+    "heads": Part(heads, "forty-five minutes"),
 }
