@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from itertools import takewhile
+from itertools import chain, takewhile
 from pathlib import Path
 
 import pytest
@@ -90,6 +90,20 @@ def test_mentions_of_papers_are_citations(source: Path) -> None:
 
 
 # --- devices --------------------------------------------------------------------------------------
+
+
+def test_a_week_takes_as_long_as_instructors_are_told() -> None:
+    told = (BOOK / "instructors.md").read_text(encoding="utf-8")
+    weeks = re.findall(r"^\| \d+ \|([^|]*)\|", told, flags=re.MULTILINE)
+    assert len(weeks) == 12
+    pages = [re.findall(r"\(([\w-]+)\.md\)", week) for week in weeks]
+    assert sorted(chain(*pages)) == sorted(path.stem for path in chapters())
+    minutes = {
+        path.stem: int(re.findall(r"^:minutes: (\d+)", path.read_text("utf-8"), re.MULTILINE)[0])
+        for path in chapters()
+    }
+    times = [sum(minutes[page] for page in week) for week in pages]
+    assert f"That is {min(times)} to {max(times)} minutes a week" in told
 
 
 def test_chapters_on_disk_are_in_the_table_of_contents() -> None:
