@@ -40,7 +40,6 @@ from course_lib.models.transformer import Transformer
 from course_lib.training import RunConfig
 from course_lib.training.provenance import git_commit
 from experiments.recording import (
-    RUNS,
     SMALL,
     Part,
     Read,
@@ -423,7 +422,7 @@ def looks(model: CaptionTransformer, source: list[int]) -> Tensor:
 
 
 def captioner(seed: int) -> dict[str, Any]:
-    """What is recorded of one training; its weights are kept in RUNS."""
+    """What is recorded of one training."""
     config = RunConfig("rnnsearch", "multi30k", seed=seed, changes=CAPTIONS)
     corpus = corpus_of(config)
     train, val = corpus.splits["train"], corpus.splits["val"]
@@ -437,14 +436,8 @@ def captioner(seed: int) -> dict[str, Any]:
     )
     torch.manual_seed(seed)
     model = fresh_captioner(*map(len, words))
-    path = RUNS / f"captioner-seed{seed}.pt"
-    if path.exists():
-        model.load_state_dict(torch.load(path))
-    else:
-        for _ in updates(cast(Any, model), pairs, config):
-            pass
-        path.parent.mkdir(exist_ok=True)
-        torch.save(model.state_dict(), path)
+    for _ in updates(cast(Any, model), pairs, config):
+        pass
     model.eval()
     return {
         "seed": seed,

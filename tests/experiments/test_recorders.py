@@ -225,8 +225,15 @@ def test_heads_are_taken_away_one_by_one(recorder: Recorder) -> None:
     for source, _ in pairs:
         np.testing.assert_array_equal(heads.looks(model, source), seen_by[-1])
         assert seen_by[-1].shape == (8, len(source) + 1, len(source) + 1)
+    model.W_o.bias[EOS] = 10  # so sure of one word that smoothing would show
     alone = [heads.loss_on(model, [pair]) for pair in pairs]
-    assert heads.loss_on(model, pairs) == pytest.approx((3 * alone[0] + 2 * alone[1]) / 5, abs=0.02)
+    for (source, target), loss in zip(pairs, alone, strict=True):
+        x, y = torch.tensor([[*source, EOS]]), torch.tensor([[1, *target]])
+        logits, _ = model(x, x > 0, y)
+        right = torch.tensor([*target, EOS])
+        plain = torch.nn.functional.cross_entropy(logits[0], right).item()
+        assert loss == pytest.approx(plain, abs=0.1)
+    assert heads.loss_on(model, pairs) == pytest.approx((3 * alone[0] + 2 * alone[1]) / 5, abs=0.1)
 
 
 def test_agreement_counts_places_and_shares() -> None:
