@@ -2,9 +2,14 @@
 
 from itertools import takewhile
 
-from course_book.source import read
+from course_book.source import Block, read
 
 from tests.book.conftest import moving_sources
+
+
+def is_asking(item: str | Block) -> bool:
+    """Text, or a prediction: both may stand between a figure and the answer."""
+    return isinstance(item, str) or item.name == "predict"
 
 
 def test_each_is_followed_by_a_question_to_answer_with_it() -> None:
@@ -13,8 +18,8 @@ def test_each_is_followed_by_a_question_to_answer_with_it() -> None:
         items = read(source)[1].items
         for at, item in enumerate(items):
             if not isinstance(item, str) and item.name == "moving":
-                text = list(takewhile(lambda line: isinstance(line, str), items[at + 1 :]))
-                assert "?" in " ".join(map(str, text)), source.stem
-                follows = items[at + 1 + len(text)]
+                asked = list(takewhile(is_asking, items[at + 1 :]))
+                assert "?" in " ".join(map(str, asked)), source.stem
+                follows = items[at + 1 + len(asked)]
                 assert not isinstance(follows, str), source.stem
                 assert follows.name == "answer", source.stem
