@@ -17,7 +17,7 @@ from benchmarks.training import MIB, RECIPE, learning, products
 from benchmarks.workload import workload
 from course_lib.corpora.batches import batches_in_order, make_source
 from course_lib.corpora.vocabulary import BOS, EOS
-from course_lib.models import EncoderDecoder, ModelConfig, build_model
+from course_lib.models import RNNsearch, ModelConfig, build_model
 from course_lib.search import beam_search, length_limit
 from course_lib.search.beam import BeamStep
 from experiments.in_hand import translate_in_hand
@@ -27,17 +27,17 @@ UPDATES = 100
 """Enough for a model to end its sentences; how good they are does not matter to the time."""
 
 Words = list[int]
-BeamSearch = Callable[[EncoderDecoder, list[Words], int], list[Words]]
+BeamSearch = Callable[[RNNsearch, list[Words], int], list[Words]]
 """Translates a batch of encoded sentences with a beam of some width."""
 
 
-def loop_over_hypotheses(model: EncoderDecoder, sentences: list[Words], k: int) -> list[Words]:
+def loop_over_hypotheses(model: RNNsearch, sentences: list[Words], k: int) -> list[Words]:
     """One sentence after the other, and of each one hypothesis after the other: one row a step."""
     return [translate_in_hand(model, sentence, k=k) for sentence in sentences]
 
 
 @torch.no_grad()
-def search_per_sentence(model: EncoderDecoder, sentences: list[Words], k: int) -> list[Words]:
+def search_per_sentence(model: RNNsearch, sentences: list[Words], k: int) -> list[Words]:
     """One sentence after the other, its hypotheses side by side in a batch of at most k rows."""
     found = []
     for sentence in sentences:
@@ -75,7 +75,7 @@ def search_per_sentence(model: EncoderDecoder, sentences: list[Words], k: int) -
     return found
 
 
-def library_search(model: EncoderDecoder, sentences: list[Words], k: int) -> list[Words]:
+def library_search(model: RNNsearch, sentences: list[Words], k: int) -> list[Words]:
     """The library's: all hypotheses of all sentences together."""
     return [one.tokens for one in beam_search(model, *make_source(sentences), k)]
 
@@ -87,7 +87,7 @@ class Decoding(NamedTuple):
     weights: dict[str, Tensor]
     batches: list[list[Words]]
 
-    def model(self) -> EncoderDecoder:
+    def model(self) -> RNNsearch:
         model = build_model(self.config)
         model.load_state_dict(self.weights)
         return model.eval()
@@ -202,7 +202,7 @@ def program(work: Decoding, threads: int, search: BeamSearch, k: int) -> Step:
     return step
 
 
-def differences(model: EncoderDecoder, work: Decoding, search: BeamSearch, k: int) -> int:
+def differences(model: RNNsearch, work: Decoding, search: BeamSearch, k: int) -> int:
     """How many sentences a search translates otherwise than the library's."""
     return sum(
         mine != other
@@ -213,7 +213,7 @@ def differences(model: EncoderDecoder, work: Decoding, search: BeamSearch, k: in
     )
 
 
-def necessary_flops(model: EncoderDecoder, work: Decoding, k: int) -> int:
+def necessary_flops(model: RNNsearch, work: Decoding, k: int) -> int:
     """Operations of the matrix products that a beam search of width k cannot do without.
 
     For RNNsearch with torch's unit, attention before the update and a maxout readout, real words

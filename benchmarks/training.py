@@ -14,7 +14,7 @@ from benchmarks.textbook import Seq2Seq, collate
 from benchmarks.workload import Workload, workload
 from course_lib.corpora.batches import EncodedPair, make_batch
 from course_lib.freed_memory import keep_freed_memory
-from course_lib.models import EncoderDecoder, ModelConfig, build_model
+from course_lib.models import RNNsearch, ModelConfig, build_model
 from course_lib.training.recipe import Recipe, has_fast_bf16, make_optimiser
 
 MIB = 2**20
@@ -99,7 +99,7 @@ def ours(
 
 
 def learning(
-    model: EncoderDecoder, batches: Minibatches, recipe: Recipe, bf16: bool = False
+    model: RNNsearch, batches: Minibatches, recipe: Recipe, bf16: bool = False
 ) -> Step:
     """One update of this model on minibatch i."""
 

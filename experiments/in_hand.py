@@ -10,7 +10,7 @@ import torch
 from course_lib.corpora.batches import make_source
 from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.evaluation.faithfulness import edited_weights
-from course_lib.models import EncoderDecoder
+from course_lib.models import RNNsearch
 from course_lib.models.decoder import DecoderState
 from course_lib.search import length_limit
 from course_lib.search.hypothesis import evaluating
@@ -29,7 +29,7 @@ class _Beginning(NamedTuple):
 
 @torch.no_grad()
 def translate_in_hand(
-    model: EncoderDecoder,
+    model: RNNsearch,
     source: Sequence[int],
     prefix: Sequence[int] = (),
     weights: Mapping[int | str, Sequence[float]] | None = None,
@@ -74,7 +74,7 @@ def translate_in_hand(
 
 
 def _continued(
-    model: EncoderDecoder,
+    model: RNNsearch,
     one: _Beginning,
     row: Sequence[float] | None,
     forced: int | None,

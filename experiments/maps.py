@@ -31,7 +31,7 @@ from course_lib.evaluation.faithfulness import erased_words, left_out_words, ran
 from course_lib.evaluation.forced import forced_weights
 from course_lib.evaluation.links import read_links
 from course_lib.evaluation.weights import Weights
-from course_lib.models import EncoderDecoder
+from course_lib.models import RNNsearch
 from course_lib.training import Run, encode_pairs, read_result
 
 THRESHOLDS = (
@@ -156,7 +156,7 @@ def eflomal_scores(corpus: Corpus, split: str) -> dict[str, Any]:
 
 
 def ordered_alike(
-    model: EncoderDecoder, words: tuple[Vocabulary, Vocabulary], part: Split, sentences: int
+    model: RNNsearch, words: tuple[Vocabulary, Vocabulary], part: Split, sentences: int
 ) -> dict[str, float]:
     """Of the pairs of source words, the share that weight and move of the output order alike.
 

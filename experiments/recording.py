@@ -24,7 +24,7 @@ from course_lib.errors import CourseError
 from course_lib.evaluation.accuracy import accuracy_by_length
 from course_lib.evaluation.weights import merge_pieces
 from course_lib.files import write_atomically
-from course_lib.models import EncoderDecoder
+from course_lib.models import RNNsearch
 from course_lib.models.old_settings import renamed
 from course_lib.search import translate
 from course_lib.training import (
@@ -141,7 +141,7 @@ def trained(config: RunConfig) -> Trained:
 
 
 def written(
-    model: EncoderDecoder,
+    model: RNNsearch,
     words: tuple[Vocabulary, Vocabulary],
     sources: Sequence[Sequence[str]],
     k: int = 1,
@@ -241,7 +241,7 @@ def large(model: str, seed: int = 0) -> Path:
     return kept_run(config, f"compare-cpu-seed{seed}/{model}")
 
 
-def updates(model: EncoderDecoder, pairs: list[EncodedPair], config: RunConfig) -> Iterator[int]:
+def updates(model: RNNsearch, pairs: list[EncodedPair], config: RunConfig) -> Iterator[int]:
     """Train by the configuration's recipe without validating; the number of each update made."""
     recipe = config.recipe
     optimiser = make_optimiser((p for p in model.parameters() if p.requires_grad), recipe)

@@ -30,6 +30,7 @@ class Batch(NamedTuple):
     target_in: Tensor  # (B, T_y) long
     target_out: Tensor  # (B, T_y) long
     target_mask: Tensor  # (B, T_y) bool
+    target_words: Tensor  # (N,) long, where real target words stand among the B * T_y positions
 
     def to(self, device: torch.device | str) -> "Batch":
         """The same batch on another device; the lengths stay on the CPU."""
@@ -56,7 +57,8 @@ def make_batch(pairs: Sequence[EncodedPair], index: Sequence[int]) -> Batch:
     source, source_lengths, source_mask = make_source([source for source, _ in chosen])
     target_in, _, target_mask = pad([[BOS, *target] for _, target in chosen])
     target_out, _, _ = pad([[*target, EOS] for _, target in chosen])
-    return Batch(source, source_lengths, source_mask, target_in, target_out, target_mask)
+    real = target_mask.flatten().nonzero().squeeze(1)
+    return Batch(source, source_lengths, source_mask, target_in, target_out, target_mask, real)
 
 
 def bucketed_batches(

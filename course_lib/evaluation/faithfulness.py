@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from course_lib.corpora.batches import Batch
 from course_lib.errors import CourseError
-from course_lib.models import EncoderDecoder
+from course_lib.models import RNNsearch
 from course_lib.models.contexts import AttentionContext, Context, Memory
 from course_lib.models.decoder import DecoderState
 from course_lib.search.hypothesis import evaluating
@@ -51,7 +51,7 @@ class EditedContext(nn.Module):
 
 
 @contextmanager
-def edited_weights(model: EncoderDecoder, edit: Edit) -> Iterator[None]:
+def edited_weights(model: RNNsearch, edit: Edit) -> Iterator[None]:
     """While this lasts, every step of the model uses its weights as `edit` changes them.
 
     Raises:
@@ -75,7 +75,7 @@ def total_variation(p: Tensor, q: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def erased_words(model: EncoderDecoder, batch: Batch, weights: Tensor | None = None) -> Tensor:
+def erased_words(model: RNNsearch, batch: Batch, weights: Tensor | None = None) -> Tensor:
     """How far a step's output moves when one source position cannot be looked at.
 
     Its weight becomes 0 and the others grow so that they add up to what all did, which is what a
@@ -97,7 +97,7 @@ def erased_words(model: EncoderDecoder, batch: Batch, weights: Tensor | None = N
 
 
 @torch.no_grad()
-def left_out_words(model: EncoderDecoder, batch: Batch) -> Tensor:
+def left_out_words(model: RNNsearch, batch: Batch) -> Tensor:
     """How far a step's output moves when the source is read without one of its words.
 
     The decoder is given the same target words and goes through its own states, which have not seen
@@ -138,7 +138,7 @@ def rank_correlation(weights: Tensor, changes: Tensor) -> Tensor:
 
 
 def _forced_steps(
-    model: EncoderDecoder, batch: Batch
+    model: RNNsearch, batch: Batch
 ) -> Iterator[tuple[Tensor, DecoderState, Tensor]]:
     """Each step under teacher forcing: the word given, the state before it, p(next word)."""
     with evaluating(model):
@@ -150,7 +150,7 @@ def _forced_steps(
 
 
 def _output(
-    model: EncoderDecoder,
+    model: RNNsearch,
     y: Tensor,
     state: DecoderState,
     given: Tensor | None,

@@ -5,11 +5,11 @@ from course_lib.corpora.corpus import Split
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.evaluation.weights import Weights, merge_pieces
-from course_lib.models import EncoderDecoder
+from course_lib.models import RNNsearch
 
 
 def forced_weights(
-    model: EncoderDecoder,
+    model: RNNsearch,
     source_vocabulary: Vocabulary,
     target_vocabulary: Vocabulary,
     part: Split,

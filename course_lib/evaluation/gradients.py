@@ -17,7 +17,7 @@ from course_lib.errors import CourseError
 from course_lib.models.cells import UNITS, LSTMUnit, PaperUnit, TorchUnit, Unit
 from course_lib.models.encoder import MaskedPaperRNN, PackedRNN
 from course_lib.models.initialisation import initialise
-from course_lib.models.translator import EncoderDecoder
+from course_lib.models.translator import RNNsearch
 
 
 def gradients_through_time(
@@ -132,7 +132,7 @@ def fresh_unit(
     return unit
 
 
-def forward_unit(model: EncoderDecoder) -> Unit:
+def forward_unit(model: RNNsearch) -> Unit:
     """The unit that reads a model's source sentences forwards, in the lowest layer.
 
     Raises:
@@ -163,7 +163,7 @@ def forward_unit(model: EncoderDecoder) -> Unit:
 
 @torch.no_grad()
 def sentence_ends(
-    model: EncoderDecoder, sources: Sequence[Sequence[int]], words: int
+    model: RNNsearch, sources: Sequence[Sequence[int]], words: int
 ) -> tuple[Tensor, Tensor]:
     """The last words of real sentences, and the states in which a model comes to them.
 

@@ -19,7 +19,7 @@ from course_lib.evaluation.bleu import (
     chrf,
     unk_rate,
 )
-from course_lib.models import EncoderDecoder
+from course_lib.models import RNNsearch
 from course_lib.search import translate
 
 JOINED_EDGES = (10, 16, 21, 26, 31, 41, 51, 61)
@@ -32,7 +32,7 @@ JOINED = (
 
 
 def score_split(
-    model: EncoderDecoder,
+    model: RNNsearch,
     source_vocabulary: Vocabulary,
     target_vocabulary: Vocabulary,
     corpus: Corpus,
@@ -64,7 +64,7 @@ def score_split(
 
 
 def translated(
-    model: EncoderDecoder,
+    model: RNNsearch,
     words: tuple[Vocabulary, Vocabulary],
     part: Split,
     beam: int,
@@ -122,7 +122,7 @@ def joined(split: Split, count: int) -> Split:
 
 
 def score_joined(
-    model: EncoderDecoder,
+    model: RNNsearch,
     words: tuple[Vocabulary, Vocabulary],
     split: Split,
     counts: Sequence[int],

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from course_lib.corpora.batches import make_source
 from course_lib.corpora.vocabulary import BOS
-from course_lib.models import EncoderDecoder
+from course_lib.models import RNNsearch
 from course_lib.search.hypothesis import evaluating
 
 
@@ -31,7 +31,7 @@ class Steps(NamedTuple):
 
 @torch.no_grad()
 def decoding_steps(
-    model: EncoderDecoder, source: Sequence[int], target: Sequence[int], count: int = 5
+    model: RNNsearch, source: Sequence[int], target: Sequence[int], count: int = 5
 ) -> Steps:
     """Follow a model while it writes `target` for `source`, both without their end marks."""
     scored: list[Tensor] = []

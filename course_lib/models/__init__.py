@@ -1,34 +1,31 @@
-"""Cells, encoder, contexts, decoders, presets: all that lies between words and probabilities."""
+"""RNNsearch in one file, and its relatives, each of which replaces a part of it."""
 
+from course_lib.models.build import assemble, build_model
 from course_lib.models.config import MODELS, SIZES, ModelConfig, model_config
-from course_lib.models.contexts import (
-    AttentionContext,
+from course_lib.models.parameters import count_parameters, parameter_table
+from course_lib.models.rnnsearch import (
+    Attention,
+    Decoder,
+    Encoder,
     FixedContext,
-    Memory,
+    GatedUnit,
+    RNNsearch,
+    State,
     masked_softmax,
 )
-from course_lib.models.decoder import Decoder, DecoderState, ReadoutInputs
-from course_lib.models.encoder import Encoder
-from course_lib.models.parameters import count_parameters, parameter_table
-from course_lib.models.scores import AdditiveScore, ConcatScore, DotScore, GeneralScore
-from course_lib.models.translator import EncoderDecoder, build_model
 
 __all__ = [
     "MODELS",
     "SIZES",
-    "AdditiveScore",
-    "AttentionContext",
-    "ConcatScore",
+    "Attention",
     "Decoder",
-    "DecoderState",
-    "DotScore",
     "Encoder",
-    "EncoderDecoder",
     "FixedContext",
-    "GeneralScore",
-    "Memory",
+    "GatedUnit",
     "ModelConfig",
-    "ReadoutInputs",
+    "RNNsearch",
+    "State",
+    "assemble",
     "build_model",
     "count_parameters",
     "masked_softmax",

@@ -24,19 +24,17 @@ class ModelConfig:
     hidden: int = 256  # n, of each encoder direction and of the decoder
     alignment: int = 256  # n', hidden units of the scores additive and concat
     readout: int = 256  # l, units of t_i, before the vocabulary; with tying it is m
-    # Where c_i comes from: a score (additive | concat | general | dot | scaled-dot), over all
-    # source words or over a window of them, as in local-m-general and local-p-general (Luong et
-    # al., 2015); fixed: the last forward state, or a self-attentive encoder's last annotation.
+    # Where c_i comes from: a score (additive | concat | general | dot | scaled-dot); fixed: the last
+    # forward state, or a self-attentive encoder's last annotation.
     context: str = "additive"
-    window: int = 10  # D: a local context reaches D words to either side
+    window: int = 0  # D: look at D words to either side of a place that s chooses; 0: at all words
     # paper: attend with s_{i-1}, read out, update | luong: update, attend, input feeding |
-    # conditional: attend between two units | sutskever: know the sentence by s_0 alone, without a
-    # context | others, for comparison; see models/relatives.py
+    # conditional: attend between two units | sutskever: know the sentence by s_0 alone
     decoder: str = "paper"
     # bidirectional | forward | self-attention | self-attention-without-positions
     encoder: str = "bidirectional"
     reverse_source: bool = False  # read the source words last to first
-    unit: str = "torch"  # torch | paper | tanh | lstm; see course_lib/models/cells.py
+    unit: str = "paper"  # paper | torch | tanh | lstm; see course_lib/models/units.py
     layers: int = 1  # of units, or of self-attention, in the encoder; of units in the decoder
     heads: int = 4  # of a self-attentive encoder
     initialisation: str = "modern"  # modern | paper
@@ -46,7 +44,7 @@ class ModelConfig:
     dropout: float = 0.0
 
     def __post_init__(self) -> None:
-        check_record(self, CHOICES, shares=("dropout",))
+        check_record(self, CHOICES, shares=("dropout",), counts=("window",))
         if self.tying == "all" and self.source_vocabulary != self.target_vocabulary:
             raise CourseError(
                 "tying=all needs pieces of words, one vocabulary for both sides. Set subwords=... "
@@ -54,18 +52,15 @@ class ModelConfig:
             )
         if (self.score or "").endswith("dot") and self.annotation_size != self.hidden:
             raise CourseError(unequal_sizes(self.hidden, self.annotation_size))
+        if self.window and self.score is None:
+            raise CourseError("A window needs weights to cut. Take a context with attention.")
+        if self.decoder == "conditional" and self.layers > 1:
+            raise CourseError("The conditional decoder has one layer. Take layers=1 with it.")
 
     @property
     def score(self) -> str | None:
         """The score that weights come from; None for a model without attention."""
-        if self.context == "fixed" or self.decoder == "sutskever":
-            return None
-        return self.context.removeprefix("local-m-").removeprefix("local-p-")
-
-    @property
-    def scope(self) -> str:
-        """What attention may look at: global, local-m or local-p."""
-        return self.context[:7] if self.context.startswith("local-") else "global"
+        return None if "fixed" == self.context or self.decoder == "sutskever" else self.context
 
     @property
     def self_attentive(self) -> bool:
@@ -81,6 +76,11 @@ class ModelConfig:
     def summary_size(self) -> int:
         """Numbers in the summary of a sentence that s_0 is made from."""
         return self.hidden * (2 if self.self_attentive else 1)
+
+    @property
+    def state_size(self) -> int:
+        """Numbers in a decoder's state: n, twice as many for an LSTM, that for each layer."""
+        return self.hidden * self.layers * (2 if self.unit == "lstm" else 1)
 
     @property
     def readout_size(self) -> int:
@@ -143,19 +143,12 @@ SCORES = ("additive", "concat", "general", "dot", "scaled-dot")
 """The scores of attention; `course_lib.models.scores` has each."""
 
 CHOICES = {
-    "context": (
-        *(f"{scope}{score}" for scope in ("", "local-m-", "local-p-") for score in SCORES),
-        "fixed",
-    ),
-    "decoder": (
-        *("paper", "luong", "conditional", "sutskever", "luong-unfed", "paper-reads-new-state"),
-        *("paper-tanh-readout", "paper-linear-readout", "paper-asks-after"),
-        *("paper-starts-at-zero", "conditional-reads-old-state"),
-    ),
+    "context": (*SCORES, "fixed"),
+    "decoder": ("paper", "luong", "conditional", "sutskever"),
     "encoder": (
         *("bidirectional", "forward", "self-attention", "self-attention-without-positions"),
     ),
-    "unit": ("torch", "paper", "tanh", "lstm"),
+    "unit": ("paper", "torch", "tanh", "lstm"),
     "initialisation": ("modern", "paper"),
     "tying": ("none", "output", "all"),
 }
@@ -183,7 +176,7 @@ with one layer where the papers have four (`layers=4`), and with s_0 = tanh(W_s 
 models here, where the papers hand the encoder's last states over as they are.
 """
 
-_TIED: dict[str, Any] = {"decoder": "conditional", "tying": "all"}
+_TIED: dict[str, Any] = {"decoder": "conditional", "unit": "torch", "tying": "all"}
 
 SIZES: dict[str, dict[str, Any]] = {
     "smoke": {"embedding": 32, "hidden": 32, "alignment": 32, "readout": 32},
@@ -197,7 +190,6 @@ SIZES: dict[str, dict[str, Any]] = {
         "hidden": 1000,
         "alignment": 1000,
         "readout": 500,
-        "unit": "paper",
         "initialisation": "paper",
     },
 }

@@ -4,13 +4,12 @@ from torch import nn
 
 PARTS = {
     "encoder.E.": "source embeddings E",
-    "encoder.rnn.": "encoder units",
+    "encoder.": "encoder units",
     "decoder.E.": "target embeddings E",
-    "decoder.context.": "alignment model W_a, U_a, v_a",
+    "decoder.attention.": "alignment model W_a, U_a, v_a",
     "decoder.W_s.": "initial state W_s",
     "decoder.unit.": "decoder unit W, U",
     "decoder.second.": "decoder unit after the look back",
-    "decoder.upper.": "decoder units of the upper layers",
     "decoder.C.": "context into the unit C",
     "decoder.F.": "input feeding into the unit F",
     "decoder.U_o.": "readout U_o, V_o, C_o",

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.errors import CourseError
-from course_lib.models.scores import masked_softmax
+from course_lib.models.rnnsearch import masked_softmax
 
 
 def scaled_dot_product_attention(

@@ -15,12 +15,13 @@ from torch.nn import functional
 from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.errors import CourseError
 from course_lib.freed_memory import keep_freed_memory
-from course_lib.models import DecoderState, EncoderDecoder
-from course_lib.search.hypothesis import Hypothesis, cut, length_limit
+from course_lib.models import RNNsearch, State
+from course_lib.models.rnnsearch import in_full
+from course_lib.search.hypothesis import Hypothesis, cut, length_limit, look_back_of
 from course_lib.search.rules import end_at_limit, top_words
 
 CELLS = 384
-"""Hypotheses that make a step together: 12 MB of logits at 8,000 words, which a cache holds."""
+"""Hypotheses that make a step together on a CPU: 12 MB of logits, which its cache holds."""
 
 
 class Beams(NamedTuple):
@@ -31,7 +32,10 @@ class Beams(NamedTuple):
     places: (S,) how many places are left in each one's beam.
     y: (G, S) the words written last.
     log_prob: (G, S) log-probabilities of the beginnings in nats; -inf where there is none.
-    state: their states, (G, S, ...), and the memory of the S sentences.
+    state: their states, (G, S, n), and what the S sentences give to look back at.
+
+    The first three stay on the CPU: they say how large the next step's tensors are, and asking a
+    card for that would make it wait.
     """
 
     sentence: Tensor
@@ -39,7 +43,7 @@ class Beams(NamedTuple):
     places: Tensor
     y: Tensor
     log_prob: Tensor
-    state: DecoderState
+    state: State
 
 
 class Continuations(NamedTuple):
@@ -54,7 +58,7 @@ class Continuations(NamedTuple):
     log_prob: Tensor
     word: Tensor
     alpha: Tensor | None
-    state: DecoderState
+    state: State
 
 
 class Chosen(NamedTuple):
@@ -120,18 +124,23 @@ class Finished:
     ) -> None:
         """Take in the continuations that have `ended`, (S', p), of some sentences."""
         scores = (chosen.log_prob / step**penalty).masked_fill(~ended, -torch.inf)
-        score, place = scores.max(dim=1)
-        column = (score > self.score[sentence]).nonzero().squeeze(1)
-        better, place = sentence[column], place[column]
-        self.score[better] = score[column]
-        self.log_prob[better] = chosen.log_prob[column, place]
-        self.cell[better] = chosen.rank[column, place] * len(sentence) + column
-        self.step[better] = step
+        score, place = scores.max(dim=1, keepdim=True)
+        column = torch.arange(len(sentence), device=sentence.device)
+        cell = chosen.rank.gather(1, place).squeeze(1) * len(sentence) + column
+        score, log_prob = score.squeeze(1), chosen.log_prob.gather(1, place).squeeze(1)
+        better = score > self.score[sentence]
+        for mine, new in (
+            (self.log_prob, log_prob),
+            (self.cell, cell),
+            (self.step, torch.full_like(cell, step)),
+            (self.score, score),
+        ):
+            mine[sentence] = torch.where(better, new, mine[sentence])
 
 
 @torch.no_grad()
 def beam_search(
-    model: EncoderDecoder,
+    model: RNNsearch,
     source: Tensor,
     lengths: Tensor,
     mask: Tensor,
@@ -154,16 +163,16 @@ def beam_search(
     if k < 1:
         raise CourseError(f"A beam of {k} holds nothing. Use --beam 1 or more.")
     keep_freed_memory()
-    limits = length_limit(lengths).to(source.device)
+    limits = length_limit(lengths)
     state = model.start(source, lengths, mask)
-    state = state.replaced((None,), state.memory)  # one hypothesis a sentence: (1, S, ...)
-    sentence = torch.arange(len(source), device=source.device)
+    state = state._replace(s=state.s[None])  # one hypothesis a sentence: (1, S, n)
+    sentence = torch.arange(len(source))
     beams = Beams(
         sentence,
         [1] * len(source),
         torch.full_like(sentence, k),
-        torch.full_like(sentence, BOS)[None],
-        state.s.new_zeros(1, len(source)),
+        source.new_full((1, len(source)), BOS),
+        in_full(state.s.new_zeros(1, len(source))),
         state,
     )
     finished = Finished(len(source), beams.log_prob)
@@ -173,7 +182,9 @@ def beam_search(
         continuations = extend(model, beams, limits, number, k)
         chosen = choose(continuations, beams.places)
         ended = chosen.allowed & (chosen.word == EOS)
-        finished.update(beams.sentence, chosen, ended, number, length_penalty)
+        finished.update(
+            beams.sentence.to(source.device), chosen, ended, number, length_penalty
+        )
         after, parent = keep(beams, continuations.state, chosen, ended)
         if watch is not None:
             watch(watched(number, beams, continuations, chosen, ended))
@@ -185,25 +196,26 @@ def beam_search(
 
 
 def extend(
-    model: EncoderDecoder, beams: Beams, limits: Tensor, number: int, k: int
+    model: RNNsearch, beams: Beams, limits: Tensor, number: int, k: int
 ) -> Continuations:
     """One step of the decoder for all hypotheses, and of each one the best continuations.
 
-    The k best of a sentence are among the k best of each of its hypotheses. Some sentences make
-    their step at a time: as many as `CELLS` allows, and of those no more ranks than they have.
+    The k best of a sentence are among the k best of each of its hypotheses. On a CPU some sentences
+    make their step at a time: as many as `CELLS` allows, and of those no more ranks than they have.
     """
     sentences, ranks = len(beams.counts), beams.counts[0]
+    cells_at_once = CELLS if beams.y.device.type == "cpu" else sentences * ranks
     parts = []
     first = 0
     while first < sentences:
         height = beams.counts[first]
-        some = slice(first, min(sentences, first + max(1, CELLS // height)))
+        some = slice(first, min(sentences, first + max(1, cells_at_once // height)))
         cells = (slice(height), some)
-        state = beams.state.replaced(cells, beams.state.memory.select(some))
+        state = look_back_of(beams.state, some)._replace(s=beams.state.s[cells])
         log_probs, alpha, after = model.step(beams.y[cells], state)
         end_at_limit(log_probs, limits[beams.sentence[some]] == number)
         best, words = top_words(log_probs, min(k, log_probs.shape[-1]))
-        parts.append((best + beams.log_prob[cells][..., None], words, alpha, after))
+        parts.append((best + beams.log_prob[cells][..., None], words, alpha, after.s))
         first = some.stop
 
     def table(values: list[Tensor], empty: float = 0.0) -> Tensor:
@@ -220,7 +232,7 @@ def extend(
         table(list(log_prob), -torch.inf),
         table(list(word)),
         table(alphas) if alphas else None,
-        DecoderState(table([state.s for state in states]), beams.state.memory, number),
+        beams.state._replace(s=table(list(states))),
     )
 
 
@@ -231,28 +243,33 @@ def choose(continuations: Continuations, places: Tensor) -> Chosen:
     count = min(int(places.max()), of_sentence.shape[1])
     log_prob, place = of_sentence.topk(count, dim=1)
     word = continuations.word.transpose(0, 1).flatten(1).gather(1, place)
-    within = torch.arange(count, device=places.device) < places[:, None]
+    within = (torch.arange(count) < places[:, None]).to(place.device)
     return Chosen(
         log_prob, word, place // columns, place % columns, within & (log_prob > -torch.inf)
     )
 
 
-def keep(beams: Beams, state: DecoderState, chosen: Chosen, ended: Tensor) -> tuple[Beams, Tensor]:
+def keep(beams: Beams, state: State, chosen: Chosen, ended: Tensor) -> tuple[Beams, Tensor]:
     """The hypotheses that the next step extends, and the cell that each of them comes from."""
-    column, rank, count = arranged(chosen.allowed & ~ended)
+    device = ended.device
+    # The one place in a step where the CPU waits for a card.
+    allowed, done = torch.stack([chosen.allowed, ended]).cpu()
+    column, rank, count = arranged(allowed & ~done)
+    exists = (torch.arange(len(rank))[:, None] < count).to(device)
+    places = (beams.places - done.sum(dim=1))[column]
+    sentence = beams.sentence[column]
+    if not torch.equal(column, torch.arange(len(beams.counts))):
+        state = look_back_of(state, column.to(device))
+    column, rank = column.to(device), rank.to(device)
     cells = (column, rank)
-    exists = torch.arange(len(rank), device=rank.device)[:, None] < count
     parent = chosen.rank[cells]
-    memory = state.memory
-    if not torch.equal(column, torch.arange(len(beams.counts), device=column.device)):
-        memory = memory.select(column)
     after = Beams(
-        beams.sentence[column],
+        sentence,
         count.tolist(),
-        (beams.places - ended.sum(dim=1))[column],
+        places,
         chosen.word[cells],
         chosen.log_prob[cells].masked_fill(~exists, -torch.inf),
-        state.replaced((parent, column), memory),
+        state._replace(s=state.s[parent, column]),
     )
     return after, parent * len(beams.counts) + column
 
@@ -277,6 +294,7 @@ def watched(
     number: int, beams: Beams, continuations: Continuations, chosen: Chosen, ended: Tensor
 ) -> BeamStep:
     """A step of the search as a table of its live hypotheses, rank by rank."""
+    beams = beams._replace(sentence=beams.sentence.to(ended.device))
     live = beams.log_prob > -torch.inf
     row = (live.flatten().cumsum(0) - 1).view_as(live)  # the number of each cell's hypothesis
     lines = torch.arange(len(beams.counts), device=row.device)
@@ -300,8 +318,9 @@ def read_back(finished: Finished, past: list[Past]) -> tuple[Tensor, Tensor | No
     if past[0].alpha is not None:
         alphas = past[0].alpha.new_zeros(*tokens.shape, past[0].alpha.shape[1])
     cell = finished.cell.clone()
+    length = finished.step.cpu()
     for step in range(len(past) - 1, -1, -1):
-        going = (finished.step > step).nonzero().squeeze(1)
+        going = (length > step).nonzero().squeeze(1).to(cell.device)
         alpha = past[step].alpha
         if alphas is not None and alpha is not None:
             alphas[going, step] = alpha[cell[going]]

@@ -6,8 +6,9 @@ import torch
 from torch import Tensor
 
 from course_lib.corpora.vocabulary import BOS, EOS
-from course_lib.models import EncoderDecoder
-from course_lib.search.hypothesis import Hypothesis, cut, length_limit
+from course_lib.models import RNNsearch
+from course_lib.models.rnnsearch import in_full
+from course_lib.search.hypothesis import Hypothesis, cut, length_limit, look_back_of
 from course_lib.search.rules import end_at_limit
 
 Choose = Callable[[Tensor, Tensor, int], Tensor]
@@ -15,7 +16,7 @@ Choose = Callable[[Tensor, Tensor, int], Tensor]
 
 
 def greedy_search(
-    model: EncoderDecoder, source: Tensor, lengths: Tensor, mask: Tensor
+    model: RNNsearch, source: Tensor, lengths: Tensor, mask: Tensor
 ) -> list[Hypothesis]:
     """Translate a batch of sentences, (B, T_x) word numbers."""
     return write(model, source, lengths, mask, lambda log_probs, *_: log_probs.max(dim=-1).indices)
@@ -23,22 +24,23 @@ def greedy_search(
 
 @torch.no_grad()
 def write(
-    model: EncoderDecoder, source: Tensor, lengths: Tensor, mask: Tensor, choose: Choose
+    model: RNNsearch, source: Tensor, lengths: Tensor, mask: Tensor, choose: Choose
 ) -> list[Hypothesis]:
     """One hypothesis of each sentence, word by word; finished sentences leave the batch.
 
     Its score is the mean log-probability of its words, the end mark the last of them.
     """
-    limits = length_limit(lengths).to(source.device)
+    limits = length_limit(lengths)  # on the CPU, as `going`: a card is asked once a step
     state = model.start(source, lengths, mask)
-    rows = torch.arange(len(source), device=source.device)  # the sentences still being written
+    going = torch.arange(len(source))  # the sentences still being written
+    rows = going.to(source.device)
     y = torch.full_like(rows, BOS)
     tokens = rows.new_zeros(len(rows), int(limits.max()))
-    written, total = torch.zeros_like(rows), state.s.new_zeros(len(rows))
+    written, total = torch.zeros_like(rows), in_full(state.s.new_zeros(len(rows)))
     alphas = None
     for step in range(tokens.shape[1]):
         log_probs, alpha, state = model.step(y, state)
-        end_at_limit(log_probs, limits[rows] == step + 1)
+        end_at_limit(log_probs, limits[going] == step + 1)
         y = choose(log_probs, rows, step)
         tokens[rows, step] = y
         total[rows] += log_probs.gather(1, y[:, None]).squeeze(1)
@@ -46,9 +48,11 @@ def write(
         if alpha is not None:
             alphas = alpha.new_zeros(*tokens.shape, alpha.shape[1]) if alphas is None else alphas
             alphas[rows, step] = alpha
-        keep = (y != EOS).nonzero().squeeze(1)
+        keep = (y.cpu() != EOS).nonzero().squeeze(1)
         if not len(keep):
             break
         if len(keep) < len(rows):
-            rows, y, state = rows[keep], y[keep], state.select(keep)
+            going, keep = going[keep], keep.to(y.device)
+            rows, y = rows[keep], y[keep]
+            state = look_back_of(state._replace(s=state.s[keep]), keep)
     return cut(tokens, written, total, total / written, alphas, lengths)

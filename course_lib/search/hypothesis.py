@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
+from course_lib.models import State
+
 
 class Hypothesis(NamedTuple):
     """One finished translation.
@@ -57,6 +59,11 @@ def cut(
             zip(tokens.tolist(), lengths, log_probs.tolist(), scores.tolist(), widths, strict=True)
         )
     ]
+
+
+def look_back_of(state: State, sentences: Tensor | slice) -> State:
+    """A state with what some of its sentences give to look back at; s stays as it is."""
+    return State(state.s, *(values[sentences] for values in state[1:]))
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import torch
 
 from course_lib.corpora.batches import make_source
 from course_lib.corpora.vocabulary import BOS, EOS
-from course_lib.models import EncoderDecoder
+from course_lib.models import RNNsearch
 from course_lib.search.beam import BeamStep, beam_search
 from course_lib.search.hypothesis import Hypothesis, evaluating
 
@@ -110,7 +110,7 @@ class Recorder:
 
 
 def n_best(
-    model: EncoderDecoder, sentence: Sequence[int], n: int, k: int, length_penalty: float = 1.0
+    model: RNNsearch, sentence: Sequence[int], n: int, k: int, length_penalty: float = 1.0
 ) -> list[tuple[list[int], float]]:
     """The n best translations that a beam search of width k finishes, with their scores.
 
@@ -122,7 +122,7 @@ def n_best(
 
 
 def record_beam_search(
-    model: EncoderDecoder,
+    model: RNNsearch,
     sentence: Sequence[int],
     k: int = 5,
     length_penalty: float = 1.0,

@@ -14,9 +14,10 @@ def end_at_limit(log_probs: Tensor, last: Tensor) -> None:
 
     Args:
         log_probs: (..., S, K_y); what is forbidden becomes -inf in place.
-        last: (S,) which sentences they are.
+        last: (S,) which sentences they are, on the CPU.
     """
     if last.any():
+        last = last.nonzero().squeeze(1).to(log_probs.device)
         end = log_probs[..., last, EOS]
         log_probs[..., last, :] = -torch.inf
         log_probs[..., last, EOS] = end

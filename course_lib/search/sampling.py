@@ -10,7 +10,7 @@ from torch.nn import functional
 from torch.nn.utils.rnn import pad_sequence
 
 from course_lib.errors import CourseError
-from course_lib.models import EncoderDecoder
+from course_lib.models import RNNsearch
 from course_lib.search.greedy import write
 from course_lib.search.hypothesis import Hypothesis, length_limit
 
@@ -28,7 +28,7 @@ def generators(seed: int, positions: Sequence[int]) -> list[torch.Generator]:
 
 
 def sample_search(
-    model: EncoderDecoder,
+    model: RNNsearch,
     source: Tensor,
     lengths: Tensor,
     mask: Tensor,

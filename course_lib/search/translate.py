@@ -6,7 +6,7 @@ from functools import partial
 from torch import Tensor
 
 from course_lib.corpora.batches import batches_in_order, make_source
-from course_lib.models import EncoderDecoder
+from course_lib.models import RNNsearch
 from course_lib.search.beam import beam_search
 from course_lib.search.greedy import greedy_search
 from course_lib.search.hypothesis import Hypothesis, evaluating
@@ -17,7 +17,7 @@ Search = Callable[[list[int], Tensor, Tensor, Tensor], list[Hypothesis]]
 
 
 def translate(
-    model: EncoderDecoder,
+    model: RNNsearch,
     sentences: Sequence[Sequence[int]],
     k: int = 12,
     length_penalty: float = 1.0,
@@ -31,7 +31,7 @@ def translate(
 
 
 def sample(
-    model: EncoderDecoder,
+    model: RNNsearch,
     sentences: Sequence[Sequence[int]],
     seed: int,
     batch_size: int = 64,
@@ -53,7 +53,7 @@ def sample(
 
 
 def _in_batches(
-    model: EncoderDecoder, sentences: Sequence[Sequence[int]], batch_size: int, search: Search
+    model: RNNsearch, sentences: Sequence[Sequence[int]], batch_size: int, search: Search
 ) -> list[Hypothesis]:
     """Search batch by batch, sentences of similar length together."""
     device = next(model.parameters()).device

@@ -13,7 +13,7 @@ import torch
 from accelerate import Accelerator
 
 from course_lib.corpora.batches import EncodedPair
-from course_lib.models import EncoderDecoder
+from course_lib.models import RNNsearch
 from course_lib.search import translate
 from course_lib.training.averaging import Average
 from course_lib.training.group import anywhere, gather
@@ -52,7 +52,7 @@ class Forecast:
 
 def estimate(
     accelerator: Accelerator,
-    model: EncoderDecoder,
+    model: RNNsearch,
     minibatches: Minibatches,
     recipe: Recipe,
     progress: Progress,
@@ -129,7 +129,7 @@ def take_faster_threads(work: Callable[[], None]) -> None:
     torch.set_num_threads(min(took, key=lambda threads: took[threads]))
 
 
-def validation_seconds(model: EncoderDecoder, pairs: list[EncodedPair]) -> float:
+def validation_seconds(model: RNNsearch, pairs: list[EncodedPair]) -> float:
     """How long one process takes to validate: the loss of all pairs, and their greedy translation.
 
     Measured on a few pairs of ordinary length. A model that has learned nothing does not know when

@@ -17,7 +17,7 @@ from course_lib.corpora.corpus import Corpus
 from course_lib.errors import CourseError
 from course_lib.files import remove_leftovers
 from course_lib.freed_memory import keep_freed_memory
-from course_lib.models import EncoderDecoder, build_model
+from course_lib.models import RNNsearch, build_model
 from course_lib.training.averaging import Average
 from course_lib.training.beginning import load_initial
 from course_lib.training.checkpoint import generators_state, load_state, save_state
@@ -50,7 +50,7 @@ def train(
     out: Path | str,
     resume: bool = False,
     quiet: bool = False,
-    watch: Callable[[EncoderDecoder], None] | None = None,
+    watch: Callable[[RNNsearch], None] | None = None,
     track: Tracker | None = None,
 ) -> Progress:
     """Train one run into the directory `out` and return how it went.
@@ -185,7 +185,7 @@ class Training:
                 )
             remove_leftovers(self.out)
 
-    def run(self, quiet: bool, watch: Callable[[EncoderDecoder], None] | None) -> None:
+    def run(self, quiet: bool, watch: Callable[[RNNsearch], None] | None) -> None:
         """Train from where the run stands to its end.
 
         Raises:
@@ -238,7 +238,7 @@ class Training:
             if stop:
                 raise KeyboardInterrupt
 
-    def _validate(self, watch: Callable[[EncoderDecoder], None] | None) -> None:
+    def _validate(self, watch: Callable[[RNNsearch], None] | None) -> None:
         """Score the weights, or where the recipe averages the averaged ones."""
         self.progress.seconds = time.monotonic() - self.started
         average, model = self.average, self.model

@@ -30,7 +30,7 @@ from course_lib.corpora.tokenization import UNSPACED, detokenize, rules_of, toke
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
-from course_lib.models import EncoderDecoder, ModelConfig, build_model
+from course_lib.models import RNNsearch, ModelConfig, build_model
 from course_lib.models.old_settings import check_nothing_gone, renamed_record
 from course_lib.pretrained import published, published_path
 from course_lib.training.checkpoint import load_weights
@@ -53,7 +53,7 @@ class Run:
 
     path: Path
     config: RunConfig
-    model: EncoderDecoder
+    model: RNNsearch
     source_vocabulary: Vocabulary
     target_vocabulary: Vocabulary
     lowercased: bool = True

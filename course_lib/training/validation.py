@@ -11,7 +11,7 @@ from course_lib.corpora.batches import EncodedPair, batches_in_order, make_batch
 from course_lib.corpora.corpus import Split
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.evaluation.bleu import bleu_tok
-from course_lib.models import EncoderDecoder
+from course_lib.models import RNNsearch
 from course_lib.search import translate
 from course_lib.training.checkpoint import save_weights
 from course_lib.training.group import gather, join, share
@@ -23,7 +23,7 @@ from course_lib.training.run_directory import BEST
 
 def validate(
     accelerator: Accelerator,
-    model: EncoderDecoder,
+    model: RNNsearch,
     split: Split,
     words: tuple[Vocabulary, Vocabulary],
     out: Path,
@@ -58,7 +58,7 @@ def validate(
             save_weights(out / BEST, model)
 
 
-def mean_loss(model: EncoderDecoder, pairs: list[EncodedPair]) -> float:
+def mean_loss(model: RNNsearch, pairs: list[EncodedPair]) -> float:
     """Cross-entropy in nats a word, end marks included, without smoothing or dropout."""
     loss, count = summed_loss(model, pairs)
     return loss / count
@@ -66,7 +66,7 @@ def mean_loss(model: EncoderDecoder, pairs: list[EncodedPair]) -> float:
 
 @torch.no_grad()
 def summed_loss(
-    model: EncoderDecoder, pairs: list[EncodedPair], batch_size: int = 64
+    model: RNNsearch, pairs: list[EncodedPair], batch_size: int = 64
 ) -> tuple[float, int]:
     """Cross-entropy in nats, summed over all target words, and their number."""
     model.eval()

@@ -28,7 +28,7 @@ from course_lib.corpora.batches import make_source
 from course_lib.corpora.vocabulary import BOS, EOS, MARKS, Vocabulary
 from course_lib.evaluation.accuracy import accuracy_by_length
 from course_lib.files import sha256_of
-from course_lib.models import EncoderDecoder
+from course_lib.models import RNNsearch
 from course_lib.search import translate
 from course_lib.training import Run, RunConfig, load_run, read_result
 from course_lib.training.run_directory import BEST, CONFIG, VOCABULARY
@@ -129,7 +129,7 @@ def frames() -> Records:
 
 @torch.no_grad()
 def frames_of(
-    model: EncoderDecoder,
+    model: RNNsearch,
     words: tuple[Vocabulary, Vocabulary],
     source: Sequence[str],
     right: Sequence[str],

@@ -30,7 +30,7 @@ from course_lib.evaluation.gradients import (
     gradients_through_time,
     sentence_ends,
 )
-from course_lib.models import EncoderDecoder, ModelConfig, build_model
+from course_lib.models import RNNsearch, ModelConfig, build_model
 from course_lib.models.unrolling import unroll
 from course_lib.training import RunConfig, encode_pairs
 from course_lib.training.provenance import git_commit
@@ -144,7 +144,7 @@ def sentences_sha256() -> str:
 
 @torch.no_grad()
 def walk(
-    model: EncoderDecoder, words: tuple[Vocabulary, Vocabulary], source: str
+    model: RNNsearch, words: tuple[Vocabulary, Vocabulary], source: str
 ) -> dict[str, Any]:
     """A greedy translation: a state for each word read, `read`, and for each step the state it
     reads, `written`, its word, `target`, and the probabilities of the words SHOWN.

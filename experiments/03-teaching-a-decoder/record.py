@@ -19,7 +19,7 @@ from course_lib.corpora import Corpus, load_corpus
 from course_lib.corpora.batches import EncodedPair, make_batch
 from course_lib.corpora.vocabulary import EOS, PAD, Vocabulary
 from course_lib.evaluation.accuracy import tokens_right
-from course_lib.models import EncoderDecoder, build_model
+from course_lib.models import RNNsearch, build_model
 from course_lib.models.unrolling import unroll
 from course_lib.search import translate
 from course_lib.training import RunConfig, encode_pairs
@@ -56,14 +56,14 @@ def errors(predicted: Tensor, wanted: Tensor) -> list[float]:
     return [round(100 * share, 2) for share in (predicted != wanted).float().mean(dim=0).tolist()]
 
 
-def own_words(model: EncoderDecoder, pairs: list[EncodedPair], width: int) -> Tensor:
+def own_words(model: RNNsearch, pairs: list[EncodedPair], width: int) -> Tensor:
     """Greedy translations, (B, width), with the end mark, cut or filled up with padding."""
     found = translate(model, [source for source, _ in pairs], k=1)
     return torch.tensor([[*h.tokens, EOS, *[PAD] * width][:width] for h in found])
 
 
 @torch.no_grad()
-def by_position(model: EncoderDecoder, pairs: list[EncodedPair]) -> dict[str, list[float]]:
+def by_position(model: RNNsearch, pairs: list[EncodedPair]) -> dict[str, list[float]]:
     """Errors at each position after true words, after own words, and after one wrong word."""
     model.eval()
     batch = make_batch(pairs, range(len(pairs)))
@@ -86,7 +86,7 @@ def by_position(model: EncoderDecoder, pairs: list[EncodedPair]) -> dict[str, li
     }
 
 
-def tokens(model: EncoderDecoder, words: tuple[Vocabulary, Vocabulary], corpus: Corpus) -> float:
+def tokens(model: RNNsearch, words: tuple[Vocabulary, Vocabulary], corpus: Corpus) -> float:
     """Tokens right on the validation strings in per cent, the model reading its own words."""
     val = corpus.splits["val"]
     right = sum(map(tokens_right, written(model, words, val.source), val.target))

@@ -21,7 +21,7 @@ from course_lib.corpora import load_corpus
 from course_lib.corpora.batches import make_source
 from course_lib.corpora.corpus import Corpus, Split
 from course_lib.corpora.toy.lexicon import ADJECTIVES, NOUNS, PLURAL
-from course_lib.models import EncoderDecoder, build_model
+from course_lib.models import RNNsearch, build_model
 from course_lib.models.encoder import PackedRNN
 from course_lib.search import translate
 from course_lib.training import Run
@@ -78,7 +78,7 @@ def probes() -> Records:
 
 
 @torch.no_grad()
-def annotations(model: EncoderDecoder, sources: Sequence[Sequence[int]]) -> list[Tensor]:
+def annotations(model: RNNsearch, sources: Sequence[Sequence[int]]) -> list[Tensor]:
     """The (T_x, 2n) annotations of each sentence, end mark included."""
     found = []
     for start in range(0, len(sources), 500):
@@ -94,7 +94,7 @@ def halves(states: Tensor) -> dict[str, Tensor]:
     return {"forward": forward, "backward": backward}
 
 
-def influence(model: EncoderDecoder, sources: Sequence[Sequence[int]]) -> list[dict[str, float]]:
+def influence(model: RNNsearch, sources: Sequence[Sequence[int]]) -> list[dict[str, float]]:
     """How far each half of h_j moves when word k is replaced by another, by distance k - j.
 
     The mean over all pairs of positions of the sentences, divided by the mean at distance 0.
@@ -179,7 +179,7 @@ def nouns_after_the(split: Split) -> list[tuple[int, int, int, int]]:
 
 
 def gender(
-    models: dict[str, EncoderDecoder], split: Split, sources: Sequence[Sequence[int]]
+    models: dict[str, RNNsearch], split: Split, sources: Sequence[Sequence[int]]
 ) -> dict[str, Any]:
     """How often the German gender of the noun is read off h_j of the "the" before it.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from course_lib.models import EncoderDecoder, count_parameters
+from course_lib.models import RNNsearch, count_parameters
 from course_lib.models.old_settings import renamed
 from course_lib.training import RunConfig, read_result
 from course_lib.training.run_directory import make_vocabularies
@@ -143,7 +143,7 @@ def check_record(record: dict[str, Any], names: Iterable[str], settings: Setting
         assert [row["val_loss"][0] for row in rows] == [tried[rate] for rate in best[: len(rows)]]
         assert all(breaks_down(row["val_loss"]) for row in kept["left"])
         assert not breaks_down(kept["val_loss"])
-        model = EncoderDecoder(config_of(renamed(kept["changes"])).model_config(*sizes))
+        model = RNNsearch(config_of(renamed(kept["changes"])).model_config(*sizes))
         assert count_parameters(model) == kept["parameters"]
 
 

@@ -32,7 +32,7 @@ from course_lib.evaluation.diagnostics import diagnose, summarise
 from course_lib.evaluation.forced import forced_weights
 from course_lib.evaluation.weights import Weights
 from course_lib.files import sha256_of
-from course_lib.models import EncoderDecoder, build_model
+from course_lib.models import RNNsearch, build_model
 from course_lib.training import Run, RunConfig, encode_pairs, load_run, read_result
 from course_lib.training.provenance import device_name, git_commit
 from course_lib.training.run_directory import BEST, make_vocabularies
@@ -152,7 +152,7 @@ def small(seed: int = 0) -> RunConfig:
 
 def learned(
     config: RunConfig, corpus: Corpus, words: tuple[Vocabulary, Vocabulary], uniform: bool
-) -> EncoderDecoder:
+) -> RNNsearch:
     """The model after the configuration's epochs; `uniform`: every energy stays 0."""
     model = build_model(config.model_config(len(words[0]), len(words[1])), config.seed)
     if uniform:
@@ -165,7 +165,7 @@ def learned(
 
 
 def share_right(
-    model: EncoderDecoder, corpus: Corpus, words: tuple[Vocabulary, Vocabulary]
+    model: RNNsearch, corpus: Corpus, words: tuple[Vocabulary, Vocabulary]
 ) -> float:
     """The share of test sentences right in every word."""
     test = corpus.splits["test"]

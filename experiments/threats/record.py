@@ -38,7 +38,7 @@ from course_lib.evaluation.score import measured
 from course_lib.grading.runs.comparison import MODELS, inspect
 from course_lib.grading.runs.evidence import agreement, alike, evidence_of, unpacked
 from course_lib.grading.sources.project import project_root
-from course_lib.models import EncoderDecoder, build_model
+from course_lib.models import RNNsearch, build_model
 from course_lib.training import (
     Run,
     RunConfig,
@@ -247,7 +247,7 @@ def forge(forgery: Forgery, source: Path, other: Path, folder: Path, student: st
     return process_time() - begin
 
 
-def _train(model: EncoderDecoder, pairs: list[EncodedPair], updates: int) -> None:
+def _train(model: RNNsearch, pairs: list[EncodedPair], updates: int) -> None:
     draw = torch.Generator().manual_seed(7)
     optimiser = torch.optim.Adam(model.parameters(), lr=RATE)
     model.train()

@@ -18,7 +18,7 @@ from course_lib.evaluation.alignment import alignment_error_rate, argmax_links
 from course_lib.evaluation.forced import forced_weights
 from course_lib.evaluation.links import GoldLinks
 from course_lib.evaluation.weights import Weights
-from course_lib.models import EncoderDecoder, ModelConfig, build_model, model_config
+from course_lib.models import RNNsearch, ModelConfig, build_model, model_config
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def words(corpus: Corpus) -> Vocabulary:
     return Vocabulary.from_sentences(corpus.splits["train"].source)
 
 
-def model_of(name: str, words: Vocabulary) -> EncoderDecoder:
+def model_of(name: str, words: Vocabulary) -> RNNsearch:
     return build_model(model_config(name, "smoke", len(words), len(words))).eval()
 
 

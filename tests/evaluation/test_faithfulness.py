@@ -17,7 +17,7 @@ from course_lib.evaluation.faithfulness import (
     rank_correlation,
     total_variation,
 )
-from course_lib.models import EncoderDecoder, ModelConfig, build_model
+from course_lib.models import RNNsearch, ModelConfig, build_model
 from course_lib.models.unrolling import unroll
 
 SIZES = {"embedding": 6, "hidden": 8, "alignment": 8, "readout": 6}
@@ -30,7 +30,7 @@ PAIRS = [
 GLOBAL = ("additive", "concat", "general", "dot", "scaled-dot")
 
 
-def sharp_model(factor: float = 10.0, **choices) -> EncoderDecoder:
+def sharp_model(factor: float = 10.0, **choices) -> RNNsearch:
     """A model with random weights whose attention is far from uniform, in float64."""
     if choices.get("context") in ("dot", "scaled-dot"):
         choices["encoder"] = "forward"
@@ -51,7 +51,7 @@ def batch_of(pairs: list[tuple[list[int], list[int]]] = PAIRS) -> Batch:
     return make_batch(pairs, list(range(len(pairs))))
 
 
-def weights(model: EncoderDecoder, batch: Batch) -> Tensor:
+def weights(model: RNNsearch, batch: Batch) -> Tensor:
     alpha = model.alpha(batch)
     assert alpha is not None
     return alpha

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from course_lib.models import EncoderDecoder, ModelConfig, count_parameters
+from course_lib.models import RNNsearch, ModelConfig, count_parameters
 from course_lib.models.old_settings import renamed_record
 from course_lib.records import read_record, record_paths
 from course_lib.training import Recipe
@@ -44,7 +44,7 @@ def test_a_recorded_run_is_complete_and_bears_its_name() -> None:
         assert result["train_seconds"] > 0
         assert result["corpus_sha256"]
         today = renamed_record(result)
-        model = EncoderDecoder(ModelConfig(**today["model_config"]))
+        model = RNNsearch(ModelConfig(**today["model_config"]))
         assert count_parameters(model) == result["parameters"], path.stem
         if "-dirty" not in result["git_commit"]:  # two early runs, whose recipe no commit holds
             recipe = Recipe(**today["recipe"])

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from course_lib.models import EncoderDecoder
+from course_lib.models import RNNsearch
 from tests.reference.cells import GATES
 from tests.reference.translator import layer_name
 
@@ -29,7 +29,7 @@ PLAIN = {
 ROWS = ("v_a", "v_p")  # torch stores these vectors as matrices of one row
 
 
-def paper_parameters(model: EncoderDecoder, gradients: bool = False) -> dict[str, Array]:
+def paper_parameters(model: RNNsearch, gradients: bool = False) -> dict[str, Array]:
     """Weights (or their gradients) by the names of `tests.reference`; every weight has one."""
     tensors = {
         name: (p.grad if gradients else p.detach()).double().numpy()

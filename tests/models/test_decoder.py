@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from course_lib.corpora.batches import Batch, make_batch
-from course_lib.models import AdditiveScore, AttentionContext, EncoderDecoder
+from course_lib.models import AdditiveScore, AttentionContext, RNNsearch
 from course_lib.models.decoder import DecoderState
 from course_lib.models.layers import WideLinear
 from course_lib.search import translate
@@ -34,7 +34,7 @@ SELF_ATTENTION = [
 ]
 
 
-def started(model: EncoderDecoder, batch: Batch) -> DecoderState:
+def started(model: RNNsearch, batch: Batch) -> DecoderState:
     return model.start(batch.source, batch.source_lengths, batch.source_mask)
 
 

@@ -19,7 +19,7 @@ from course_lib.corpora.toy import toy_corpus
 from course_lib.corpora.vocabulary import EOS, Vocabulary
 from course_lib.evaluation.accuracy import tokens_right
 from course_lib.evaluation.alignment import alignment_error_rate, argmax_links
-from course_lib.models import MODELS, EncoderDecoder, ModelConfig, build_model
+from course_lib.models import MODELS, RNNsearch, ModelConfig, build_model
 from course_lib.search import translate
 
 SIZES = {"embedding": 32, "hidden": 32, "alignment": 32, "readout": 32, "window": 4}
@@ -52,13 +52,13 @@ def corpus() -> tuple[list[EncodedPair], list[frozenset[Link]], int, int, float]
     return pairs, split.links, len(source), len(target), unigram
 
 
-def loss_a_word(model: EncoderDecoder, pairs: list[EncodedPair]) -> float:
+def loss_a_word(model: RNNsearch, pairs: list[EncodedPair]) -> float:
     with torch.no_grad():
         loss, words = model.loss(make_batch(pairs, range(len(pairs))))
     return loss.item() / int(words)
 
 
-def train(model: EncoderDecoder, pairs: list[EncodedPair]) -> None:
+def train(model: RNNsearch, pairs: list[EncodedPair]) -> None:
     """Forty updates, each of which reaches every part of the model."""
     optimiser = torch.optim.Adam(model.parameters(), lr=0.03)
     for epoch in range(EPOCHS):

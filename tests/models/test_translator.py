@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from course_lib.corpora.batches import Batch, make_batch
 from course_lib.errors import CourseError
-from course_lib.models import EncoderDecoder
+from course_lib.models import RNNsearch
 from tests.models.test_against_reference import any_choices
 from tests.models.tiny import PAIRS, batch_of, every_context, label, tiny_model
 from tests.reference.translator import Choices
@@ -26,7 +26,7 @@ SELF_ATTENTIVE = [
 ]
 
 
-def alone(model: EncoderDecoder, pairs: list) -> tuple[list[Tensor], list[Tensor | None]]:
+def alone(model: RNNsearch, pairs: list) -> tuple[list[Tensor], list[Tensor | None]]:
     batches = [batch_of([pair]) for pair in pairs]
     alphas = [model.alpha(batch) for batch in batches]
     return (

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from course_lib.errors import CourseError
-from course_lib.models import EncoderDecoder, ModelConfig, build_model, parameter_table
+from course_lib.models import RNNsearch, ModelConfig, build_model, parameter_table
 from course_lib.models.parameters import count_parameters
 from course_lib.search import translate
 from course_lib.training.checkpoint import load_weights, save_weights
@@ -17,7 +17,7 @@ CONFIG = ModelConfig(9, 9, embedding=6, hidden=8, alignment=5, readout=6)
 TABLES = {"output": ("decoder.E", "decoder.W_o"), "all": ("encoder.E", "decoder.E", "decoder.W_o")}
 
 
-def tied(tying: str) -> EncoderDecoder:
+def tied(tying: str) -> RNNsearch:
     return build_model(replace(CONFIG, tying=tying)).double()
 
 

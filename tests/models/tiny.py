@@ -9,7 +9,7 @@ from torch import Tensor
 
 from course_lib.corpora.batches import Batch, make_batch
 from course_lib.corpora.vocabulary import EOS
-from course_lib.models import EncoderDecoder, ModelConfig, build_model
+from course_lib.models import RNNsearch, ModelConfig, build_model
 from course_lib.models.old_settings import OF_THE_DECODER
 from tests.reference.translator import SCORES, Choices
 
@@ -26,7 +26,7 @@ def random(*shape: int, seed: int = 0, grad: bool = False) -> Tensor:
     return torch.randn(shape, dtype=torch.double, generator=generator).requires_grad_(grad)
 
 
-def tiny_model(choices: Choices, seed: int = 0, **changes: Any) -> EncoderDecoder:
+def tiny_model(choices: Choices, seed: int = 0, **changes: Any) -> RNNsearch:
     """A model of odd sizes in double precision; its weights come from N(0, 0.7^2)."""
     sizes = {"embedding": 3, "hidden": 4, "alignment": 5, "readout": 2, "heads": 2}
     config = ModelConfig(9, 7, **{**sizes, **settings_of(choices), **changes})

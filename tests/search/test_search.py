@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from course_lib.corpora.batches import make_batch, make_source
 from course_lib.corpora.vocabulary import EOS, PAD
 from course_lib.errors import CourseError
-from course_lib.models import EncoderDecoder
+from course_lib.models import RNNsearch
 from course_lib.search import (
     beam,
     beam_search,
@@ -148,7 +148,7 @@ def test_finished_sentences_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     with torch.no_grad():
         model.decoder.W_o.bias[EOS] += 2.0  # so that hypotheses end at different steps
     shapes, live = [], []
-    step = EncoderDecoder.step
+    step = RNNsearch.step
 
     def counting(self, y_prev, state):
         shapes.append(y_prev.shape)
@@ -156,7 +156,7 @@ def test_finished_sentences_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
         assert len(state.memory.mask) == y_prev.shape[1]
         return step(self, y_prev, state)
 
-    monkeypatch.setattr(EncoderDecoder, "step", counting)
+    monkeypatch.setattr(RNNsearch, "step", counting)
     beam_search(
         model,
         *make_source([[4, 5], [6], [7, 8, 3, 4]]),

@@ -15,7 +15,7 @@ from course_lib.corpora import load_corpus
 from course_lib.corpora.batches import Batch
 from course_lib.corpora.corpus import Corpus
 from course_lib.errors import CourseError
-from course_lib.models import EncoderDecoder
+from course_lib.models import RNNsearch
 from course_lib.training import RunConfig, encode_pairs, load_run, read_metrics, train
 from course_lib.training.memory import in_batches_that_fit
 from course_lib.training.validation import summed_loss
@@ -90,16 +90,16 @@ def test_a_process_with_too_little_memory_trains_in_parts_to_the_same_numbers(
 @pytest.fixture
 def scarce(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Makes memory too small for so many pairs, as a graphics card says it, half-way through."""
-    loss = EncoderDecoder.loss
+    loss = RNNsearch.loss
 
     def limit(pairs: int) -> None:
-        def limited(self: EncoderDecoder, batch: Batch, *arguments):
+        def limited(self: RNNsearch, batch: Batch, *arguments):
             result = loss(self, batch, *arguments)
             if len(batch.source) > pairs:
                 raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
             return result
 
-        monkeypatch.setattr(EncoderDecoder, "loss", limited)
+        monkeypatch.setattr(RNNsearch, "loss", limited)
 
     return limit
 
@@ -154,6 +154,6 @@ def test_another_error_is_not_taken_for_one_of_memory(
     def broken(*_):
         raise RuntimeError("mat1 and mat2 shapes cannot be multiplied")
 
-    monkeypatch.setattr(EncoderDecoder, "loss", broken)
+    monkeypatch.setattr(RNNsearch, "loss", broken)
     with pytest.raises(RuntimeError, match="mat1"):
         train(small, small_corpus, tmp_path / "run", quiet=True)

@@ -105,17 +105,17 @@ def test_two_processes_give_the_loss_curve_and_the_averaged_weights_of_one(
 SCARCE = """
 import os
 import torch
-from course_lib.models import EncoderDecoder
+from course_lib.models import RNNsearch
 from course_lib.training import launch
 
 def work(config, out, resume, quiet, track):
     '''What each process does; the second has memory for four pairs at a time.'''
-    loss = EncoderDecoder.loss
+    loss = RNNsearch.loss
     def limited(self, batch, *arguments):
         if len(batch.source) > 4 and os.environ["RANK"] == "1" and self.training:
             raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
         return loss(self, batch, *arguments)
-    EncoderDecoder.loss = limited
+    RNNsearch.loss = limited
     launch._work(config, out, resume, quiet, track)
 """
 

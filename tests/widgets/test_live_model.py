@@ -70,7 +70,7 @@ def test_logits_and_translations_are_the_librarys(browser: Browser, name: str) -
     run = small_run(pieces=False, **VARIANTS[name])  # sentences of a dozen words
     page = open_worker(browser, run)
     assert page.evaluate("model.constructor.name") == (
-        "EncoderDecoder" if name in STUDIED else "Relative"
+        "RNNsearch" if name in STUDIED else "Relative"
     )
     # Long ones find no end, and in a loop many continuations are equally good.
     sources = sorted(encoded(run, 8), key=len)[:4]

@@ -26,7 +26,7 @@ from course_lib.grading.runs.submitted_run import (
     is_near,
     shown,
 )
-from course_lib.models import EncoderDecoder, count_parameters
+from course_lib.models import RNNsearch, count_parameters
 from course_lib.search import length_limit, translate
 from course_lib.training import encode_pairs, mean_loss
 
@@ -85,7 +85,7 @@ def _numbers(
 
 def check_translations(
     run: Submitted,
-    model: EncoderDecoder,
+    model: RNNsearch,
     words: tuple[Vocabulary, Vocabulary],
     translations: list[list[str]],
     test: Split,
@@ -172,7 +172,7 @@ def curve_of(run: Submitted) -> list[dict[str, float]]:
 
 
 def check_best(
-    run: Submitted, model: EncoderDecoder, words: tuple[Vocabulary, Vocabulary], corpus: Corpus
+    run: Submitted, model: RNNsearch, words: tuple[Vocabulary, Vocabulary], corpus: Corpus
 ) -> None:
     """Whether the submitted weights have the best validation's loss and BLEU."""
     best = min(curve_of(run), key=lambda row: row["val_loss"])

@@ -25,7 +25,7 @@ from course_lib.corpora.batches import make_batch
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.vocabulary import EOS, MARKS, Vocabulary
 from course_lib.grading.runs.submitted_run import Fault, Submitted
-from course_lib.models import EncoderDecoder, build_model
+from course_lib.models import RNNsearch, build_model
 from course_lib.pretrained import FOLDER, published
 from course_lib.training import encode_pairs, load_run, mean_loss
 from course_lib.training.run_directory import VOCABULARY
@@ -48,7 +48,7 @@ Units = dict[str, tuple[int, Tensor]]
 """The same, unpacked: a checksum, and (units, questions) answers."""
 
 
-def check_start(run: Submitted, trained: EncoderDecoder) -> None:
+def check_start(run: Submitted, trained: RNNsearch) -> None:
     """Whether the weights began where the run's seed begins.
 
     Raises:
@@ -63,7 +63,7 @@ def check_start(run: Submitted, trained: EncoderDecoder) -> None:
 
 
 @torch.no_grad()
-def kept_of_draw(trained: EncoderDecoder, fresh: EncoderDecoder) -> float:
+def kept_of_draw(trained: RNNsearch, fresh: RNNsearch) -> float:
     """How much of a draw W_0 is in the trained weights W: <W, W_0> / <W_0, W_0>, the median matrix.
 
     A draw that has nothing to do with the weights gives about 0, untrained weights give 1.
@@ -78,7 +78,7 @@ def kept_of_draw(trained: EncoderDecoder, fresh: EncoderDecoder) -> float:
 
 
 def check_learned(
-    run: Submitted, model: EncoderDecoder, words: tuple[Vocabulary, Vocabulary], corpus: Corpus
+    run: Submitted, model: RNNsearch, words: tuple[Vocabulary, Vocabulary], corpus: Corpus
 ) -> None:
     """Whether the model knows more than how often each target word occurs.
 
@@ -102,7 +102,7 @@ def check_learned(
 
 @torch.no_grad()
 def evidence_of(
-    model: EncoderDecoder, words: tuple[Vocabulary, Vocabulary], corpus: Corpus
+    model: RNNsearch, words: tuple[Vocabulary, Vocabulary], corpus: Corpus
 ) -> Evidence:
     """What is compared with the models of others."""
     pairs = encode_pairs(corpus.splits["val"], words)[:SENTENCES]
@@ -111,7 +111,7 @@ def evidence_of(
     return _of_words(model, words) | {"states": packed(pairs, states[batch.source_mask][:STATES])}
 
 
-def _of_words(model: EncoderDecoder, words: tuple[Vocabulary, Vocabulary]) -> Evidence:
+def _of_words(model: RNNsearch, words: tuple[Vocabulary, Vocabulary]) -> Evidence:
     first = slice(len(MARKS), len(MARKS) + WORDS)
     return {
         "embeddings": packed(words[0].tokens[first], model.encoder.E.weight[first]),
@@ -121,7 +121,7 @@ def _of_words(model: EncoderDecoder, words: tuple[Vocabulary, Vocabulary]) -> Ev
 
 @torch.no_grad()
 def published_like(
-    model: EncoderDecoder, words: tuple[Vocabulary, Vocabulary]
+    model: RNNsearch, words: tuple[Vocabulary, Vocabulary]
 ) -> tuple[str, str] | None:
     """The published model that a submitted one is made of, and the figure that shows it.
 

@@ -18,7 +18,7 @@ from safetensors import SafetensorError, safe_open
 from course_lib.corpora.vocabulary import MARKS, Vocabulary
 from course_lib.errors import CourseError
 from course_lib.grading.wording import visible
-from course_lib.models import EncoderDecoder, ModelConfig, build_model
+from course_lib.models import RNNsearch, ModelConfig, build_model
 from course_lib.models.old_settings import check_nothing_gone, renamed_record
 from course_lib.models.quantised import SCALE, dequantised
 from course_lib.training.run_config import RunConfig
@@ -69,7 +69,7 @@ class Submitted:
     result: dict[str, Any] | None = None
     metrics: list[dict[str, Any]] | None = None
     translations: list[list[str]] | None = None
-    model: EncoderDecoder | None = None
+    model: RNNsearch | None = None
 
 
 def read_record(path: Path, name: str) -> Record:
@@ -150,7 +150,7 @@ def expected_model(record: Record, words: tuple[Vocabulary, Vocabulary]) -> Mode
     return record.config.model_config(*map(len, words))
 
 
-def read_model(record: Record, config: ModelConfig) -> EncoderDecoder:
+def read_model(record: Record, config: ModelConfig) -> RNNsearch:
     """The submitted weights in the model of this configuration, in evaluation mode.
 
     Raises:
@@ -159,7 +159,7 @@ def read_model(record: Record, config: ModelConfig) -> EncoderDecoder:
     where, path = f"{record.name}/{BEST}", record.path / BEST
     _plain_file(path, where, LARGEST_MODEL)
     with torch.device("meta"):
-        shapes = {name: value.shape for name, value in EncoderDecoder(config).state_dict().items()}
+        shapes = {name: value.shape for name, value in RNNsearch(config).state_dict().items()}
     if sum(shape.numel() for shape in shapes.values()) > MOST_PARAMETERS:
         raise Fault(f"{where} is a model too large to be checked here.")
     try:

@@ -1,0 +1,153 @@
+"""Encoders in the place of `Encoder`: other units, layers, one direction, reversed, self-attentive.
+
+Each takes (B, T_x) words, their lengths and mask, and gives annotations, 0 at padding, and the
+summary that s_0 is made from.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from course_lib.corpora.vocabulary import PAD
+from course_lib.models.config import ModelConfig
+from course_lib.models.rnnsearch import Encoder, GatedUnit
+from course_lib.models.self_attention import SelfAttention
+
+
+def last_real(states: Tensor, mask: Tensor) -> Tensor:
+    """The state at the last real word: (B, T, d) states and (B, T) mask to (B, d)."""
+    last = (mask.sum(dim=1) - 1).clamp(min=0)
+    return states[torch.arange(len(states), device=states.device), last]
+
+
+class OwnTable(nn.Module):
+    """What the encoders below share: the embedding E, dropout, and how the summary is read."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.E = nn.Embedding(config.source_vocabulary, config.embedding, padding_idx=PAD)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def summary(self, annotations: Tensor, mask: Tensor) -> Tensor:
+        """The backward state at the first word; of one direction the state at the last word."""
+        if self.config.encoder == "forward":
+            return last_real(annotations, mask)
+        return annotations[:, 0, self.config.hidden :]
+
+
+class DeepEncoder(OwnTable):
+    """The paper's unit in one direction (the paper's own RNNencdec) or both, in layers."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        directions = 1 if config.encoder == "forward" else 2
+        sizes = [config.embedding] + [config.annotation_size] * (config.layers - 1)
+        self.units = nn.ModuleList(
+            nn.ModuleList(GatedUnit(size, config.hidden) for _ in range(directions))
+            for size in sizes
+        )
+
+    def forward(self, source: Tensor, lengths: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """See the module."""
+        states = self.E(source)
+        for layer in self.units:
+            states = self.dropout(states)
+            states = torch.cat(
+                [
+                    unit.read(states, mask, backwards)
+                    for unit, backwards in zip(layer, (False, True), strict=False)
+                ],
+                dim=-1,
+            )
+        return self.dropout(states), self.summary(states, mask)
+
+
+class PackedEncoder(OwnTable):
+    """`torch.nn.GRU`, `LSTM` or `RNN` over packed sequences, which never read padding."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        kind = {"torch": nn.GRU, "lstm": nn.LSTM, "tanh": nn.RNN}[config.unit]
+        self.rnn = kind(
+            config.embedding,
+            config.hidden,
+            num_layers=config.layers,
+            batch_first=True,
+            bidirectional=config.encoder == "bidirectional",
+            dropout=config.dropout if config.layers > 1 else 0.0,
+        )
+
+    def forward(self, source: Tensor, lengths: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """See the module; the lengths are on the CPU, as packing wants them."""
+        embedded = self.dropout(self.E(source))
+        packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
+        states, _ = pad_packed_sequence(
+            self.rnn(packed)[0], batch_first=True, total_length=source.shape[1]
+        )
+        return self.dropout(states), self.summary(states, mask)
+
+
+class SelfAttentiveEncoder(OwnTable):
+    """Annotations without recurrence (Vaswani et al., 2017); their mean is the summary."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        self.layers = SelfAttention(
+            config.embedding,
+            config.annotation_size,
+            config.layers,
+            config.heads,
+            config.dropout,
+            config.encoder == "self-attention",
+        )
+
+    def forward(self, source: Tensor, lengths: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """See the module."""
+        annotations = self.layers(self.dropout(self.E(source)), mask)
+        words = mask.sum(dim=1, keepdim=True).clamp(min=1)
+        return self.dropout(annotations), annotations.sum(dim=1) / words
+
+
+class Reversed(nn.Module):
+    """Another encoder, which is given the words last to first (Sutskever et al., 2014)."""
+
+    def __init__(self, encoder: nn.Module) -> None:
+        super().__init__()
+        self.encoder = encoder
+
+    @property
+    def E(self) -> nn.Module:
+        """The table of the encoder that reads."""
+        return self.encoder.E
+
+    def forward(self, source: Tensor, lengths: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """See the module; each annotation goes back to its word."""
+        order = reversed_words(lengths, mask)
+        annotations, summary = self.encoder(source.gather(1, order), lengths, mask)
+        return annotations.gather(1, order[..., None].expand_as(annotations)), summary
+
+
+def reversed_words(lengths: Tensor, mask: Tensor) -> Tensor:
+    """Where each position's word comes from when a source is read last word first.
+
+    The words turn round, end mark and padding stay where they are (Sutskever et al., 2014, Section
+    3.3): (B, T_x) positions. Reading through them twice gives the sentence back.
+    """
+    j = torch.arange(mask.shape[1], device=mask.device).expand_as(mask)
+    words = lengths.to(mask.device)[:, None] - 1
+    return torch.where(j < words, words - 1 - j, j)
+
+
+def build_encoder(config: ModelConfig) -> nn.Module:
+    """The encoder that a configuration asks for."""
+    encoder: nn.Module
+    if config.self_attentive:
+        encoder = SelfAttentiveEncoder(config)
+    elif config.unit != "paper":
+        encoder = PackedEncoder(config)
+    elif config.encoder == "forward" or config.layers > 1:
+        encoder = DeepEncoder(config)
+    else:
+        encoder = Encoder(config)
+    return Reversed(encoder) if config.reverse_source else encoder
