@@ -4,11 +4,11 @@ from itertools import product
 from typing import Any
 
 import torch
+from course_lib.models.contexts import AttentionContext, PredictiveWindow, build_context
 from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.machine import about, copy_rate, product_rates, seconds_in_turn, tanh_rate
 from course_lib.models import ModelConfig
-from course_lib.models.contexts import AttentionContext, PredictiveWindow, build_context
 from course_lib.models.scores import AdditiveScore, ConcatScore
 
 SCORES: dict[str, dict[str, Any]] = {

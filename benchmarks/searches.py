@@ -17,7 +17,7 @@ from benchmarks.training import MIB, RECIPE, learning, products
 from benchmarks.workload import workload
 from course_lib.corpora.batches import batches_in_order, make_source
 from course_lib.corpora.vocabulary import BOS, EOS
-from course_lib.models import RNNsearch, ModelConfig, build_model
+from course_lib.models import ModelConfig, RNNsearch, build_model
 from course_lib.search import beam_search, length_limit
 from course_lib.search.beam import BeamStep
 from experiments.in_hand import translate_in_hand

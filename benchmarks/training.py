@@ -14,7 +14,7 @@ from benchmarks.textbook import Seq2Seq, collate
 from benchmarks.workload import Workload, workload
 from course_lib.corpora.batches import EncodedPair, make_batch
 from course_lib.freed_memory import keep_freed_memory
-from course_lib.models import RNNsearch, ModelConfig, build_model
+from course_lib.models import ModelConfig, RNNsearch, build_model
 from course_lib.training.recipe import Recipe, has_fast_bf16, make_optimiser
 
 MIB = 2**20
@@ -98,9 +98,7 @@ def ours(
     return learning(build_model(config), batches, recipe, bf16)
 
 
-def learning(
-    model: RNNsearch, batches: Minibatches, recipe: Recipe, bf16: bool = False
-) -> Step:
+def learning(model: RNNsearch, batches: Minibatches, recipe: Recipe, bf16: bool = False) -> Step:
     """One update of this model on minibatch i."""
 
     def loss_of(i: int) -> torch.Tensor:

@@ -10,8 +10,7 @@ import torch
 from course_lib.corpora.batches import make_source
 from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.evaluation.faithfulness import edited_weights
-from course_lib.models import RNNsearch
-from course_lib.models.decoder import DecoderState
+from course_lib.models import RNNsearch, State
 from course_lib.search import length_limit
 from course_lib.search.hypothesis import evaluating
 
@@ -24,7 +23,7 @@ class _Beginning(NamedTuple):
 
     words: tuple[int, ...]
     log_prob: float
-    state: DecoderState
+    state: State
 
 
 @torch.no_grad()

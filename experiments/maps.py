@@ -28,7 +28,7 @@ from course_lib.evaluation.alignment import (
 )
 from course_lib.evaluation.diagnostics import diagnose, entropy, summarise
 from course_lib.evaluation.faithfulness import erased_words, left_out_words, rank_correlation
-from course_lib.evaluation.forced import forced_weights
+from course_lib.evaluation.forced import forced_alpha, forced_weights
 from course_lib.evaluation.links import read_links
 from course_lib.evaluation.weights import Weights
 from course_lib.models import RNNsearch
@@ -165,7 +165,7 @@ def ordered_alike(
     words at random before. The end mark does not take part.
     """
     batch = make_batch(encode_pairs(part, words), range(sentences))
-    alpha = model.alpha(batch)
+    alpha = forced_alpha(model, batch)
     assert alpha is not None
     order = torch.rand(alpha.shape, generator=torch.Generator().manual_seed(0))
     order = order.masked_fill(~batch.source_mask[:, None], torch.inf).argsort(dim=2)

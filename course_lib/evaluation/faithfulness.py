@@ -9,7 +9,7 @@ erased_words (not theirs): take one source word's weight of a step away and shar
     others. An erased word is still in the annotations of its neighbours.
 
 An erasure changes the weights of a single step and nothing else: the state is the one that the true
-words lead to, and the decoder's own code runs with another object in the place of its context.
+words lead to, and the decoder's own code runs with another object in the place of its attention.
 
 Results have NaN at padding, so that it can never be averaged in by mistake.
 """
@@ -22,32 +22,32 @@ from torch import Tensor, nn
 
 from course_lib.corpora.batches import Batch
 from course_lib.errors import CourseError
-from course_lib.models import RNNsearch
-from course_lib.models.contexts import AttentionContext, Context, Memory
-from course_lib.models.decoder import DecoderState
+from course_lib.models import Attention, RNNsearch, State
 from course_lib.search.hypothesis import evaluating
 
 Edit = Callable[[Tensor], Tensor]
 """Weights of one step in, weights of one step out: (B, T_x) to (B, T_x)."""
 
 
-class EditedContext(nn.Module):
-    """Another context in whose place this one stands, with its weights changed by `edit`."""
+class EditedAttention(Attention):
+    """Another attention in whose place this one stands, with its weights changed by `edit`."""
 
-    def __init__(self, context: AttentionContext, edit: Edit) -> None:
-        super().__init__()
-        self.context = context
+    def __init__(self, attention: Attention, edit: Edit) -> None:
+        nn.Module.__init__(self)
+        self.attention = attention
         self.edit = edit
 
-    def prepare(self, annotations: Tensor, mask: Tensor, *matrices: Tensor) -> Memory:
-        """What the other context prepares."""
-        return self.context.prepare(annotations, mask, *matrices)
+    def keys(self, annotations: Tensor) -> Tensor:
+        """Those of the other attention."""
+        return self.attention.keys(annotations)
 
-    def forward(self, query: Tensor, memory: Memory, step: int = 0) -> tuple[Tensor, Tensor]:
+    def forward(
+        self, s_prev: Tensor, keys: Tensor, annotations: Tensor, mask: Tensor
+    ) -> tuple[Tensor, Tensor]:
         """c_i from the changed weights, and these: (B, 2n) and (B, T_x)."""
-        _, alpha = self.context(query, memory, step)
+        _, alpha = self.attention(s_prev, keys, annotations, mask)
         alpha = self.edit(alpha)
-        return torch.bmm(alpha[:, None], memory.values).squeeze(1), alpha
+        return torch.einsum("bj,bjd->bd", alpha, annotations), alpha
 
 
 @contextmanager
@@ -57,16 +57,16 @@ def edited_weights(model: RNNsearch, edit: Edit) -> Iterator[None]:
     Raises:
         CourseError: the model has no attention.
     """
-    context: Context | None = getattr(model.decoder, "context", None)
-    if not isinstance(context, AttentionContext):
+    attention = getattr(model.decoder, "attention", None)
+    if not isinstance(attention, Attention):
         raise CourseError(
             "A model without attention has no weights to change. Take one with it, as RNNsearch."
         )
-    model.decoder.add_module("context", EditedContext(context, edit))
+    model.decoder.attention = EditedAttention(attention, edit)
     try:
         yield
     finally:
-        model.decoder.add_module("context", context)
+        model.decoder.attention = attention
 
 
 def total_variation(p: Tensor, q: Tensor) -> Tensor:
@@ -137,9 +137,7 @@ def rank_correlation(weights: Tensor, changes: Tensor) -> Tensor:
     return agreement / untied.sqrt()
 
 
-def _forced_steps(
-    model: RNNsearch, batch: Batch
-) -> Iterator[tuple[Tensor, DecoderState, Tensor]]:
+def _forced_steps(model: RNNsearch, batch: Batch) -> Iterator[tuple[Tensor, State, Tensor]]:
     """Each step under teacher forcing: the word given, the state before it, p(next word)."""
     with evaluating(model):
         state = model.start(batch.source, batch.source_lengths, batch.source_mask)
@@ -152,7 +150,7 @@ def _forced_steps(
 def _output(
     model: RNNsearch,
     y: Tensor,
-    state: DecoderState,
+    state: State,
     given: Tensor | None,
     without: int | None = None,
 ) -> Tensor:
@@ -181,9 +179,10 @@ def _without_word(batch: Batch, rows: Tensor, j: int) -> Batch:
         torch.cat([values[rows, :j], values[rows, j + 1 :]], dim=1)
         for values in (batch.source, batch.source_mask)
     )
-    chosen = Batch(*(field[rows.to(field.device)] for field in batch))
-    lengths = chosen.source_lengths - 1
-    return chosen._replace(source=source, source_lengths=lengths, source_mask=mask)
+    lengths = batch.source_lengths[rows.cpu()] - 1
+    target_in, target_out, target_mask = (values[rows] for values in batch[3:6])
+    real = target_mask.flatten().nonzero().squeeze(1)
+    return Batch(source, lengths, mask, target_in, target_out, target_mask, real)
 
 
 def _blank_padding(values: Tensor, source_mask: Tensor, target_mask: Tensor) -> Tensor:

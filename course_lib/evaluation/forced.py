@@ -1,11 +1,41 @@
-"""The weights with which a model would have written sentences that are given to it."""
+"""What a model says of sentences that are given to it word by word (forced decoding)."""
 
-from course_lib.corpora.batches import batches_in_order, make_batch
+import torch
+from torch import Tensor
+
+from course_lib.corpora.batches import Batch, batches_in_order, make_batch
 from course_lib.corpora.corpus import Split
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.evaluation.weights import Weights, merge_pieces
 from course_lib.models import RNNsearch
+from course_lib.models.rnnsearch import in_full
+from course_lib.search.hypothesis import evaluating
+
+
+def logits(model: RNNsearch, batch: Batch) -> Tensor:
+    """What the softmax is taken of at every target position, (B, T_y, K_y), padding included."""
+    s, Ey, c, _ = model.unroll(batch)
+    return in_full(model.decoder.readout(s, Ey, c))
+
+
+@torch.no_grad()
+def sentence_log_probs(model: RNNsearch, batch: Batch) -> Tensor:
+    """log p(target | source) of each pair, (B,), in nats, the end mark included."""
+    log_probs = torch.log_softmax(logits(model, batch), dim=-1)
+    chosen = log_probs.gather(-1, batch.target_out[..., None]).squeeze(-1)
+    return (chosen * batch.target_mask).sum(dim=1)
+
+
+@torch.no_grad()
+def forced_alpha(model: RNNsearch, batch: Batch) -> Tensor | None:
+    """Where the model looks while it is given the true words, (B, T_y, T_x), zero at padding.
+
+    There is a row for each target word and one for the end mark; None for a model without
+    attention.
+    """
+    alpha = model.unroll(batch)[3]
+    return None if alpha is None else alpha * batch.target_mask[..., None]
 
 
 def forced_weights(
@@ -25,15 +55,14 @@ def forced_weights(
         CourseError: the model has no attention, or a weight is not a number.
     """
     device = next(model.parameters()).device
-    training = model.training
-    model.eval()
     pairs = [
         (source_vocabulary.encode(x), target_vocabulary.encode(y))
         for x, y in zip(part.source, part.target, strict=True)
     ]
     weights_of: dict[int, Weights] = {}
     for index in batches_in_order([len(y) for _, y in pairs], batch_size):
-        alpha = model.alpha(make_batch(pairs, index).to(device))
+        with evaluating(model):
+            alpha = forced_alpha(model, make_batch(pairs, index).to(device))
         if alpha is None:
             raise CourseError(
                 "A model without attention has no weights, so there is nothing to align with. Take "
@@ -47,5 +76,4 @@ def forced_weights(
                 target_vocabulary.covered(part.target[i]),
             )
             weights_of[i] = merge_pieces(cut, *by_word)
-    model.train(training)
     return [weights_of[i] for i in range(len(pairs))]

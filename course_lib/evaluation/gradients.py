@@ -14,14 +14,14 @@ from torch import Tensor, nn
 
 from course_lib.corpora.vocabulary import EOS
 from course_lib.errors import CourseError
-from course_lib.models.cells import UNITS, LSTMUnit, PaperUnit, TorchUnit, Unit
-from course_lib.models.encoder import MaskedPaperRNN, PackedRNN
+from course_lib.models.encoders import DeepEncoder, PackedEncoder
 from course_lib.models.initialisation import initialise
-from course_lib.models.translator import RNNsearch
+from course_lib.models.rnnsearch import Encoder, GatedUnit, RNNsearch
+from course_lib.models.units import UNITS, LSTMUnit, TanhUnit, TorchUnit, state_size
 
 
 def gradients_through_time(
-    unit: Unit, inputs: Tensor, start: Tensor | None = None
+    unit: GatedUnit, inputs: Tensor, start: Tensor | None = None
 ) -> list[dict[str, float]]:
     """What is left of a gradient after k steps back, for every k.
 
@@ -43,7 +43,7 @@ def gradients_through_time(
 
 
 @torch.enable_grad()
-def gradient_norms(unit: Unit, inputs: Tensor, start: Tensor | None = None) -> Tensor:
+def gradient_norms(unit: GatedUnit, inputs: Tensor, start: Tensor | None = None) -> Tensor:
     """The norm of d h_T / d h_{T-k} for k = 0 to T, sentence by sentence: (B, T + 1).
 
     It is the Frobenius norm divided by sqrt(n), the root mean square of the singular values: the
@@ -52,15 +52,15 @@ def gradient_norms(unit: Unit, inputs: Tensor, start: Tensor | None = None) -> T
     h_{T-k} stands for the whole state before, cell included.
     """
     steps = []
-    after = inputs.new_zeros(len(inputs), unit.state_size) if start is None else start
-    for projected in unit.project(inputs).detach().unbind(dim=1):
+    after = inputs.new_zeros(len(inputs), state_size(unit)) if start is None else start
+    for projected in unit.W(inputs).detach().unbind(dim=1):
         before = after.detach().requires_grad_()
         after = unit(projected, before)
         steps.append((before, after))
-    n = unit.hidden_size
+    n = unit.U.in_features
     # One gradient for each number of h_T: rows of the identity, then of d h_T / d h_{T-k}.
-    seen = torch.eye(unit.state_size, dtype=inputs.dtype, device=inputs.device)[-n:]
-    gradients = seen[:, None].expand(n, len(inputs), unit.state_size)
+    seen = torch.eye(state_size(unit), dtype=inputs.dtype, device=inputs.device)[-n:]
+    gradients = seen[:, None].expand(n, len(inputs), state_size(unit))
     norms = [_root_mean_square(gradients)]
     for before, after in reversed(steps):
         (gradients,) = torch.autograd.grad(after, before, gradients, is_grads_batched=True)
@@ -74,7 +74,7 @@ def _root_mean_square(gradients: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def gates_along(unit: Unit, inputs: Tensor, start: Tensor | None = None) -> dict[str, Tensor]:
+def gates_along(unit: GatedUnit, inputs: Tensor, start: Tensor | None = None) -> dict[str, Tensor]:
     """How far each gate is open at each word, 0 to 1, number by number.
 
     Args:
@@ -89,33 +89,33 @@ def gates_along(unit: Unit, inputs: Tensor, start: Tensor | None = None) -> dict
     Raises:
         CourseError: a simple tanh unit has no gates.
     """
-    state = inputs.new_zeros(len(inputs), unit.state_size) if start is None else start
+    state = inputs.new_zeros(len(inputs), state_size(unit)) if start is None else start
     gates: dict[str, list[Tensor]] = {}
-    for projected in unit.project(inputs).unbind(dim=1):
+    for projected in unit.W(inputs).unbind(dim=1):
         for name, gate in _gates(unit, projected, state).items():
             gates.setdefault(name, []).append(gate)
         state = unit(projected, state)
     return {name: torch.stack(steps, dim=1) for name, steps in gates.items()}
 
 
-def _gates(unit: Unit, projected: Tensor, state: Tensor) -> dict[str, Tensor]:
+def _gates(unit: GatedUnit, projected: Tensor, state: Tensor) -> dict[str, Tensor]:
     """The gates of one step, each (B, n), from what the unit's `forward` takes."""
-    n = unit.hidden_size
-    if isinstance(unit, PaperUnit):
-        z, r = torch.sigmoid(projected[:, : 2 * n] + unit.U_gates(state)).chunk(2, dim=-1)
-        return {"update": z, "reset": r}
+    n = unit.U.in_features
     if isinstance(unit, TorchUnit):
         r, z = torch.sigmoid(projected + unit.U(state))[:, : 2 * n].chunk(2, dim=-1)
         return {"update": 1 - z, "reset": r}
     if isinstance(unit, LSTMUnit):
         i, f, _, o = torch.sigmoid(projected + unit.U(state[:, n:])).chunk(4, dim=-1)
         return {"input": i, "forget": f, "output": o}
-    raise CourseError("A tanh unit has no gates. Choose the unit torch, paper or lstm.")
+    if isinstance(unit, TanhUnit):
+        raise CourseError("A tanh unit has no gates. Choose the unit torch, paper or lstm.")
+    z, r = torch.sigmoid(projected[:, : 2 * n] + unit.U_gates(state)).chunk(2, dim=-1)
+    return {"update": z, "reset": r}
 
 
 def fresh_unit(
     name: str, *, inputs: int, size: int, recurrence: float = 1.0, seed: int = 0
-) -> Unit:
+) -> GatedUnit:
     """A unit of `UNITS` as training finds it, in float64.
 
     Its weights are those of the course's `modern` initialisation, recurrent matrices orthogonal and
@@ -132,19 +132,18 @@ def fresh_unit(
     return unit
 
 
-def forward_unit(model: RNNsearch) -> Unit:
+def forward_unit(model: RNNsearch) -> GatedUnit:
     """The unit that reads a model's source sentences forwards, in the lowest layer.
 
     Raises:
         CourseError: the model's encoder has no recurrent unit.
     """
-    rnn, config = model.encoder.rnn, model.config
-    if isinstance(rnn, MaskedPaperRNN):
-        layer = rnn.units[0]
-        assert isinstance(layer, nn.ModuleList)
-        assert isinstance(layer[0], PaperUnit)
-        return layer[0]
-    if not isinstance(rnn, PackedRNN):
+    config, encoder = model.config, model.encoder
+    if type(encoder) is Encoder:
+        return encoder.ahead
+    if isinstance(encoder, DeepEncoder):
+        return encoder.lowest_ahead
+    if not isinstance(encoder, PackedEncoder):
         raise CourseError(
             f"encoder={config.encoder} has no recurrent unit for a gradient to go back through. "
             "Choose encoder=forward or bidirectional."
@@ -152,7 +151,7 @@ def forward_unit(model: RNNsearch) -> Unit:
     kind = UNITS[config.unit]
     unit = kind(config.embedding, config.hidden).to(model.encoder.E.weight)
     w, u, b_w, b_u = (
-        getattr(rnn.units, f"{part}_l0").detach()
+        getattr(encoder.rnn, f"{part}_l0").detach()
         for part in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
     )
     # Only torch's gated unit has a use for a second bias.
@@ -186,8 +185,8 @@ def sentence_ends(
     unit, inputs, states = forward_unit(model), [], []
     for sentence in long:
         embedded = model.encoder.E(torch.tensor(sentence, device=model.encoder.E.weight.device))
-        state = embedded.new_zeros(1, unit.state_size)
-        for projected in unit.project(embedded[:-words])[:, None]:
+        state = embedded.new_zeros(1, state_size(unit))
+        for projected in unit.W(embedded[:-words])[:, None]:
             state = unit(projected, state)
         inputs.append(embedded[-words:])
         states.append(state)

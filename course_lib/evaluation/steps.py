@@ -7,10 +7,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from course_lib.corpora.batches import make_source
 from course_lib.corpora.vocabulary import BOS
-from course_lib.models import RNNsearch
-from course_lib.search.hypothesis import evaluating
+from course_lib.models import Attention, RNNsearch
+from course_lib.search.hypothesis import evaluating, sources_for
 
 
 class Steps(NamedTuple):
@@ -35,14 +34,21 @@ def decoding_steps(
 ) -> Steps:
     """Follow a model while it writes `target` for `source`, both without their end marks."""
     scored: list[Tensor] = []
-    score = getattr(getattr(model.decoder, "context", None), "score", None)
-    # the decoder hands on weights alone; its energies are read where they are made
-    hook = score and score.register_forward_hook(lambda _module, _given, e: scored.append(e[0]))
+    attention = getattr(model.decoder, "attention", None)
+
+    def score(module: Attention, given: tuple[Tensor, ...]) -> None:
+        """Note the energies of what attention is about to be asked."""
+        scored.append(module.energies(*given[:2])[0])
+
+    hook = None
+    if isinstance(attention, Attention):
+        hook = attention.register_forward_pre_hook(score)
     alphas, best = [], []
     with hook or nullcontext(), evaluating(model):
-        state = model.start(*make_source([list(source)]))
+        state = model.start(*sources_for(model, [list(source)]))
         for word in (BOS, *target):
-            log_probs, alpha, state = model.step(torch.tensor([word]), state)
+            y = torch.tensor([word], device=state.s.device)
+            log_probs, alpha, state = model.step(y, state)
             alphas.append(alpha)
             best.append(log_probs[0].exp().topk(count))
     weights = [alpha[0] for alpha in alphas if alpha is not None]

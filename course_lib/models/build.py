@@ -1,4 +1,4 @@
-"""A model from its configuration: RNNsearch, with the parts replaced that the configuration names."""
+"""A model from its configuration: RNNsearch, with those parts replaced that it names."""
 
 import torch
 
@@ -8,7 +8,7 @@ from course_lib.models.encoders import build_encoder
 from course_lib.models.initialisation import initialise
 from course_lib.models.local_attention import LocalAttention
 from course_lib.models.luong import LuongDecoder
-from course_lib.models.rnnsearch import Attention, Decoder, RNNsearch
+from course_lib.models.rnnsearch import Attention, Context, Decoder, RNNsearch
 from course_lib.models.scores import build_attention
 from course_lib.models.sutskever import SutskeverDecoder
 from course_lib.models.tying import tie
@@ -26,7 +26,7 @@ DECODERS: dict[str, type[Decoder]] = {
 def assemble(config: ModelConfig) -> RNNsearch:
     """A model with torch's own first weights."""
     n = config.hidden
-    attention = build_attention(config)
+    attention: Context = build_attention(config)
     if config.window:
         assert isinstance(attention, Attention)
         attention = LocalAttention(attention, n, config.window)

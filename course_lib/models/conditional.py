@@ -4,17 +4,17 @@ It replaces the one update by two: a first unit makes s'_i of y_{i-1}, attention
 s'_i, a second unit makes s_i of c_i. The readout reads s_i.
 """
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from course_lib.models.config import ModelConfig
-from course_lib.models.rnnsearch import Decoder, State
+from course_lib.models.rnnsearch import Context, Decoder, GatedUnit, State
 from course_lib.models.units import UNITS
 
 
 class ConditionalDecoder(Decoder):
     """The decoder of the presets `quick`, `laptop` and `best`."""
 
-    def __init__(self, config: ModelConfig, attention: nn.Module, unit: nn.Module) -> None:
+    def __init__(self, config: ModelConfig, attention: Context, unit: GatedUnit) -> None:
         super().__init__(config, attention, unit)
         self.second = UNITS[config.unit](attention.context_size, config.hidden)
         del self.C  # c_i enters by the second unit's own W

@@ -24,8 +24,8 @@ class ModelConfig:
     hidden: int = 256  # n, of each encoder direction and of the decoder
     alignment: int = 256  # n', hidden units of the scores additive and concat
     readout: int = 256  # l, units of t_i, before the vocabulary; with tying it is m
-    # Where c_i comes from: a score (additive | concat | general | dot | scaled-dot); fixed: the last
-    # forward state, or a self-attentive encoder's last annotation.
+    # Where c_i comes from: a score (additive | concat | general | dot | scaled-dot), or fixed: the
+    # last forward state, a self-attentive encoder's last annotation.
     context: str = "additive"
     window: int = 0  # D: look at D words to either side of a place that s chooses; 0: at all words
     # paper: attend with s_{i-1}, read out, update | luong: update, attend, input feeding |
@@ -56,11 +56,13 @@ class ModelConfig:
             raise CourseError("A window needs weights to cut. Take a context with attention.")
         if self.decoder == "conditional" and self.layers > 1:
             raise CourseError("The conditional decoder has one layer. Take layers=1 with it.")
+        if self.reverse_source and self.self_attentive:
+            raise CourseError("Self-attention reads in no order. Take reverse_source=false.")
 
     @property
     def score(self) -> str | None:
         """The score that weights come from; None for a model without attention."""
-        return None if "fixed" == self.context or self.decoder == "sutskever" else self.context
+        return None if self.context == "fixed" or self.decoder == "sutskever" else self.context
 
     @property
     def self_attentive(self) -> bool:

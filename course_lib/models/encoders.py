@@ -20,11 +20,11 @@ def last_real(states: Tensor, mask: Tensor) -> Tensor:
     return states[torch.arange(len(states), device=states.device), last]
 
 
-class OwnTable(nn.Module):
+class OtherEncoder(Encoder):
     """What the encoders below share: the embedding E, dropout, and how the summary is read."""
 
     def __init__(self, config: ModelConfig) -> None:
-        super().__init__()
+        nn.Module.__init__(self)
         self.config = config
         self.E = nn.Embedding(config.source_vocabulary, config.embedding, padding_idx=PAD)
         self.dropout = nn.Dropout(config.dropout)
@@ -36,7 +36,7 @@ class OwnTable(nn.Module):
         return annotations[:, 0, self.config.hidden :]
 
 
-class DeepEncoder(OwnTable):
+class DeepEncoder(OtherEncoder):
     """The paper's unit in one direction (the paper's own RNNencdec) or both, in layers."""
 
     def __init__(self, config: ModelConfig) -> None:
@@ -48,22 +48,29 @@ class DeepEncoder(OwnTable):
             for size in sizes
         )
 
+    @property
+    def lowest_ahead(self) -> GatedUnit:
+        """The unit that reads the words themselves, first to last."""
+        layer = self.units[0]
+        assert isinstance(layer, nn.ModuleList)
+        assert isinstance(layer[0], GatedUnit)
+        return layer[0]
+
     def forward(self, source: Tensor, lengths: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """See the module."""
         states = self.E(source)
         for layer in self.units:
             states = self.dropout(states)
-            states = torch.cat(
-                [
-                    unit.read(states, mask, backwards)
-                    for unit, backwards in zip(layer, (False, True), strict=False)
-                ],
-                dim=-1,
-            )
+            assert isinstance(layer, nn.ModuleList)
+            read = []
+            for backwards, unit in enumerate(layer):
+                assert isinstance(unit, GatedUnit)
+                read.append(unit.read(states, mask, bool(backwards)))
+            states = torch.cat(read, dim=-1)
         return self.dropout(states), self.summary(states, mask)
 
 
-class PackedEncoder(OwnTable):
+class PackedEncoder(OtherEncoder):
     """`torch.nn.GRU`, `LSTM` or `RNN` over packed sequences, which never read padding."""
 
     def __init__(self, config: ModelConfig) -> None:
@@ -88,7 +95,7 @@ class PackedEncoder(OwnTable):
         return self.dropout(states), self.summary(states, mask)
 
 
-class SelfAttentiveEncoder(OwnTable):
+class SelfAttentiveEncoder(OtherEncoder):
     """Annotations without recurrence (Vaswani et al., 2017); their mean is the summary."""
 
     def __init__(self, config: ModelConfig) -> None:
@@ -109,23 +116,22 @@ class SelfAttentiveEncoder(OwnTable):
         return self.dropout(annotations), annotations.sum(dim=1) / words
 
 
-class Reversed(nn.Module):
-    """Another encoder, which is given the words last to first (Sutskever et al., 2014)."""
-
-    def __init__(self, encoder: nn.Module) -> None:
-        super().__init__()
-        self.encoder = encoder
-
-    @property
-    def E(self) -> nn.Module:
-        """The table of the encoder that reads."""
-        return self.encoder.E
+class Reversing(OtherEncoder):
+    """In front of another encoder: it is given the words last to first (Sutskever et al., 2014)."""
 
     def forward(self, source: Tensor, lengths: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """See the module; each annotation goes back to its word."""
         order = reversed_words(lengths, mask)
-        annotations, summary = self.encoder(source.gather(1, order), lengths, mask)
+        annotations, summary = super().forward(source.gather(1, order), lengths, mask)
         return annotations.gather(1, order[..., None].expand_as(annotations)), summary
+
+
+class ReversingPacked(Reversing, PackedEncoder):
+    """torch's units, last word first."""
+
+
+class ReversingDeep(Reversing, DeepEncoder):
+    """The paper's units, last word first."""
 
 
 def reversed_words(lengths: Tensor, mask: Tensor) -> Tensor:
@@ -139,15 +145,14 @@ def reversed_words(lengths: Tensor, mask: Tensor) -> Tensor:
     return torch.where(j < words, words - 1 - j, j)
 
 
-def build_encoder(config: ModelConfig) -> nn.Module:
+def build_encoder(config: ModelConfig) -> Encoder:
     """The encoder that a configuration asks for."""
-    encoder: nn.Module
     if config.self_attentive:
-        encoder = SelfAttentiveEncoder(config)
-    elif config.unit != "paper":
-        encoder = PackedEncoder(config)
-    elif config.encoder == "forward" or config.layers > 1:
-        encoder = DeepEncoder(config)
-    else:
-        encoder = Encoder(config)
-    return Reversed(encoder) if config.reverse_source else encoder
+        return SelfAttentiveEncoder(config)
+    if config.unit != "paper":
+        return (ReversingPacked if config.reverse_source else PackedEncoder)(config)
+    if config.reverse_source:
+        return ReversingDeep(config)
+    if config.encoder == "forward" or config.layers > 1:
+        return DeepEncoder(config)
+    return Encoder(config)

@@ -1,4 +1,4 @@
-"""Attention over a window of the source words: Luong's local-p (Luong et al., 2015, Section 3.2)."""
+"""Attention over a window of source words: local-p of Luong et al. (2015, Section 3.2)."""
 
 import torch
 from torch import Tensor, nn
@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from course_lib.models.rnnsearch import Attention, Look, masked_softmax
 
 
-class LocalAttention(nn.Module):
+class LocalAttention(Attention):
     """Another attention, whose state says which words it looks at (equations 9 and 10).
 
     The centre is p_i = T_x sigma(v_p' tanh(W_p s)), T_x the real length with its end mark, and
@@ -15,7 +15,7 @@ class LocalAttention(nn.Module):
     """
 
     def __init__(self, attention: Attention, n: int, window: int) -> None:
-        super().__init__()
+        nn.Module.__init__(self)
         self.attention = attention
         self.context_size = attention.context_size
         self.window = window  # D

@@ -8,13 +8,13 @@ import torch
 from torch import Tensor, nn
 
 from course_lib.models.config import ModelConfig
-from course_lib.models.rnnsearch import Decoder, State
+from course_lib.models.rnnsearch import Context, Decoder, GatedUnit, State
 
 
 class LuongDecoder(Decoder):
     """What a step hands to the next is [s_i; t_i]."""
 
-    def __init__(self, config: ModelConfig, attention: nn.Module, unit: nn.Module) -> None:
+    def __init__(self, config: ModelConfig, attention: Context, unit: GatedUnit) -> None:
         super().__init__(config, attention, unit)
         size = config.readout_size
         self.F = nn.Linear(size, self.C.out_features, bias=False)

@@ -118,6 +118,9 @@ class FixedContext(nn.Module):
         return h[:, : self.context_size], None
 
 
+Context = Attention | FixedContext
+
+
 class State(NamedTuple):
     """What one step hands to the next. In a beam of k hypotheses a sentence s is (k, B, n)."""
 
@@ -130,7 +133,7 @@ class State(NamedTuple):
 class Decoder(nn.Module):
     """Writes a word a step (A.2.2): look back with s_{i-1}, read it out, update."""
 
-    def __init__(self, config: ModelConfig, attention: nn.Module, unit: nn.Module) -> None:
+    def __init__(self, config: ModelConfig, attention: Context, unit: GatedUnit) -> None:
         super().__init__()
         n, m, l_2 = config.hidden, config.embedding, 2 * config.readout_size
         self.attention, self.unit = attention, unit
@@ -149,7 +152,7 @@ class Decoder(nn.Module):
         return State(s_0, self.attention.keys(annotations), annotations, mask)
 
     def advance(self, WEy: Tensor, state: State) -> tuple[Tensor, Tensor, Tensor | None, State]:
-        """One step, from W E y_{i-1}, (B, 3n): the state to read out, c_i, alpha_i, what is next."""
+        """One step, from W E y_{i-1}, (B, 3n): state to read out, c_i, alpha_i, next."""
         s_prev, keys, annotations, mask = state
         c, alpha = self.attention(s_prev, keys, annotations, mask)
         # s_i = f(s_{i-1}, y_{i-1}, c_i); the unit's input is W E y_{i-1} + C c_i
@@ -166,7 +169,7 @@ class Decoder(nn.Module):
 class RNNsearch(nn.Module):
     """Encoder and decoder; a step of a search, and the loss of a batch."""
 
-    def __init__(self, config: ModelConfig, encoder: nn.Module, decoder: Decoder) -> None:
+    def __init__(self, config: ModelConfig, encoder: Encoder, decoder: Decoder) -> None:
         super().__init__()
         self.config, self.encoder, self.decoder = config, encoder, decoder
 

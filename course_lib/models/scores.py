@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from course_lib.errors import CourseError
 from course_lib.models.config import ModelConfig, unequal_sizes
-from course_lib.models.rnnsearch import Attention, FixedContext
+from course_lib.models.rnnsearch import Attention, Context, FixedContext
 
 
 class ConcatAttention(Attention):
@@ -78,7 +78,7 @@ class DotAttention(Attention):
         return torch.einsum("...bd,bjd->...bj", s_prev, keys)
 
 
-def build_attention(config: ModelConfig) -> Attention | FixedContext:
+def build_attention(config: ModelConfig) -> Context:
     """What `config.context` names."""
     n, size = config.hidden, config.annotation_size
     if config.score is None:

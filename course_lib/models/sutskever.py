@@ -7,13 +7,13 @@ the previous word, which s_i has read.
 from torch import Tensor, nn
 
 from course_lib.models.config import ModelConfig
-from course_lib.models.rnnsearch import Decoder, State
+from course_lib.models.rnnsearch import Context, Decoder, GatedUnit, State
 
 
 class SutskeverDecoder(Decoder):
     """A language model that begins in s_0."""
 
-    def __init__(self, config: ModelConfig, attention: nn.Module, unit: nn.Module) -> None:
+    def __init__(self, config: ModelConfig, attention: Context, unit: GatedUnit) -> None:
         super().__init__(config, attention, unit)
         size = config.readout_size
         self.U_o = nn.Linear(config.hidden, size, bias=False)

@@ -19,7 +19,7 @@ from course_lib.models.config import ModelConfig
 from course_lib.models.rnnsearch import GatedUnit
 
 
-class TorchUnit(nn.Module):
+class TorchUnit(GatedUnit):
     """The gated unit of `torch.nn.GRU`: the reset gate acts after the recurrent product.
 
         z = sigma(W_z x + U_z h)            r = sigma(W_r x + U_r h)
@@ -30,7 +30,7 @@ class TorchUnit(nn.Module):
     """
 
     def __init__(self, inputs: int, n: int) -> None:
-        super().__init__()
+        nn.Module.__init__(self)
         self.W = nn.Linear(inputs, 3 * n)
         self.U = nn.Linear(n, 3 * n)
 
@@ -43,11 +43,11 @@ class TorchUnit(nn.Module):
         return torch.lerp(candidate, h, z)  # (1 - z) o candidate + z o h
 
 
-class TanhUnit(nn.Module):
+class TanhUnit(GatedUnit):
     """The simple recurrent unit (Elman, 1990): h' = tanh(W x + U h), no gates."""
 
     def __init__(self, inputs: int, n: int) -> None:
-        super().__init__()
+        nn.Module.__init__(self)
         self.W = nn.Linear(inputs, n)
         self.U = nn.Linear(n, n, bias=False)
 
@@ -56,7 +56,7 @@ class TanhUnit(nn.Module):
         return torch.tanh(Wx + self.U(h))
 
 
-class LSTMUnit(nn.Module):
+class LSTMUnit(GatedUnit):
     """Long short-term memory with forget gate and without peepholes, as `torch.nn.LSTM`.
 
         i = sigma(W_i x + U_i h)        f = sigma(W_f x + U_f h)        o = sigma(W_o x + U_o h)
@@ -66,7 +66,7 @@ class LSTMUnit(nn.Module):
     """
 
     def __init__(self, inputs: int, n: int) -> None:
-        super().__init__()
+        nn.Module.__init__(self)
         self.W = nn.Linear(inputs, 4 * n)
         self.U = nn.Linear(n, 4 * n, bias=False)
 
@@ -78,9 +78,7 @@ class LSTMUnit(nn.Module):
         return torch.cat([cell, torch.sigmoid(o) * torch.tanh(cell)], dim=-1)
 
 
-Unit = GatedUnit | TorchUnit | TanhUnit | LSTMUnit
-
-UNITS: dict[str, type[Unit]] = {
+UNITS: dict[str, type[GatedUnit]] = {
     "paper": GatedUnit,
     "torch": TorchUnit,
     "tanh": TanhUnit,
@@ -88,23 +86,27 @@ UNITS: dict[str, type[Unit]] = {
 }
 
 
-class Layers(nn.Module):
+def state_size(unit: GatedUnit) -> int:
+    """Numbers in a unit's state: n, for an LSTM with its cell 2n."""
+    return unit.U.in_features * (2 if isinstance(unit, LSTMUnit) else 1)
+
+
+class Layers(GatedUnit):
     """Units above each other, each reading the h of the one below (Sutskever et al., 2014).
 
     Its state has the states of all layers side by side, the top one last.
     """
 
-    def __init__(self, kind: type[Unit], inputs: int, n: int, layers: int, dropout: float) -> None:
-        super().__init__()
+    def __init__(
+        self, kind: type[GatedUnit], inputs: int, n: int, layers: int, dropout: float
+    ) -> None:
+        nn.Module.__init__(self)
         self.n = n
         self.lowest = kind(inputs, n)
+        self.W = self.lowest.W  # what is called with the words, so that it is here and not there
+        del self.lowest.W
         self.upper = nn.ModuleList(kind(n, n) for _ in range(layers - 1))
         self.dropout = nn.Dropout(dropout)
-
-    @property
-    def W(self) -> nn.Module:
-        """The products of the lowest layer's inputs."""
-        return self.lowest.W
 
     def forward(self, Wx: Tensor, state: Tensor) -> Tensor:
         """One step of all layers, from the products for the lowest: (B, S) to (B, S)."""
@@ -112,11 +114,12 @@ class Layers(nn.Module):
         states = [self.lowest(Wx, before[0])]
         for unit, s_prev in zip(self.upper, before[1:], strict=True):
             below = self.dropout(states[-1][..., -self.n :])
+            assert isinstance(unit, GatedUnit)
             states.append(unit(unit.W(below), s_prev))
         return torch.cat(states, dim=-1)
 
 
-def build_unit(config: ModelConfig, inputs: int) -> nn.Module:
+def build_unit(config: ModelConfig, inputs: int) -> GatedUnit:
     """The decoder's unit, or its layers of units, for inputs of so many numbers."""
     kind = UNITS[config.unit]
     if config.layers == 1:

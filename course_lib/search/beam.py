@@ -182,9 +182,7 @@ def beam_search(
         continuations = extend(model, beams, limits, number, k)
         chosen = choose(continuations, beams.places)
         ended = chosen.allowed & (chosen.word == EOS)
-        finished.update(
-            beams.sentence.to(source.device), chosen, ended, number, length_penalty
-        )
+        finished.update(beams.sentence.to(source.device), chosen, ended, number, length_penalty)
         after, parent = keep(beams, continuations.state, chosen, ended)
         if watch is not None:
             watch(watched(number, beams, continuations, chosen, ended))
@@ -195,9 +193,7 @@ def beam_search(
     return cut(tokens, finished.step, finished.log_prob, finished.score, alphas, lengths)
 
 
-def extend(
-    model: RNNsearch, beams: Beams, limits: Tensor, number: int, k: int
-) -> Continuations:
+def extend(model: RNNsearch, beams: Beams, limits: Tensor, number: int, k: int) -> Continuations:
     """One step of the decoder for all hypotheses, and of each one the best continuations.
 
     The k best of a sentence are among the k best of each of its hypotheses. On a CPU some sentences

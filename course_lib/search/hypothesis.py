@@ -1,12 +1,13 @@
 """What a search returns, and how long it may go on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from course_lib.models import State
+from course_lib.corpora.batches import make_source
+from course_lib.models import RNNsearch, State
 
 
 class Hypothesis(NamedTuple):
@@ -59,6 +60,15 @@ def cut(
             zip(tokens.tolist(), lengths, log_probs.tolist(), scores.tolist(), widths, strict=True)
         )
     ]
+
+
+def sources_for(
+    model: RNNsearch, sentences: Sequence[Sequence[int]]
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Encoded sentences as a model takes them: words, lengths and mask, on its own device."""
+    device = model.decoder.E.weight.device
+    source, lengths, mask = make_source(sentences)
+    return source.to(device), lengths, mask.to(device)
 
 
 def look_back_of(state: State, sentences: Tensor | slice) -> State:

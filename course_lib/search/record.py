@@ -9,11 +9,10 @@ from typing import NamedTuple
 
 import torch
 
-from course_lib.corpora.batches import make_source
 from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.models import RNNsearch
 from course_lib.search.beam import BeamStep, beam_search
-from course_lib.search.hypothesis import Hypothesis, evaluating
+from course_lib.search.hypothesis import Hypothesis, evaluating, sources_for
 
 KEPT, FINISHED, PRUNED = "kept", "finished", "pruned"
 
@@ -131,11 +130,9 @@ def record_beam_search(
 
     The hypothesis is the one that `translate` finds: `beam_search` is what runs here.
     """
-    device = next(model.parameters()).device
-    source, lengths, mask = make_source([sentence])
     recorder = Recorder(length_penalty)
     with evaluating(model):
         (hypothesis,) = beam_search(
-            model, source.to(device), lengths, mask.to(device), k, length_penalty, recorder
+            model, *sources_for(model, [sentence]), k, length_penalty, recorder
         )
     return hypothesis, recorder.tree(k, hypothesis)

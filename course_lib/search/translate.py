@@ -5,11 +5,11 @@ from functools import partial
 
 from torch import Tensor
 
-from course_lib.corpora.batches import batches_in_order, make_source
+from course_lib.corpora.batches import batches_in_order
 from course_lib.models import RNNsearch
 from course_lib.search.beam import beam_search
 from course_lib.search.greedy import greedy_search
-from course_lib.search.hypothesis import Hypothesis, evaluating
+from course_lib.search.hypothesis import Hypothesis, evaluating, sources_for
 from course_lib.search.sampling import generators, sample_search
 
 Search = Callable[[list[int], Tensor, Tensor, Tensor], list[Hypothesis]]
@@ -56,12 +56,10 @@ def _in_batches(
     model: RNNsearch, sentences: Sequence[Sequence[int]], batch_size: int, search: Search
 ) -> list[Hypothesis]:
     """Search batch by batch, sentences of similar length together."""
-    device = next(model.parameters()).device
     hypotheses: list[Hypothesis | None] = [None] * len(sentences)
     with evaluating(model):
         for index in batches_in_order([len(sentence) for sentence in sentences], batch_size):
-            source, lengths, mask = make_source([sentences[i] for i in index])
-            written = search(index, source.to(device), lengths, mask.to(device))
+            written = search(index, *sources_for(model, [sentences[i] for i in index]))
             for i, hypothesis in zip(index, written, strict=True):
                 hypotheses[i] = hypothesis
     return [hypothesis for hypothesis in hypotheses if hypothesis is not None]

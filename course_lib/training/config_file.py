@@ -8,7 +8,6 @@ from typing import Any
 import yaml
 
 from course_lib.errors import CourseError
-from course_lib.models.old_settings import check_nothing_gone, renamed_record
 from course_lib.training.run_config import NOT_SETTABLE, RunConfig, number
 
 DECIDING: dict[str, type | tuple[type, ...]] = {
@@ -79,5 +78,4 @@ def _read(path: Path) -> dict[str, Any]:
             )
         if not isinstance(value, kinds[name]):
             raise CourseError(f"{path}: {name}={value!r} does not fit. Write it as a run does.")
-    check_nothing_gone(record)
-    return renamed_record(record)
+    return record

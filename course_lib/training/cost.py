@@ -18,7 +18,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from course_lib.corpora.batches import make_batch
 from course_lib.corpora.vocabulary import UNK
 from course_lib.errors import CourseError
-from course_lib.models import RNNsearch, ModelConfig, count_parameters
+from course_lib.models import ModelConfig, assemble, count_parameters
 
 FORWARD_AND_BACKWARD = 3
 """A product's backward pass is two products of the same size, one for each factor."""
@@ -55,7 +55,7 @@ def counted(config: ModelConfig, source_length: int, target_length: int) -> Coun
             "recurrent encoder, and another unit than lstm."
         )
     with torch.device("meta"):
-        model = RNNsearch(config)
+        model = assemble(config)
     model = model.to_empty(device="cpu")  # what its weights are decides nothing
     own = {weight.untyped_storage().data_ptr() for weight in model.parameters()}
     kept: dict[int, Tensor] = {}
@@ -90,7 +90,7 @@ def of_pair(config: ModelConfig, source_length: float, target_length: float) -> 
 def parameters(config: ModelConfig) -> int:
     """Numbers that are learned; the model is built without memory for them."""
     with torch.device("meta"):
-        return count_parameters(RNNsearch(config))
+        return count_parameters(assemble(config))
 
 
 def training_flops(config: ModelConfig, source_length: float, target_length: float) -> float:

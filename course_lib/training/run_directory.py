@@ -30,8 +30,7 @@ from course_lib.corpora.tokenization import UNSPACED, detokenize, rules_of, toke
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
-from course_lib.models import RNNsearch, ModelConfig, build_model
-from course_lib.models.old_settings import check_nothing_gone, renamed_record
+from course_lib.models import ModelConfig, RNNsearch, build_model
 from course_lib.pretrained import published, published_path
 from course_lib.training.checkpoint import load_weights
 from course_lib.training.provenance import git_commit
@@ -142,8 +141,7 @@ def check_same_run(path: Path, config: RunConfig, model: ModelConfig, corpus: Co
     In how many parts a minibatch is computed may change, as it changes no result.
     """
     written = _read_config(path)
-    check_nothing_gone(written)
-    before, now = renamed_record(written), yaml.safe_load(config.to_yaml(model, corpus))
+    before, now = written, yaml.safe_load(config.to_yaml(model, corpus))
     # What the library has learned to set since then was at its default.
     for name, defaults in (
         ("recipe", asdict(Recipe())),
@@ -190,7 +188,7 @@ def started_with(path: Path) -> dict[str, Any]:
     Raises:
         CourseError: its config.yaml is damaged.
     """
-    record = renamed_record(_read_config(path))
+    record = _read_config(path)
     return {f.name: record[f.name] for f in fields(RunConfig) if f.name in record}
 
 
@@ -245,7 +243,7 @@ def load_run(path: Path | str, device: str | None = None) -> Run:
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     path = run_folder(path)
     try:
-        record = renamed_record(_read_config(path))
+        record = _read_config(path)
         model_config = ModelConfig(**record["model_config"])
         config = RunConfig(**started_with(path))
         sides = json.loads((path / VOCABULARY).read_text(encoding="utf-8"))

@@ -17,6 +17,7 @@ from course_lib.training.memory import is_out_of_memory
 from course_lib.training.minibatches import Minibatch, target_words
 from course_lib.training.progress import Progress
 from course_lib.training.recipe import Recipe, given_at, learning_rate_at
+from course_lib.training.scheduled_sampling import mixed_words
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,10 @@ class Updater:
             for start in range(0, len(pairs), size):
                 part = pairs[start : start + size]
                 batch = make_batch(part, range(len(part))).to(self.accelerator.device)
-                loss, _ = self.trainer(batch, self.recipe.label_smoothing, given)
+                if given is not None:
+                    model = self.accelerator.unwrap_model(self.trainer)
+                    batch = mixed_words(model, batch, given)
+                loss, _ = self.trainer(batch, self.recipe.label_smoothing)
                 self.accelerator.backward(loss / words)
                 total += loss.item()
         except (RuntimeError, MemoryError) as error:

@@ -24,14 +24,14 @@ from torch.nn.functional import cross_entropy
 
 from course_lib.corpora.batches import make_batch, make_source
 from course_lib.corpora.vocabulary import BOS, EOS, MARKS, Vocabulary
+from course_lib.evaluation.forced import logits
 from course_lib.evaluation.gradients import (
     forward_unit,
     gates_along,
     gradients_through_time,
     sentence_ends,
 )
-from course_lib.models import RNNsearch, ModelConfig, build_model
-from course_lib.models.unrolling import unroll
+from course_lib.models import ModelConfig, RNNsearch, build_model
 from course_lib.training import RunConfig, encode_pairs
 from course_lib.training.provenance import git_commit
 from experiments.recording import (
@@ -96,9 +96,7 @@ def nats_by_position(done: Trained) -> dict[str, list[float]]:
     """The mean loss of target position 1, 2, ..., the end mark's included."""
     model, pairs = done.run.model, encode_pairs(done.corpus.splits["test"], done.run.words)
     batch = make_batch(pairs, range(len(pairs)))
-    start = model.start(batch.source, batch.source_lengths, batch.source_mask)
-    logits = model.decoder.readout(unroll(model.decoder, batch.target_in, start)[0])
-    nats = cross_entropy(logits.transpose(1, 2), batch.target_out, reduction="none")
+    nats = cross_entropy(logits(model, batch).transpose(1, 2), batch.target_out, reduction="none")
     counts = batch.target_mask.sum(dim=0)
     means = (nats * batch.target_mask).sum(dim=0) / counts
     return {"nats_by_position": means[counts >= FEWEST].tolist()}
@@ -106,7 +104,8 @@ def nats_by_position(done: Trained) -> dict[str, list[float]]:
 
 def turned() -> Runs:
     """Runs in both reading orders; neighbours differ in the order alone."""
-    copied = {**SETTINGS, "corpus.max_length": 12, "learning_rate": 1e-2}
+    own_unit = {name: value for name, value in SETTINGS.items() if name != "unit"}
+    copied = {**own_unit, "corpus.max_length": 12, "learning_rate": 1e-2}
     for seed in SEEDS:
         for order, backwards in ORDERS.items():
             changes = {**copied, "reverse_source": backwards}
@@ -143,9 +142,7 @@ def sentences_sha256() -> str:
 
 
 @torch.no_grad()
-def walk(
-    model: RNNsearch, words: tuple[Vocabulary, Vocabulary], source: str
-) -> dict[str, Any]:
+def walk(model: RNNsearch, words: tuple[Vocabulary, Vocabulary], source: str) -> dict[str, Any]:
     """A greedy translation: a state for each word read, `read`, and for each step the state it
     reads, `written`, its word, `target`, and the probabilities of the words SHOWN.
 

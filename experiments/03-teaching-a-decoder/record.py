@@ -19,8 +19,8 @@ from course_lib.corpora import Corpus, load_corpus
 from course_lib.corpora.batches import EncodedPair, make_batch
 from course_lib.corpora.vocabulary import EOS, PAD, Vocabulary
 from course_lib.evaluation.accuracy import tokens_right
+from course_lib.evaluation.forced import logits
 from course_lib.models import RNNsearch, build_model
-from course_lib.models.unrolling import unroll
 from course_lib.search import translate
 from course_lib.training import RunConfig, encode_pairs
 from course_lib.training.provenance import device_name, git_commit
@@ -67,11 +67,9 @@ def by_position(model: RNNsearch, pairs: list[EncodedPair]) -> dict[str, list[fl
     """Errors at each position after true words, after own words, and after one wrong word."""
     model.eval()
     batch = make_batch(pairs, range(len(pairs)))
-    start = model.start(batch.source, batch.source_lengths, batch.source_mask)
 
     def predictions(target_in: Tensor) -> Tensor:
-        inputs, _ = unroll(model.decoder, target_in, start)
-        return model.decoder.readout(inputs).argmax(dim=-1)
+        return logits(model, batch._replace(target_in=target_in)).argmax(dim=-1)
 
     words = model.config.target_vocabulary - 4
     draw = torch.Generator().manual_seed(0)

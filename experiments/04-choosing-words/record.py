@@ -16,6 +16,7 @@ from sacrebleu.metrics import BLEU
 from course_lib.corpora.batches import make_batch
 from course_lib.corpora.corpus import Split
 from course_lib.evaluation.bleu import bleu_detok, bleu_tok
+from course_lib.evaluation.forced import sentence_log_probs
 from course_lib.search import Hypothesis, sample, translate
 from course_lib.training import Run, load_run, read_result
 from course_lib.training.provenance import git_commit
@@ -140,7 +141,7 @@ def empty_translations(run: Run, encoded: list[list[int]], found: Found) -> dict
     with torch.no_grad():
         for start in range(0, len(pairs), 100):
             batch = make_batch(pairs, list(range(start, min(start + 100, len(pairs)))))
-            log_probs += run.model.sentence_log_probs(batch).tolist()
+            log_probs += sentence_log_probs(run.model, batch).tolist()
     return {
         "mean_log_prob": fmean(log_probs),
         "more_probable_than_found": {

@@ -22,7 +22,7 @@ from course_lib.corpora.batches import make_source
 from course_lib.corpora.corpus import Corpus, Split
 from course_lib.corpora.toy.lexicon import ADJECTIVES, NOUNS, PLURAL
 from course_lib.models import RNNsearch, build_model
-from course_lib.models.encoder import PackedRNN
+from course_lib.models.encoders import PackedEncoder
 from course_lib.search import translate
 from course_lib.training import Run
 from experiments.recording import (
@@ -222,20 +222,21 @@ def gender(
 class ReadsPadding(nn.Module):
     """The mistake: every sentence is read together with `padding` padded positions behind it."""
 
-    def __init__(self, rnn: PackedRNN, padding: int) -> None:
+    def __init__(self, encoder: PackedEncoder, padding: int) -> None:
         super().__init__()
-        self.units, self.padding = rnn.units, padding
+        self.encoder, self.padding = encoder, padding
 
-    def forward(self, embedded: Tensor, lengths: Tensor, mask: Tensor) -> Tensor:
-        """As `PackedRNN.forward`; what the embedding of padding is, zeros, is read like a word."""
-        longer = functional.pad(embedded, (0, 0, 0, self.padding))
+    def forward(self, source: Tensor, lengths: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """As `PackedEncoder.forward`; what padding's embedding is, zeros, is read like a word."""
+        longer = functional.pad(self.encoder.E(source), (0, 0, 0, self.padding))
         packed = pack_padded_sequence(
             longer, lengths + self.padding, batch_first=True, enforce_sorted=False
         )
         states, _ = pad_packed_sequence(
-            self.units(packed)[0], batch_first=True, total_length=longer.shape[1]
+            self.encoder.rnn(packed)[0], batch_first=True, total_length=longer.shape[1]
         )
-        return states[:, : embedded.shape[1]] * mask[..., None]
+        states = states[:, : source.shape[1]] * mask[..., None]
+        return states, self.encoder.summary(states, mask)
 
 
 def padded(run: Run, test: Split) -> list[dict[str, float]]:
@@ -244,8 +245,8 @@ def padded(run: Run, test: Split) -> list[dict[str, float]]:
     rows, before = [], None
     for padding in PADDING:
         model = deepcopy(run.model)
-        assert isinstance(model.encoder.rnn, PackedRNN)
-        model.encoder.rnn = ReadsPadding(model.encoder.rnn, padding)
+        assert isinstance(model.encoder, PackedEncoder)
+        model.encoder = ReadsPadding(model.encoder, padding)
         written = [h.tokens for h in translate(model, sources, k=1)]
         before = before or written
         right = sum(

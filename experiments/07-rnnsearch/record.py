@@ -13,12 +13,13 @@ from typing import Any
 
 import torch
 
-from course_lib.models import RNNsearch, count_parameters
-from course_lib.models.old_settings import renamed
+from course_lib.models import assemble, count_parameters
 from course_lib.training import RunConfig, read_result
 from course_lib.training.run_directory import make_vocabularies
+from experiments.decoders import register
 from experiments.recording import TOY, Part, Read, Records, corpus_of, kept_run
 
+register()
 SEEDS = (0, 1, 2)
 RATES = (2.5e-3, 5e-3, 1e-2)
 BROKEN = 3.0
@@ -125,7 +126,7 @@ def check_record(record: dict[str, Any], names: Iterable[str], settings: Setting
     """One of both."""
     assert record["settings"] == settings
     assert record["seeds"] == list(SEEDS)
-    found = {name: renamed(kept["changes"]) for name, kept in record["variants"].items()}
+    found = {name: kept["changes"] for name, kept in record["variants"].items()}
     assert found == {name: VARIANTS[name] for name in names}
     corpus = corpus_of(config_of({}))
     assert record["corpus_sha256"] == corpus.sha256
@@ -143,7 +144,7 @@ def check_record(record: dict[str, Any], names: Iterable[str], settings: Setting
         assert [row["val_loss"][0] for row in rows] == [tried[rate] for rate in best[: len(rows)]]
         assert all(breaks_down(row["val_loss"]) for row in kept["left"])
         assert not breaks_down(kept["val_loss"])
-        model = RNNsearch(config_of(renamed(kept["changes"])).model_config(*sizes))
+        model = assemble(config_of(kept["changes"]).model_config(*sizes))
         assert count_parameters(model) == kept["parameters"]
 
 

@@ -24,6 +24,7 @@ from course_lib.figures.heatmap import heatmap
 from course_lib.training import load_run, read_result
 from experiments.recording import (
     EXAMPLES,
+    OLD_UNIT,
     Part,
     Read,
     Records,
@@ -113,7 +114,7 @@ def check(read: Read) -> None:
     for (model, seed), run in runs.items():
         check_same(run, first, *SAME)
         assert run["model_config"] == {**first["model_config"], "context": CONTEXTS[model]}
-        assert (run["seed"], run["changes"]) == (seed, {})
+        assert (run["seed"], run["changes"]) == (seed, OLD_UNIT)
         assert check_scored(run)["bleu_tok"] >= LEAST[model]
     examples = read("multi30k-en-de-rnnsearch-cpu-seed0-examples")
     check_examples(examples)

@@ -40,6 +40,7 @@ from course_lib.widgets.stepper import recorded_steps
 from experiments import maps
 from experiments.recording import (
     EXAMPLES,
+    OLD_UNIT,
     TOY,
     Part,
     Read,
@@ -89,7 +90,7 @@ KEPT = (
 
 def aligned(pair: str) -> Path:
     """The run that translates the toy corpus in one direction."""
-    return kept_run(RunConfig("rnnsearch", "toy", pair), f"alignment/{pair}")
+    return kept_run(RunConfig("rnnsearch", "toy", pair, changes=OLD_UNIT), f"alignment/{pair}")
 
 
 def loaded(path: Path) -> tuple[Run, Corpus]:
@@ -156,17 +157,15 @@ def learned(
     """The model after the configuration's epochs; `uniform`: every energy stays 0."""
     model = build_model(config.model_config(len(words[0]), len(words[1])), config.seed)
     if uniform:
-        score = model.decoder.context.score
-        score.requires_grad_(False)
-        score.v_a.weight.zero_()
+        attention = model.decoder.attention
+        attention.requires_grad_(False)
+        attention.v_a.weight.zero_()
     for _ in updates(model, encode_pairs(corpus.splits["train"], words), config):
         pass
     return model.eval()
 
 
-def share_right(
-    model: RNNsearch, corpus: Corpus, words: tuple[Vocabulary, Vocabulary]
-) -> float:
+def share_right(model: RNNsearch, corpus: Corpus, words: tuple[Vocabulary, Vocabulary]) -> float:
     """The share of test sentences right in every word."""
     test = corpus.splits["test"]
     found = written(model, words, test.source)
@@ -329,7 +328,7 @@ def stepper() -> Records:
     sources = captions_of(pair[GIVEN]).source
     chosen = [next(x for x in sources if len(x) == length) for length in LENGTHS]
     sentences += [sentence("Multi30k", source, pair) for source in chosen]
-    french = kept_run(RunConfig("rnnsearch", "multi30k", "en-fr"), "en-fr")
+    french = kept_run(RunConfig("rnnsearch", "multi30k", "en-fr", changes=OLD_UNIT), "en-fr")
     one = {GIVEN: model_of(french)}
     origins[f"multi30k en-fr {GIVEN}"] = one[GIVEN].origin
     yield name_of(read_result(french)), read_result(french)
@@ -360,7 +359,7 @@ def check_alignment(record: dict[str, Any], read: Read) -> None:
     check_same(record, result, "model", "corpus", "pair", "git_commit", "corpus_sha256")
     check_same(record["translation"], result["scores"]["test"], "beam", "bleu_tok")
     for pair in PAIRS:
-        config = RunConfig("rnnsearch", "toy", pair)
+        config = RunConfig("rnnsearch", "toy", pair, changes=OLD_UNIT)
         assert read(name_of(config))["changes"] == config.changes
     corpus = corpus_of(RunConfig("rnnsearch", "toy"))
     assert record["corpus_sha256"] == corpus.sha256

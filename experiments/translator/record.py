@@ -22,6 +22,7 @@ from tqdm import tqdm
 from course_lib.corpora import Corpus, load_corpus
 from course_lib.corpora.batches import make_batch
 from course_lib.corpora.tokenization import LANGUAGES, detokenize, tokenize
+from course_lib.evaluation.forced import logits
 from course_lib.evaluation.score import score_split
 from course_lib.models.quantised import dequantised, quantised
 from course_lib.pretrained import small
@@ -160,7 +161,7 @@ def compared_logits(page: Page, run: Run, sources: list[list[int]]) -> dict[str,
     greedy = translate(run.model, sources, 1)
     for source, hypothesis in zip(tqdm(sources, "logits"), greedy, strict=True):
         with torch.no_grad():
-            expected = run.model.logits(make_batch([(source, hypothesis.tokens)], [0])).numpy()
+            expected = logits(run.model, make_batch([(source, hypothesis.tokens)], [0]))[0].numpy()
         data = base64.b64decode(page.evaluate(LOGITS, [source, hypothesis.tokens]))
         found = np.frombuffer(data, dtype=np.float32).reshape(expected.shape)
         off = np.abs(found - expected) / np.maximum(np.abs(expected), 1)
@@ -190,8 +191,8 @@ def changes_by_hand(
     at = drawn.randrange(len(plain.tokens))
     kept = plain.tokens[:at]
     with torch.no_grad():
-        logits = run.model.logits(make_batch([(source, plain.tokens)], [0]))
-    _, *others = logits[at].topk(5).indices.tolist()
+        scored = logits(run.model, make_batch([(source, plain.tokens)], [0]))[0]
+    _, *others = scored[at].topk(5).indices.tolist()
     yield source, {"prefix": [*kept, drawn.choice(others)]}
     out = drawn.randrange(len(source))
     yield [*source[:out], *source[out + 1 :]], {}

@@ -18,7 +18,7 @@ from course_lib.evaluation.alignment import alignment_error_rate, argmax_links
 from course_lib.evaluation.forced import forced_weights
 from course_lib.evaluation.links import GoldLinks
 from course_lib.evaluation.weights import Weights
-from course_lib.models import RNNsearch, ModelConfig, build_model, model_config
+from course_lib.models import ModelConfig, RNNsearch, build_model, model_config
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import math
 
 import pytest
 import torch
+from course_lib.models.unrolling import unroll
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
@@ -17,8 +18,7 @@ from course_lib.evaluation.faithfulness import (
     rank_correlation,
     total_variation,
 )
-from course_lib.models import RNNsearch, ModelConfig, build_model
-from course_lib.models.unrolling import unroll
+from course_lib.models import ModelConfig, RNNsearch, build_model
 
 SIZES = {"embedding": 6, "hidden": 8, "alignment": 8, "readout": 6}
 PAIRS = [

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from course_lib.models import RNNsearch, ModelConfig, count_parameters
-from course_lib.models.old_settings import renamed_record
+from course_lib.models import ModelConfig, assemble, count_parameters
 from course_lib.records import read_record, record_paths
 from course_lib.training import Recipe
 from experiments.__main__ import HERE, load, recorders
+from experiments.decoders import register
 from experiments.recording import name_of
 
 
@@ -32,6 +32,7 @@ def test_the_records_are_whole_and_of_todays_settings(folder: Path) -> None:
 
 
 def test_a_recorded_run_is_complete_and_bears_its_name() -> None:
+    register()
     paths = record_paths("*-seed[0-9]")
     assert paths
     for path in paths:
@@ -43,11 +44,10 @@ def test_a_recorded_run_is_complete_and_bears_its_name() -> None:
         assert path.stem.endswith(f"-seed{end}")
         assert result["train_seconds"] > 0
         assert result["corpus_sha256"]
-        today = renamed_record(result)
-        model = RNNsearch(ModelConfig(**today["model_config"]))
+        model = assemble(ModelConfig(**result["model_config"]))
         assert count_parameters(model) == result["parameters"], path.stem
         if "-dirty" not in result["git_commit"]:  # two early runs, whose recipe no commit holds
-            recipe = Recipe(**today["recipe"])
+            recipe = Recipe(**result["recipe"])
             assert recipe.epochs >= result["epochs"]
             assert recipe.precision in ("auto", result["precision"])
         assert [row["epoch"] for row in result["metrics"]] == list(range(1, result["epochs"] + 1))

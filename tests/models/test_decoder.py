@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 import torch
+from course_lib.models.decoder import DecoderState
+from course_lib.models.layers import WideLinear
 from torch import Tensor
 
 from course_lib.corpora.batches import Batch, make_batch
 from course_lib.models import AdditiveScore, AttentionContext, RNNsearch
-from course_lib.models.decoder import DecoderState
-from course_lib.models.layers import WideLinear
 from course_lib.search import translate
 from tests.models.test_against_reference import EVERYTHING, LUONG, SUTSKEVER
 from tests.models.tiny import (

@@ -19,7 +19,7 @@ from course_lib.corpora.toy import toy_corpus
 from course_lib.corpora.vocabulary import EOS, Vocabulary
 from course_lib.evaluation.accuracy import tokens_right
 from course_lib.evaluation.alignment import alignment_error_rate, argmax_links
-from course_lib.models import MODELS, RNNsearch, ModelConfig, build_model
+from course_lib.models import MODELS, ModelConfig, RNNsearch, build_model
 from course_lib.search import translate
 
 SIZES = {"embedding": 32, "hidden": 32, "alignment": 32, "readout": 32, "window": 4}

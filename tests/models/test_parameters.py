@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from course_lib.models import (
-    RNNsearch,
     ModelConfig,
+    RNNsearch,
     count_parameters,
     model_config,
     parameter_table,

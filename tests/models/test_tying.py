@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from course_lib.errors import CourseError
-from course_lib.models import RNNsearch, ModelConfig, build_model, parameter_table
+from course_lib.models import ModelConfig, RNNsearch, build_model, parameter_table
 from course_lib.models.parameters import count_parameters
 from course_lib.search import translate
 from course_lib.training.checkpoint import load_weights, save_weights

@@ -5,12 +5,12 @@ from itertools import cycle, product
 from typing import Any
 
 import torch
+from course_lib.models.old_settings import OF_THE_DECODER
 from torch import Tensor
 
 from course_lib.corpora.batches import Batch, make_batch
 from course_lib.corpora.vocabulary import EOS
-from course_lib.models import RNNsearch, ModelConfig, build_model
-from course_lib.models.old_settings import OF_THE_DECODER
+from course_lib.models import ModelConfig, RNNsearch, build_model
 from tests.reference.translator import SCORES, Choices
 
 Pairs = list[tuple[list[int], list[int]]]

@@ -101,9 +101,7 @@ def check_learned(
 
 
 @torch.no_grad()
-def evidence_of(
-    model: RNNsearch, words: tuple[Vocabulary, Vocabulary], corpus: Corpus
-) -> Evidence:
+def evidence_of(model: RNNsearch, words: tuple[Vocabulary, Vocabulary], corpus: Corpus) -> Evidence:
     """What is compared with the models of others."""
     pairs = encode_pairs(corpus.splits["val"], words)[:SENTENCES]
     batch = make_batch(pairs, list(range(len(pairs))))

@@ -18,8 +18,7 @@ from safetensors import SafetensorError, safe_open
 from course_lib.corpora.vocabulary import MARKS, Vocabulary
 from course_lib.errors import CourseError
 from course_lib.grading.wording import visible
-from course_lib.models import RNNsearch, ModelConfig, build_model
-from course_lib.models.old_settings import check_nothing_gone, renamed_record
+from course_lib.models import ModelConfig, RNNsearch, assemble, build_model
 from course_lib.models.quantised import SCALE, dequantised
 from course_lib.training.run_config import RunConfig
 from course_lib.training.run_directory import (
@@ -88,8 +87,6 @@ def read_record(path: Path, name: str) -> Record:
     if wrong := [key for key in wanted if type(raw[key]) is not kinds.get(key, str)]:
         raise Fault(f"{name}/{CONFIG} has a {wrong[0]} of the wrong kind.")
     try:
-        check_nothing_gone(raw)
-        raw = renamed_record(raw)
         config = RunConfig(**{key: raw[key] for key in wanted})
     except (CourseError, TypeError, ValueError) as error:
         raise Fault(f"{name}/{CONFIG} cannot be used: {visible(str(error), 160)}") from error
@@ -119,7 +116,7 @@ def read_result(record: Record) -> dict[str, Any]:
     if not isinstance(result, dict):
         raise Fault(f"{where} holds no table of results.")
     try:
-        return renamed_record(result)
+        return result
     except (CourseError, TypeError) as error:
         raise Fault(f"{where} cannot be used: {visible(str(error), 160)}") from error
 
@@ -159,7 +156,7 @@ def read_model(record: Record, config: ModelConfig) -> RNNsearch:
     where, path = f"{record.name}/{BEST}", record.path / BEST
     _plain_file(path, where, LARGEST_MODEL)
     with torch.device("meta"):
-        shapes = {name: value.shape for name, value in RNNsearch(config).state_dict().items()}
+        shapes = {name: value.shape for name, value in assemble(config).state_dict().items()}
     if sum(shape.numel() for shape in shapes.values()) > MOST_PARAMETERS:
         raise Fault(f"{where} is a model too large to be checked here.")
     try:
