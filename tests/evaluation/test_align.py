@@ -15,7 +15,7 @@ from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.evaluation.align import align_split, saved_weights
 from course_lib.evaluation.alignment import alignment_error_rate, argmax_links
-from course_lib.evaluation.forced import forced_weights
+from course_lib.evaluation.forced import forced_alpha, forced_weights
 from course_lib.evaluation.links import GoldLinks
 from course_lib.evaluation.weights import Weights
 from course_lib.models import ModelConfig, RNNsearch, build_model, model_config
@@ -173,7 +173,7 @@ def test_a_model_of_pieces_is_aligned_by_words() -> None:
     several = [len(pieces.encode(y[:1])) > 1 for y in part.target]
     n = several.index(True)
     numbers, target = pieces.encode(part.source[n]), pieces.encode(part.target[n])
-    alpha = model.alpha(make_batch([(numbers, target)], [0])).numpy()[0]
+    alpha = forced_alpha(model, make_batch([(numbers, target)], [0])).numpy()[0]
     rows = pieces.words_of(target).count(0)
     columns = [j for j, word in enumerate(pieces.words_of(numbers)) if word == 1]
     assert found[n][0, 1] == pytest.approx(alpha[:rows, columns].sum() / rows, rel=1e-5)

@@ -24,6 +24,7 @@ from course_lib.evaluation.diagnostics import (
     one_to_many,
     summarise,
 )
+from course_lib.evaluation.forced import forced_alpha
 from course_lib.models import build_model, model_config
 
 link_sets = st.frozensets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12)
@@ -147,7 +148,7 @@ def test_what_never_goes_back_has_monotonicity_one(links: frozenset[Link]) -> No
 def test_a_model_that_has_learned_nothing_is_called_uniform(preset: str) -> None:
     model = build_model(model_config("rnnsearch", preset, 40, 40)).eval()
     numbers = np.random.default_rng(0).integers(4, 40, (2, 12)).tolist()
-    alpha = model.alpha(make_batch([(numbers[0], numbers[1])], [0]))
+    alpha = forced_alpha(model, make_batch([(numbers[0], numbers[1])], [0]))
     assert alpha is not None
     found = diagnose(alpha[0])
     assert found.normalised_entropy.min() > 0.99

@@ -15,8 +15,8 @@ from course_lib.evaluation.gradients import (
     gradients_through_time,
     sentence_ends,
 )
-from course_lib.models import ModelConfig, build_model, model_config
-from course_lib.models.cells import UNITS, Unit
+from course_lib.models import GatedUnit, ModelConfig, build_model, model_config
+from course_lib.models.units import UNITS, state_size
 from tests.models.paper_names import unit_parameters
 from tests.reference.cells import cell_step, sigma, zero_state
 
@@ -25,7 +25,7 @@ def words(*shape: int, seed: int = 0) -> Tensor:
     return torch.randn(shape, dtype=torch.double, generator=torch.Generator().manual_seed(seed))
 
 
-def with_weights(unit: Unit, **values: float) -> Unit:
+def with_weights(unit: GatedUnit, **values: float) -> GatedUnit:
     """The unit with all its weights 0 but those given by name, with _ for the dots."""
     with torch.no_grad():
         for name, parameter in unit.named_parameters():
@@ -46,8 +46,8 @@ def test_an_orthogonal_recurrence_multiplies_by_its_scale_each_step(scale: float
 def test_every_unit_agrees_with_finite_differences(name: str) -> None:
     unit = fresh_unit(name, inputs=3, size=4, recurrence=1.5)
     inputs = words(1, 6, 3)
-    projected = unit.project(inputs).detach()[0]
-    states = [torch.zeros(1, unit.state_size, dtype=torch.double)]
+    projected = unit.W(inputs).detach()[0]
+    states = [torch.zeros(1, state_size(unit), dtype=torch.double)]
     with torch.no_grad():
         for product in projected:
             states.append(unit(product[None], states[-1]))
@@ -57,12 +57,12 @@ def test_every_unit_agrees_with_finite_differences(name: str) -> None:
             state = states[-1 - k] + torch.from_numpy(change)
             for product in projected[len(projected) - k :]:
                 state = unit(product[None], state)
-            return state[0, -unit.hidden_size :].numpy()
+            return state[0, -unit.U.in_features :].numpy()
 
         for k, norm in enumerate(gradient_norms(unit, inputs)[0].tolist()):
-            moves = 1e-6 * np.eye(unit.state_size)
+            moves = 1e-6 * np.eye(state_size(unit))
             jacobian = np.stack([(last(k, move) - last(k, -move)) / 2e-6 for move in moves])
-            wanted = np.sqrt((jacobian**2).sum() / unit.hidden_size)
+            wanted = np.sqrt((jacobian**2).sum() / unit.U.in_features)
             assert norm == pytest.approx(wanted, rel=1e-7, abs=1e-9)
 
 
@@ -135,12 +135,12 @@ def test_the_unit_of_a_model_is_the_one_it_reads_with(unit: str, encoder: str) -
     inputs, start = sentence_ends(model, sources, 4)  # the second has too few words
     alone = forward_unit(model)
     assert inputs.shape == (2, 4, 3)
-    assert start.shape == (2, alone.state_size)
+    assert start.shape == (2, state_size(alone))
     assert not start[1].any()  # the third has four with its end mark, and nothing before
     for row, source in enumerate((sources[0], sources[2])):
         annotations, _ = model.encoder(*make_source([source]))
         state = start[row : row + 1]
-        for j, projected in enumerate(alone.project(inputs[row]), start=len(source) - 3):
+        for j, projected in enumerate(alone.W(inputs[row]), start=len(source) - 3):
             state = alone(projected[None], state)
             torch.testing.assert_close(state[0, -4:], annotations[0, j, :4])
 
@@ -149,7 +149,7 @@ def test_what_lies_before_the_ends_only_moves_the_state() -> None:
     unit, inputs = fresh_unit("lstm", inputs=3, size=4, recurrence=2.0), words(2, 9, 3)
     start = torch.zeros(2, 8, dtype=torch.double)
     with torch.no_grad():
-        for projected in unit.project(inputs)[:, :5].unbind(dim=1):
+        for projected in unit.W(inputs)[:, :5].unbind(dim=1):
             start = unit(projected, start)
     ends = gradient_norms(unit, inputs[:, 5:], start)
     torch.testing.assert_close(ends, gradient_norms(unit, inputs)[:, :5])

@@ -122,7 +122,7 @@ class EncoderDecoder {
     this.E_x = this.linear("encoder.E");
     this.E_y = this.linear("decoder.E") ?? this.E_x;
     for (const name of ["W_s", "C", "U_o", "V_o", "C_o"]) this[name] = this.linear(`decoder.${name}`);
-    for (const name of ["W_a", "U_a", "v_a"]) this[name] = this.linear(`decoder.context.score.${name}`);
+    for (const name of ["W_a", "U_a", "v_a"]) this[name] = this.linear(`decoder.attention.${name}`);
     this.W_o = { ...(this.linear("decoder.W_o") ?? this.E_y), bias: tensors["decoder.W_o.bias"].values };
     this.unit = this.unitOf("decoder.unit");
     this.second = this.unitOf("decoder.second");
@@ -142,8 +142,8 @@ class EncoderDecoder {
 
   /** A direction of the encoder: torch has names of its own for its matrices. */
   direction(place, way) {
-    if (this.config.unit === "paper") return this.unitOf(`encoder.rnn.units.0.${place}`);
-    const part = (kind) => this.matrix(`encoder.rnn.units.weight_${kind}_l0${way}`, `encoder.rnn.units.bias_${kind}_l0${way}`);
+    if (this.config.unit === "paper") return this.unitOf(["encoder.ahead", "encoder.back"][place]);
+    const part = (kind) => this.matrix(`encoder.rnn.weight_${kind}_l0${way}`, `encoder.rnn.bias_${kind}_l0${way}`);
     return { step: torchUnit, W: part("ih"), U: part("hh") };
   }
 
