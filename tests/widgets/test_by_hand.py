@@ -10,7 +10,7 @@ import torch
 from playwright.sync_api import Page
 
 from course_lib.assignments.instances import three_vectors
-from course_lib.models.scores import build_score, masked_softmax
+from course_lib.models import Attention, masked_softmax
 from course_lib.widgets import AttentionByHand
 from course_lib.widgets.by_hand import START
 
@@ -49,13 +49,13 @@ def widget_of(values: list[float]) -> AttentionByHand:
 
 def test_the_widget_computes_what_the_library_does() -> None:
     widget = widget_of(drawn(1))
-    score = build_score("additive", query_size=2, key_size=2, hidden=2).double()
+    score = Attention(n=2, annotation_size=2, n_prime=2).double()
     with torch.no_grad():
         for layer, value in (("W_a", widget.W_a), ("U_a", widget.U_a), ("v_a", [widget.v])):
             score.get_parameter(f"{layer}.weight").copy_(torch.tensor(value))
     annotations = torch.tensor([widget.annotations], dtype=torch.float64)
     state = torch.tensor([widget.state], dtype=torch.float64)
-    energies = score(state, score.keys(annotations))
+    energies = score.energies(state, score.keys(annotations))
     alpha = masked_softmax(energies, torch.ones(1, 3, dtype=torch.bool))
     assert np.allclose(widget.energies, energies[0].detach())
     assert np.allclose(widget.weights, alpha[0].detach())
