@@ -61,10 +61,6 @@ def train(
         bool, typer.Option("--resume", help="Go on with the stopped run in --out, as it was.")
     ] = False,
     processes: Processes = 1,
-    track: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Log with tensorboard, wandb, mlflow, ... as it goes."),
-    ] = None,
 ) -> None:
     """Train one model into a run directory and score it on the test splits.
 
@@ -85,7 +81,7 @@ def train(
     run = configured(config, started, {**options, "init_from": init_from}, settings or [])
     data = loaded_corpus(run)
     try:
-        train_by(processes, run, data, out, resume, track=track)
+        train_by(processes, run, data, out, resume)
         if not PartialState().is_main_process:
             return
         result = finish_run(out, data, beam)
