@@ -79,7 +79,6 @@ def test_compare_trains_both_says_how_long_it_takes_and_prints_them_side_by_side
         ),
         (["train", "--model", "rnnsearch", "--out", "x"], "--config FILE"),
         ([*TRAIN, "--init-from", "nowhere", "--out", "x"], "course train"),
-        ([*TRAIN, "--track", "paper", "--out", "x"], "tensorboard"),
         (["train", "--config", "nowhere.yaml", "--out", "x"], "Check the path"),
         (["translate", "nowhere"], "course train"),
         (["score", "nowhere", "--split", "test"], "course train"),
