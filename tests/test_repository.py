@@ -61,8 +61,12 @@ def texts() -> Iterator[tuple[Path, str]]:
 
 def pins() -> dict[str, str]:
     """Canonical name to version of every line of the lock."""
-    lines = (ROOT / "requirements.lock").read_text().splitlines()
-    return {canonicalize_name(line.split("==")[0]): line.split("==")[1] for line in lines}
+    lines = map(Requirement, (ROOT / "requirements.lock").read_text().splitlines())
+    return {
+        canonicalize_name(line.name): str(line.specifier).removeprefix("==")
+        for line in lines
+        if line.marker is None or line.marker.evaluate()
+    }
 
 
 def test_every_data_file_of_the_library_goes_into_its_package() -> None:
@@ -125,9 +129,18 @@ def test_functions_fit_on_a_screen() -> None:
 
 def test_every_pin_is_exact_and_named_once() -> None:
     lines = (ROOT / "requirements.lock").read_text().splitlines()
+    pinned = []
     for line in lines:
-        assert re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.!]*", line), line
-    assert len(pins()) == len(lines)
+        pin, _, marker = line.partition("; ")
+        assert re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.!]*", pin), line
+        assert not marker or re.fullmatch(r'python_version (<|>=) "3\.15"', marker), line
+        pinned.append((Requirement(line).name.lower(), marker))
+    assert len(set(pinned)) == len(lines)
+    for name, marker in pinned:  # one for every Python
+        if "<" in marker:
+            assert (name, marker.replace("<", ">=")) in pinned
+        elif not marker:
+            assert [other for other, _ in pinned].count(name) == 1
 
 
 def test_the_lock_satisfies_every_range_of_pyproject() -> None:

@@ -8,11 +8,13 @@ order, so a preparation that was stopped goes on with the next one.
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
@@ -92,6 +94,19 @@ class TokenFiles:
                 ) from error
 
 
+def require_scale() -> None:
+    """Refuse a corpus larger than memory, before any work, where what reads it is not installed.
+
+    Raises:
+        CourseError: a package of the extra `scale` is missing.
+    """
+    if any(find_spec(name) is None for name in ("datasets", "pyarrow")):
+        raise CourseError(
+            "A text larger than memory is read with packages that the course does not bring by "
+            f'itself. Run: {sys.executable} -m pip install "datasets>=4" "pyarrow>=16"'
+        )
+
+
 def file_path(folder: Path, number: int) -> Path:
     """Where the file with this number lies."""
     return folder / f"{number:05}.parquet"
@@ -133,7 +148,11 @@ def prepare(
         tokenise: makes lines of tokens from lines of text in a language.
         workers: processes that tokenise; as many as there are cores by default. A corpus of less
             than a file needs none.
+
+    Raises:
+        CourseError: a package of the extra `scale` is missing, or what lies there is damaged.
     """
+    require_scale()
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / "preparing"), ExitStack() as stack:
         manifest = read_manifest(folder)
