@@ -26,7 +26,9 @@ Seed = Annotated[int, typer.Option(help=SEED)]
 Set = Annotated[
     list[str] | None, typer.Option("--set", help="key=value: one value of size or recipe.")
 ]
-Beam = Annotated[int, typer.Option(help="Hypotheses kept a sentence; 1 is greedy search.")]
+Beam = Annotated[
+    int, typer.Option(min=1, max=1000, help="Hypotheses kept a sentence; 1 is greedy search.")
+]
 RunPath = Annotated[
     Path, typer.Argument(metavar="RUN", help="A run directory, or a published model's name.")
 ]
@@ -91,6 +93,12 @@ def train(
     typer.echo(f"{run.model} has {time_taken(result)}.")
     for split, scores in result["scores"].items():
         typer.echo(_summary(split, scores))
+    if any(scores["beam"] != beam for scores in result["scores"].values()):
+        typer.echo(
+            f"A record keeps its scores. Another beam: course score {out} --split SPLIT "
+            f"--beam {beam}",
+            err=True,
+        )
 
 
 def compare(

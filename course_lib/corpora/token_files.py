@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 FILE_ROWS = 50_000
 """Sentence pairs of the corpus that go into one file; what is held in memory while writing."""
-LONGEST = 255
-"""Lengths are counted up to here; longer pairs are counted as if they had so many words."""
 MANIFEST = "manifest.json"
 CHUNK = 1_000
 
@@ -59,9 +57,10 @@ class TokenFiles:
         """The files, in the order of the corpus."""
         return [file_path(self.folder, number) for number in range(len(self._files))]
 
-    def pairs(self, max_length: int = LONGEST) -> int:
-        """Sentence pairs of at most `max_length` words on the longer side."""
-        return sum(sum(entry["pairs"][: max_length + 1]) for entry in self._files)
+    def pairs(self, max_length: int | None = None) -> int:
+        """Sentence pairs of at most `max_length` words on the longer side, or all of them."""
+        end = None if max_length is None else max_length + 1
+        return sum(sum(entry["pairs"][:end]) for entry in self._files)
 
     def sha256(self) -> str:
         """One checksum for the tokens of all files."""
@@ -220,5 +219,5 @@ def _write(path: Path, columns: dict[str, list[str]]) -> dict[str, Any]:
     write_atomically(path, data)
     return {
         "sha256": hashlib.sha256(data).hexdigest(),
-        "pairs": np.bincount(np.minimum(longer, LONGEST), minlength=LONGEST + 1).tolist(),
+        "pairs": np.bincount(longer).tolist(),  # by length
     }

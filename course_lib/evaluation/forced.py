@@ -6,6 +6,7 @@ from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.evaluation.weights import Weights, merge_pieces
 from course_lib.models import EncoderDecoder
+from course_lib.search.hypothesis import evaluating
 
 
 def forced_weights(
@@ -25,15 +26,14 @@ def forced_weights(
         CourseError: the model has no attention, or a weight is not a number.
     """
     device = next(model.parameters()).device
-    training = model.training
-    model.eval()
     pairs = [
         (source_vocabulary.encode(x), target_vocabulary.encode(y))
         for x, y in zip(part.source, part.target, strict=True)
     ]
     weights_of: dict[int, Weights] = {}
     for index in batches_in_order([len(y) for _, y in pairs], batch_size):
-        alpha = model.alpha(make_batch(pairs, index).to(device))
+        with evaluating(model):
+            alpha = model.alpha(make_batch(pairs, index).to(device))
         if alpha is None:
             raise CourseError(
                 "A model without attention has no weights, so there is nothing to align with. Take "
@@ -47,5 +47,4 @@ def forced_weights(
                 target_vocabulary.covered(part.target[i]),
             )
             weights_of[i] = merge_pieces(cut, *by_word)
-    model.train(training)
     return [weights_of[i] for i in range(len(pairs))]

@@ -17,7 +17,7 @@ from course_lib.pretrained import small
 from course_lib.training import Run, load_run
 from course_lib.widgets.found import found, map_of
 from course_lib.widgets.modules import MovingFigure, module, worker_script
-from course_lib.widgets.pack import Pack, languages_of, pack
+from course_lib.widgets.pack import Pack, pack
 
 FOLDER = "_static/live"
 """Where the book's pages find the published models' scripts, from the book's top."""
@@ -103,7 +103,7 @@ def sentences_for(run: Run) -> list[str]:
     """Sentences to begin with: by the language, or of a corpus made here or brought along."""
     known, options = CORPORA.get(run.config.corpus), run.config.corpus_options
     if known and not known.generated:
-        return list(SENTENCES[languages_of(run)[0]])
+        return list(SENTENCES[run.languages[0]])
     if known:
         options = {**options, "train": 1, "val": 1, "test": 50}
     try:

@@ -14,7 +14,7 @@ from typing import Any
 
 from safetensors.torch import save
 
-from course_lib.corpora.registry import CORPORA, TOKENS
+from course_lib.corpora.registry import TOKENS
 from course_lib.corpora.subwords import Pieces
 from course_lib.corpora.tokenization import LANGUAGES
 from course_lib.errors import CourseError
@@ -66,7 +66,7 @@ def pack(run: Run, name: str | None = None) -> Pack:
     Raises:
         CourseError: a page does not split such a language.
     """
-    if languages_of(run) and not (set(languages_of(run)) <= set(LANGUAGES) and run.lowercased):
+    if run.languages and not (set(run.languages) <= set(LANGUAGES) and run.lowercased):
         raise CourseError(
             f"A page splits lower-cased {', '.join(LANGUAGES)} into words, and this run translates "
             f"{run.config.pair}{'' if run.lowercased else ' with its case'}. Use course translate."
@@ -75,13 +75,13 @@ def pack(run: Run, name: str | None = None) -> Pack:
     about = {
         "name": name,
         "model": NAMES[run.config.model],
-        "pair": "-".join(languages_of(run)) or TOKENS[0],
+        "pair": "-".join(run.languages) or TOKENS[0],
         "length_penalty": run.config.recipe.length_penalty,
         "config": run.model.config.to_dict(),
         "source": run.source_vocabulary.tokens,
         "target": run.target_vocabulary.tokens,
         "merges": _merges(run),
-        "rules": rules(languages_of(run)),
+        "rules": rules(run.languages),
         "seen": base64.b64encode(seen).decode(),
     }
     tensors = quantised(run.model.state_dict())
@@ -92,14 +92,6 @@ def pack(run: Run, name: str | None = None) -> Pack:
     shown = {key: about[key] for key in ("name", "model", "pair", "length_penalty")}
     parts = -(-len(base64.b64encode(data)) // PART)
     return Pack(name, {**shown, "parts": parts}, data, seen)
-
-
-def languages_of(run: Run) -> tuple[str, ...]:
-    """The languages of a run's source and target; none where its text is tokens between spaces."""
-    known, config = CORPORA.get(run.config.corpus), run.config
-    if (known and known.pairs == TOKENS) or config.corpus_options.get("tokenized"):
-        return ()
-    return tuple(config.pair.split("-")) if "-" in config.pair else ()
 
 
 def _merges(run: Run) -> list[list[str]] | None:

@@ -333,3 +333,18 @@ def test_settings_are_read_as_numbers_words_and_lists() -> None:
     for field, value in (("model", "rnn"), ("preset", "huge")):
         with pytest.raises(CourseError, match="Choose"):
             RunConfig(**{"model": "rnnsearch", "corpus": "copy", field: value})
+
+
+@pytest.mark.parametrize(("name", "pair"), [("copy", "tokens"), ("verbs", "en-de")])
+def test_tokens_between_spaces_stay_so(name: str, pair: str, undisturbed: Path) -> None:
+    """Of a corpus of token strings, whatever pair a run was started with."""
+    run = load_run(undisturbed)
+    run = replace(run, config=replace(run.config, corpus=name, pair=pair, changes={}))
+    assert run.languages == ()
+    assert run.text(["ba", "be", ",", "ra"]) == "ba be , ra"
+    assert run.tokens("ba BE , ra") == ["ba", "BE", ",", "ra"]
+    text = replace(run, config=replace(run.config, corpus="toy", pair="en-de"))
+    assert text.text(["ein", "hund", ",", "ja"]) == "ein hund, ja"
+    own = replace(text, config=replace(text.config, changes={"corpus.tokenized": True}))
+    assert own.text(["ein", "hund", ",", "ja"]) == "ein hund , ja"
+    assert own.tokens("A Dog ,") == ["a", "dog", ","]

@@ -15,7 +15,7 @@ from course_lib.models import build_model
 from course_lib.models.config import model_config
 from course_lib.models.quantised import dequantised
 from course_lib.widgets.live import live, packs_of, sentences_for
-from course_lib.widgets.pack import languages_of, pack
+from course_lib.widgets.pack import pack
 from course_lib.widgets.seen import BYTES, is_seen, seen_words
 from tests.widgets.live_models import small_run
 
@@ -76,7 +76,7 @@ def test_sentences_to_begin_with_are_ones_that_the_model_knows() -> None:
     for line in sentences_for(run):
         assert all(is_seen(word, known) for word in tokenize(line, "en"))
     tokens = replace(run, config=replace(run.config, corpus="copy", pair="tokens"))
-    assert languages_of(tokens) == ()
+    assert tokens.languages == ()
     assert all(line.split() for line in sentences_for(tokens))
 
 
