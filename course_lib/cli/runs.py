@@ -181,6 +181,7 @@ def export(
 ) -> None:
     """Write a page that translates with RUN in any browser, without a server.
 
+    It takes RNNsearch, RNNencdec and the conditional decoder of the published models.
     The folder holds index.html with the models in scripts beside it, and translator.html, which is
     all in one file.
     """

@@ -19,7 +19,6 @@ from course_lib.files import remove_leftovers
 from course_lib.freed_memory import keep_freed_memory
 from course_lib.models import EncoderDecoder, build_model
 from course_lib.training.averaging import moving_average
-from course_lib.training.beginning import load_initial
 from course_lib.training.checkpoint import generators_state, load_state, save_state
 from course_lib.training.estimate import estimate
 from course_lib.training.group import all_answer, anywhere, make_accelerator
@@ -41,6 +40,7 @@ from course_lib.training.run_directory import (
 )
 from course_lib.training.update import Updater
 from course_lib.training.validation import validate
+from course_lib.training.warm_start import load_initial
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from course_lib.corpora.registry import CORPORA
 from course_lib.errors import CourseError
 from course_lib.pretrained import small
 from course_lib.training import Run, load_run
-from course_lib.widgets.found import found, map_of
+from course_lib.widgets.live_translation import live_translation, map_of
 from course_lib.widgets.modules import MovingFigure, module, worker_script
 from course_lib.widgets.pack import Pack, pack
 
@@ -93,7 +93,7 @@ def greeting(runs: Sequence[Run], packs: Sequence[Pack]) -> dict[str, Any]:
     """By name what the models of the first pair write for the first sentence."""
     asked = sentences_for(runs[0])[0], BEAM, packs[0].about["length_penalty"]
     return {
-        one.name: found(run, *asked, one.seen)
+        one.name: live_translation(run, *asked, one.seen)
         for run, one in zip(runs, packs, strict=True)
         if one.about["pair"] == packs[0].about["pair"]
     }

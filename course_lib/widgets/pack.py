@@ -20,18 +20,22 @@ from course_lib.corpora.tokenization import LANGUAGES
 from course_lib.errors import CourseError
 from course_lib.models.quantised import quantised
 from course_lib.training import Run
-from course_lib.widgets.seen import seen_words
+from course_lib.widgets.training_words import seen_words
 
 PART = 600_000
 """Characters of base64 in one script: progress is shown script by script."""
 
-NAMES = {
-    "rnnsearch": "RNNsearch",
-    "rnnencdec": "RNNencdec",
-    "luong": "Luong's model",
-    "sutskever": "Sutskever's model",
+NAMES = {"rnnsearch": "RNNsearch", "rnnencdec": "RNNencdec"}
+"""What a page calls the models."""
+COMPUTED: dict[str, tuple[Any, ...]] = {
+    "context": ("additive", "fixed"),
+    "decoder": ("paper", "conditional"),
+    "encoder": ("bidirectional",),
+    "unit": ("torch", "paper"),
+    "layers": (1,),
+    "reverse_source": (False,),
 }
-"""What a page calls the models that have a name."""
+"""What of a model's configuration `modules/live/rnnsearch.mjs` computes."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +68,15 @@ def pack(run: Run, name: str | None = None) -> Pack:
     """A run, its weights in 8 bits, for a page; `name` without one is the run directory's.
 
     Raises:
-        CourseError: a page does not split such a language.
+        CourseError: a page does not compute such a model, or does not split such a language.
     """
+    config = run.model.config.to_dict()
+    for name_of, values in COMPUTED.items():
+        if config[name_of] not in values:
+            raise CourseError(
+                "A page takes RNNsearch, RNNencdec and the conditional decoder, with one layer of "
+                f"gated units; {run.path} has {name_of}={config[name_of]}. Use course translate."
+            )
     if run.languages and not (set(run.languages) <= set(LANGUAGES) and run.lowercased):
         raise CourseError(
             f"A page splits lower-cased {', '.join(LANGUAGES)} into words, and this run translates "
@@ -77,7 +88,7 @@ def pack(run: Run, name: str | None = None) -> Pack:
         "model": NAMES[run.config.model],
         "pair": "-".join(run.languages) or TOKENS[0],
         "length_penalty": run.config.recipe.length_penalty,
-        "config": run.model.config.to_dict(),
+        "config": config,
         "source": run.source_vocabulary.tokens,
         "target": run.target_vocabulary.tokens,
         "merges": _merges(run),

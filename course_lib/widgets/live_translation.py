@@ -15,13 +15,15 @@ from course_lib.models.quantised import dequantised, quantised
 from course_lib.search import record_beam_search
 from course_lib.training import Run
 from course_lib.widgets.beam_tree import drawn_tree
-from course_lib.widgets.seen import is_seen
 from course_lib.widgets.stepper import rounded
+from course_lib.widgets.training_words import is_seen
 
 _DIGITS = 4
 
 
-def found(run: Run, text: str, k: int, length_penalty: float, seen: bytes) -> dict[str, Any]:
+def live_translation(
+    run: Run, text: str, k: int, length_penalty: float, seen: bytes
+) -> dict[str, Any]:
     """A run's translation of a line, with the run's weights in 8 bits as a page has them.
 
     Args:
