@@ -2,7 +2,7 @@
 #
 # Every target works from a fresh clone: it first makes its own virtual environment from
 # requirements.lock. Settings, given as `make book PYTHON=/opt/python3.12/bin/python3`:
-#   PYTHON   the Python, 3.11 to 3.14, that the environment is made from
+#   PYTHON   the Python, 3.11 to 3.15, that the environment is made from
 #   TORCH    cpu (without CUDA), default (what pip brings) or auto: cpu where no NVIDIA card is
 #   PORT     where `make serve` listens (8000)
 #   WORKERS  how many processes run tests (2)

@@ -141,6 +141,7 @@ def _seconds_of_steps(root: Path, place: Path) -> dict[str, float]:
     """What each step takes of a submission, on average, with nothing graded beside it."""
     notebook = released(root)
     hand_in(root, NAME, notebook, place / "submitted", _everybody(root))
+    generate(root, NAME, db_url(place))
     seconds: dict[str, list[float]] = {name: [] for name in STEPS}
     with _timed(seconds):
         for folder in sorted((place / "submitted").iterdir()):

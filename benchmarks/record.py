@@ -1,9 +1,8 @@
 """Write benchmarks/results/ and, from it, the tables of benchmarks/README.md.
 
     python -m benchmarks.record             # the README anew, from the results as they are
-    python -m benchmarks.record all         # measure everything first; about two hours
-    python -m benchmarks.record growth      # measure this first
-    python -m benchmarks.record new-figures # the moving figures that the last record lacks
+    python -m benchmarks.record all         # measure everything first; about an hour
+    python -m benchmarks.record decode      # measure this first
 
 A machine that does nothing else gives numbers that mean something.
 """
@@ -18,16 +17,9 @@ from typing import Any
 
 from benchmarks import report
 from benchmarks.attention import measure_attention
-from benchmarks.cost import measure_cost
 from benchmarks.grading import measure_grading
-from benchmarks.growth import measure_growth
-from benchmarks.large_class import measure_class
-from benchmarks.moving import measure_moving, measure_new
 from benchmarks.pipeline import measure_pipeline
-from benchmarks.precision import measure_precision
-from benchmarks.profiling import measure_products, measure_update
 from benchmarks.searches import measure_decode
-from benchmarks.starting import measure_start
 from benchmarks.training import measure_training
 from course_lib.files import write_atomically
 
@@ -46,15 +38,6 @@ MEASURES: dict[str, Callable[[], dict[str, Any]]] = {
     "decode": partial(measure_decode, rounds=3, batches=1),
     "attention": partial(measure_attention, rounds=9),
     "grade": measure_grading,
-    "class": measure_class,
-    "start": measure_start,
-    "figures": measure_moving,
-    "new-figures": lambda: measure_new(read_results()["figures"]),
-    "growth": measure_growth,
-    "update": measure_update,
-    "products": measure_products,
-    "cost": measure_cost,
-    "precision": measure_precision,
     "pipeline": measure_pipeline,
 }
 
@@ -100,9 +83,7 @@ def main() -> None:
     for name in MEASURES if "all" in asked else asked:
         print(f"{name} ...", flush=True)
         result = MEASURES[name]()
-        write_atomically(
-            RESULTS / f"{name.removeprefix('new-')}.json", json.dumps(result, indent=1) + "\n"
-        )
+        write_atomically(RESULTS / f"{name}.json", json.dumps(result, indent=1) + "\n")
         print(report.as_text(result), flush=True)
     write()
 

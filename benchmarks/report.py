@@ -1,7 +1,6 @@
 """Results as tables, for the terminal and for benchmarks/README.md."""
 
 from collections.abc import Callable, Iterable, Mapping
-from statistics import median
 from typing import Any
 
 from benchmarks.pipeline import STAGES
@@ -88,53 +87,6 @@ def attention(result: Result) -> Table:
     )
 
 
-def growth(result: Result) -> Table:
-    """One update at every value of every factor."""
-    rows = [
-        {
-            **row,
-            "factor": row["factor"].replace("_", " "),
-            **{f"{name}_ms": 1e3 * row[name] for name in ("textbook", "ours", "limit")},
-            "gain": row["textbook"] / row["ours"],
-            "share": row["limit"] / row["ours"],
-        }
-        for row in result["rows"]
-    ]
-    return table(
-        "what grows | to | textbook, ms | course_lib, ms | limit, ms | times textbook | "
-        "of the limit | kept for backward, MiB",
-        "{factor} | {value:,} | {textbook_ms:,.0f} | {ours_ms:,.0f} | {limit_ms:,.0f} | "
-        "{gain:.2f} | {share:.2f} | {kept_mib:,.0f}",
-        rows,
-    )
-
-
-def update(result: Result) -> Table:
-    """Where the time of an update goes."""
-    rows = [{"kind": kind, "share": share} for kind, share in result["shares"].items()]
-    return table("kind of operation | of the time", "{kind} | {share:.0%}", rows)
-
-
-def products(result: Result) -> Table:
-    """One result, computed in two ways."""
-    return table(
-        " | first way, ms | second way, ms | times as fast",
-        "{what} | {first:.2f} | {library:.2f} | {gain:.1f}",
-        [{**row, "gain": row["first"] / row["library"]} for row in result["rows"]],
-    )
-
-
-def precision(result: Result) -> Table:
-    """BLEU of the same trainings in both precisions, seed by seed."""
-    bleu: dict[str, list[str]] = {"fp32": [], "bf16": []}
-    for run in sorted(result["runs"], key=lambda run: run["seed"]):
-        bleu[run["precision"]].append(f"{run['bleu_tok']:.1f}")
-    seeds = [f"seed {seed}" for seed in sorted({run["seed"] for run in result["runs"]})]
-    noise = result["seed_noise"]
-    rows = [[name, *scores, f"{noise[name]:.2f}"] for name, scores in bleu.items()]
-    return [["precision", *seeds, "spread over seeds"], *rows]
-
-
 def joeynmt(result: Result) -> Table:
     """Both libraries' speeds in each precision, and their ratio."""
     rows = [
@@ -167,15 +119,6 @@ def grading(result: Result) -> Table:
     )
 
 
-def large_class(result: Result) -> Table:
-    """How long, how many, and in how much memory."""
-    return table(
-        f"{result['submissions']} submissions | minutes | finished | peak memory, MiB",
-        "{run} | {minutes:.1f} | {finished} | {peak_mib:,.0f}",
-        result["rows"],
-    )
-
-
 def pipeline(result: Result) -> Table:
     """Every stage at every size."""
     stages = list(STAGES.values())
@@ -186,68 +129,13 @@ def pipeline(result: Result) -> Table:
     )
 
 
-def cost(result: Result) -> Table:
-    """How far the cost model is from what was measured."""
-    return table(
-        "predicted | points | median error | worst error",
-        "{quantity} | {points} | {median:.0%} | {worst:+.0%}",
-        [{"quantity": quantity, **error} for quantity, error in result["errors"].items()],
-    )
-
-
-def starting(result: Result) -> Table:
-    """Both commands, and what is between them."""
-    names = {"torch": 'python -c "import torch"', "translate": f"course translate {result['name']}"}
-    clock, processor = (
-        {name: median(times) for name, times in result[way].items()}
-        for way in ("seconds", "processor_seconds")
-    )
-    return table(
-        " | seconds | of the processor",
-        "{label} | {seconds:.2f} | {processor:.2f}",
-        [{"label": names[x], "seconds": clock[x], "processor": processor[x]} for x in names],
-        f"more than torch | {result['beyond']:.2f} | {result['processor_beyond']:.2f}",
-    )
-
-
-def figures(result: Result) -> Table:
-    """Each moving figure in a browser; then the translators of the page."""
-    promised = result["promised"]
-    return table(
-        "figure | with | drawn, ms | a step, ms | nine in ten steps, ms | processor a step, ms",
-        "{name} | {data} | {drawn:.0f} | {step:.1f} | {step_90:.1f} | {processor:.1f}",
-        [
-            {
-                **row,
-                "name": row["figure"].replace("_", " "),
-                "data": "; ".join([row["data"], *([row["on"]] if "on" in row else [])]),
-            }
-            for row in result["rows"]
-        ],
-        f"promised |  | {promised['drawn']:.0f} | {promised['step']:.0f} |  | ",
-        *(
-            f"live: {row['what']} | promised {row['promised']:,} |  | {row['measured']:,.0f} |  | "
-            + ("" if row["processor"] is None else f"{row['processor']:.1f}")
-            for row in result["live"]
-        ),
-    )
-
-
 TABLES: dict[str, Callable[[Result], Table]] = {
     "train": training,
     "decode": decoding,
     "attention": attention,
     "grade": grading,
-    "class": large_class,
-    "start": starting,
-    "growth": growth,
-    "update": update,
-    "products": products,
-    "precision": precision,
     "joeynmt": joeynmt,
     "pipeline": pipeline,
-    "cost": cost,
-    "figures": figures,
 }
 
 

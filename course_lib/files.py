@@ -2,7 +2,8 @@
 
 import hashlib
 import os
-import tempfile
+import secrets
+from functools import partial
 from pathlib import Path
 
 TEMPORARY = ".half"
@@ -36,20 +37,18 @@ def write_atomically(
 
 
 def _write(path: Path, payload: bytes, previous: Path | str | None, private: bool) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=TEMPORARY)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}{TEMPORARY}")
+    opener = partial(os.open, mode=0o600) if private else None
     try:
-        with os.fdopen(handle, "wb") as stream:
+        with open(temporary, "xb", opener=opener) as stream:
             stream.write(payload)
             stream.flush()
             os.fsync(stream.fileno())
-        # mkstemp makes private files; others are as readable as any other file of the user's.
-        if not private:
-            os.chmod(temporary, 0o666 & ~_umask())
         if previous is not None and path.exists():
             os.replace(path, previous)
         os.replace(temporary, path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
 
 
@@ -63,9 +62,3 @@ def sha256_of(path: Path | str) -> str:
     """The SHA-256 of a file's bytes, as 64 hexadecimal digits."""
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

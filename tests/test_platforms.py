@@ -1,6 +1,7 @@
 """What students run asks for no system but Python's own, and for no package but what the course
 brings by itself: neither POSIX modules nor UTF-8, neither the book's packages nor the graders'."""
 
+import ast
 import json
 import os
 import re
@@ -142,7 +143,37 @@ def test_students_install_neither_the_book_nor_the_graders() -> None:
     assert len([name for name in names if not name.startswith(("nvidia-", "cuda-"))]) < 120
     others = {"jupyter-book", "sphinx", "jupyterlab", "nbgrader", "sqlalchemy", "dask", "ruff"}
     others |= {"distributed", "copydetect", "playwright", "pytest", "import-linter", "mypy", "uv"}
-    assert not names & others
+    assert not names & {*others, "datasets", "pyarrow", "pandas"}
+
+
+def asked_for(*extras: str) -> set[str]:
+    """The distributions that pyproject.toml names, for everybody and in these extras."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [*project["dependencies"]]
+    for extra in extras:
+        lines += project["optional-dependencies"][extra]
+    asked = [Requirement(line) for line in lines]
+    return {canonicalize_name(name) for one in asked for name in (one.name, *one.extras)}
+
+
+@pytest.mark.parametrize(
+    ("folder", "extras"), [("grading", ("classes",)), ("corpora", ("scale",)), ("", ())]
+)
+def test_what_the_library_imports_it_asks_for(folder: str, extras: tuple[str, ...]) -> None:
+    """And not only by way of another package, which may stop to need it."""
+    owners, named = packages_distributions(), asked_for(*extras)
+    found = set()
+    for path in (ROOT / "course_lib" / folder).rglob("*.py"):
+        if not folder and path.relative_to(ROOT / "course_lib").parts[0] in ("grading", "corpora"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            modules = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+            modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            found |= {module.partition(".")[0] for module in modules}
+    found -= {*sys.stdlib_module_names, "course_lib"}
+    assert len(found) > 5
+    missing = {x for x in found if not named & set(map(canonicalize_name, owners.get(x, [x])))}
+    assert missing == set()
 
 
 def test_what_students_import_is_there_on_every_system(other_system: dict[str, str]) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 import typer
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from torch import Tensor
@@ -25,7 +26,8 @@ TOP_LEVEL = {
     *("_config.yml", "_toc.yml", "book", "experiments", "course_lib", "solutions"),
     *("exercises", "tests", "benchmarks", "nbgrader_config.py", "Makefile"),
     *("pyproject.toml", "requirements.lock"),
-    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff", "LICENSE", "LICENSE-TEXT"),
+    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "CITATION.cff"),
+    *("LICENSE", "LICENSE-TEXT", "LICENSE-MULTI30K"),
     *(".binder", ".ci", ".github", ".gitignore"),
 }
 LONGEST_FILE, LONGEST_FUNCTION = 600, 60
@@ -61,8 +63,12 @@ def texts() -> Iterator[tuple[Path, str]]:
 
 def pins() -> dict[str, str]:
     """Canonical name to version of every line of the lock."""
-    lines = (ROOT / "requirements.lock").read_text().splitlines()
-    return {canonicalize_name(line.split("==")[0]): line.split("==")[1] for line in lines}
+    lines = map(Requirement, (ROOT / "requirements.lock").read_text().splitlines())
+    return {
+        canonicalize_name(line.name): str(line.specifier).removeprefix("==")
+        for line in lines
+        if line.marker is None or line.marker.evaluate()
+    }
 
 
 def test_every_data_file_of_the_library_goes_into_its_package() -> None:
@@ -125,9 +131,18 @@ def test_functions_fit_on_a_screen() -> None:
 
 def test_every_pin_is_exact_and_named_once() -> None:
     lines = (ROOT / "requirements.lock").read_text().splitlines()
+    pinned = []
     for line in lines:
-        assert re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.!]*", line), line
-    assert len(pins()) == len(lines)
+        pin, _, marker = line.partition("; ")
+        assert re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][A-Za-z0-9.!]*", pin), line
+        assert not marker or re.fullmatch(r'python_version (<|>=) "3\.15"', marker), line
+        pinned.append((Requirement(line).name.lower(), marker))
+    assert len(set(pinned)) == len(lines)
+    for name, marker in pinned:  # one for every Python
+        if "<" in marker:
+            assert (name, marker.replace("<", ">=")) in pinned
+        elif not marker:
+            assert [other for other, _ in pinned].count(name) == 1
 
 
 def test_the_lock_satisfies_every_range_of_pyproject() -> None:
@@ -143,10 +158,19 @@ def test_the_lock_satisfies_every_range_of_pyproject() -> None:
 
 def test_pyproject_and_the_licence_files_name_the_same_licences() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert project["license"] == "MIT AND CC-BY-4.0"
-    first = [(ROOT / name).read_text().splitlines()[0] for name in project["license-files"]]
-    assert first[0] == "MIT License"
-    assert "(CC BY 4.0)" in first[1]
+    # The models in the package, and captions in records, are neither MIT nor CC BY.
+    assert project["license"] == "MIT AND CC-BY-4.0 AND LicenseRef-Multi30k-research-only"
+    texts = {name: (ROOT / name).read_text() for name in project["license-files"]}
+    assert set(texts) == {path.name for path in ROOT.glob("LICENSE*")}
+    assert texts["LICENSE"].startswith("MIT License")
+    assert "and except the models and sentences named in LICENSE-MULTI30K." in texts["LICENSE"]
+    assert "(CC BY 4.0)" in texts["LICENSE-TEXT"].splitlines()[0]
+    assert "LicenseRef-Multi30k-research-only" in texts["LICENSE-MULTI30K"].splitlines()[0]
+    assert "course_lib/pretrained/" in texts["LICENSE-MULTI30K"]
+    cards = (ROOT / "course_lib" / "pretrained").glob("*/README.md")
+    terms = {yaml.safe_load(card.read_text().split("---")[1])["terms"] for card in cards}
+    [said] = terms
+    assert said.removeprefix("for ") in " ".join(texts["LICENSE-MULTI30K"].split())
 
 
 def test_the_versions_people_see_are_one() -> None:

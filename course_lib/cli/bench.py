@@ -81,12 +81,6 @@ def pipeline(
     _show(_load("pipeline").measure_pipeline(sizes=(pairs,)), as_json)
 
 
-@commands.command()
-def figures(rounds: Rounds = 5, as_json: Json = False) -> None:
-    """The moving figures in headless Chromium: the time to draw each, and to step it."""
-    _show(_load("moving").measure_moving(rounds=rounds), as_json)
-
-
 def checkout(start: Path | None = None) -> Path:
     """The folder of the course's repository: the nearest at or above `start` with benchmarks/.
 

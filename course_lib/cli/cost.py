@@ -19,7 +19,7 @@ GIB = 2**30
 
 
 def cost(
-    model: Annotated[str, typer.Option(help="rnnsearch, rnnencdec or luong.")] = "rnnsearch",
+    model: Annotated[str, typer.Option(help="rnnsearch or rnnencdec.")] = "rnnsearch",
     preset: Preset = "paper",
     settings: Set = None,
     corpus: Annotated[
@@ -48,6 +48,7 @@ def cost(
     if pair is not None and corpus is None:
         raise CourseError("--pair is a pair of a corpus. Add --corpus.")
     name, pair = ("wmt14", "en-fr") if corpus is None else chosen(corpus, pair)
+    _check_rate(tflops, words_per_second, price)
     config = RunConfig(model, name, pair, preset, changes=parse_changes(settings or []))
     text = typical(config.recipe) if corpus is None else measured(config)
     text = text._replace(updates=updates or text.updates)
@@ -129,11 +130,20 @@ def predicted(
         rate = None if tflops is None else tflops * 1e12
         bill["hours"] = formulas.seconds(model_config, work, rate, words_per_second) / 3600
         bill["price"] = None if price is None else price * bill["hours"]
-    elif price is not None:
+    return bill
+
+
+def _check_rate(tflops: float | None, words: float | None, price: float | None) -> None:
+    """Refuse what says nothing about time or money, before a corpus is read for it."""
+    rates = [rate for rate in (tflops, words) if rate is not None]
+    if len(rates) > 1 or any(rate <= 0 for rate in rates):
+        raise CourseError(
+            "Say how fast the device is by one number above 0: --tflops or --words-per-second."
+        )
+    if price is not None and not rates:
         raise CourseError(
             "A price needs to know how fast the device is. Add --tflops or --words-per-second."
         )
-    return bill
 
 
 def as_text(bill: dict[str, Any]) -> str:

@@ -22,7 +22,13 @@ from course_lib.corpora import multi30k
 
 PROJECT = "looking-back"
 # What `make` and `course` use each group of packages for; "" is what everything needs.
-GROUPS = {"": "everything", "book": "make book", "classes": "grading", "dev": "make test"}
+GROUPS = {
+    "": "everything",
+    "scale": "texts larger than memory",
+    "book": "make book",
+    "classes": "grading",
+    "dev": "make test",
+}
 SHOWN = ("torch", "numpy", "accelerate", "sacrebleu", "jupyter-book", "nbgrader", "distributed")
 # Kernel settings with which distributions forbid what bubblewrap needs, and the value that allows.
 NAMESPACE_SETTINGS = {
@@ -90,10 +96,14 @@ def device() -> dict[str, Any]:
         from course_lib.training.provenance import processor
     except ImportError:
         return {"processor": platform.machine(), "threads": None, "accelerators": []}
-    accelerators = ["Apple GPU"] if torch.backends.mps.is_available() else []
-    for index in range(torch.cuda.device_count()):
-        card = torch.cuda.get_device_properties(index)
-        accelerators.append(f"{card.name}, {size(card.total_memory)}")
+    accelerators = []
+    cards = torch.cuda.device_count()
+    if torch.cuda.is_available():
+        for index in range(cards):
+            card = torch.cuda.get_device_properties(index)
+            accelerators.append(f"{card.name}, {size(card.total_memory)}")
+    elif cards:
+        accelerators.append(f"{cards} NVIDIA, not used: its driver is too old for this PyTorch")
     return {
         "processor": processor(),
         "threads": torch.get_num_threads(),

@@ -26,7 +26,9 @@ Seed = Annotated[int, typer.Option(help=SEED)]
 Set = Annotated[
     list[str] | None, typer.Option("--set", help="key=value: one value of size or recipe.")
 ]
-Beam = Annotated[int, typer.Option(help="Hypotheses kept a sentence; 1 is greedy search.")]
+Beam = Annotated[
+    int, typer.Option(min=1, max=1000, help="Hypotheses kept a sentence; 1 is greedy search.")
+]
 RunPath = Annotated[
     Path, typer.Argument(metavar="RUN", help="A run directory, or a published model's name.")
 ]
@@ -61,10 +63,6 @@ def train(
         bool, typer.Option("--resume", help="Go on with the stopped run in --out, as it was.")
     ] = False,
     processes: Processes = 1,
-    track: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Log with tensorboard, wandb, mlflow, ... as it goes."),
-    ] = None,
 ) -> None:
     """Train one model into a run directory and score it on the test splits.
 
@@ -85,7 +83,7 @@ def train(
     run = configured(config, started, {**options, "init_from": init_from}, settings or [])
     data = loaded_corpus(run)
     try:
-        train_by(processes, run, data, out, resume, track=track)
+        train_by(processes, run, data, out, resume)
         if not PartialState().is_main_process:
             return
         result = finish_run(out, data, beam)
@@ -95,6 +93,12 @@ def train(
     typer.echo(f"{run.model} has {time_taken(result)}.")
     for split, scores in result["scores"].items():
         typer.echo(_summary(split, scores))
+    if any(scores["beam"] != beam for scores in result["scores"].values()):
+        typer.echo(
+            f"A record keeps its scores. Another beam: course score {out} --split SPLIT "
+            f"--beam {beam}",
+            err=True,
+        )
 
 
 def compare(
@@ -177,6 +181,7 @@ def export(
 ) -> None:
     """Write a page that translates with RUN in any browser, without a server.
 
+    It takes RNNsearch, RNNencdec and the conditional decoder of the published models.
     The folder holds index.html with the models in scripts beside it, and translator.html, which is
     all in one file.
     """

@@ -6,12 +6,9 @@ from typing import Annotated
 
 import typer
 
-from course_lib.cli.runs import RunPath
+from course_lib.cli.runs import Beam, RunPath
 from course_lib.errors import CourseError
 
-Beam = Annotated[
-    int, typer.Option(max=1000, help="Hypotheses kept a sentence; 1 is greedy search.")
-]
 LengthPenalty = Annotated[
     float | None,
     typer.Option(
@@ -23,7 +20,8 @@ Tokenized = Annotated[
     bool, typer.Option("--tokenized", help="Input and output are in the run's tokenisation.")
 ]
 NBest = Annotated[
-    int | None, typer.Option(min=1, help="The so many best translations, with their scores.")
+    int | None,
+    typer.Option(min=1, help="So many translations a sentence, best first, with their scores."),
 ]
 
 

@@ -95,6 +95,14 @@ def chosen(name: str, pair: str | None) -> tuple[str, str]:
     return str(Path(name).resolve()), pair
 
 
+def languages_of(name: str, pair: str, **options: Any) -> tuple[str, ...]:
+    """The languages of source and target; none where the text is tokens between spaces."""
+    known = CORPORA.get(name)
+    if (known and known.pairs == TOKENS) or options.get("tokenized") or "-" not in pair:
+        return ()
+    return tuple(pair.split("-"))
+
+
 def _is_path(name: str) -> bool:
     return name not in CORPORA and is_own(name)
 

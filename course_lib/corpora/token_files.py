@@ -8,11 +8,13 @@ order, so a preparation that was stopped goes on with the next one.
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from itertools import islice
 from multiprocessing import get_context
 from pathlib import Path
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
 
 FILE_ROWS = 50_000
 """Sentence pairs of the corpus that go into one file; what is held in memory while writing."""
-LONGEST = 255
-"""Lengths are counted up to here; longer pairs are counted as if they had so many words."""
 MANIFEST = "manifest.json"
 CHUNK = 1_000
 
@@ -57,9 +57,10 @@ class TokenFiles:
         """The files, in the order of the corpus."""
         return [file_path(self.folder, number) for number in range(len(self._files))]
 
-    def pairs(self, max_length: int = LONGEST) -> int:
-        """Sentence pairs of at most `max_length` words on the longer side."""
-        return sum(sum(entry["pairs"][: max_length + 1]) for entry in self._files)
+    def pairs(self, max_length: int | None = None) -> int:
+        """Sentence pairs of at most `max_length` words on the longer side, or all of them."""
+        end = None if max_length is None else max_length + 1
+        return sum(sum(entry["pairs"][:end]) for entry in self._files)
 
     def sha256(self) -> str:
         """One checksum for the tokens of all files."""
@@ -90,6 +91,19 @@ class TokenFiles:
                     f"{paths[number]} is missing or damaged. Delete {self.folder}: it is prepared "
                     "again at the next start."
                 ) from error
+
+
+def require_scale() -> None:
+    """Refuse a corpus larger than memory, before any work, where what reads it is not installed.
+
+    Raises:
+        CourseError: a package of the extra `scale` is missing.
+    """
+    if any(find_spec(name) is None for name in ("datasets", "pyarrow")):
+        raise CourseError(
+            "A text larger than memory is read with packages that the course does not bring by "
+            f'itself. Run: {sys.executable} -m pip install "datasets>=4" "pyarrow>=16"'
+        )
 
 
 def file_path(folder: Path, number: int) -> Path:
@@ -133,7 +147,11 @@ def prepare(
         tokenise: makes lines of tokens from lines of text in a language.
         workers: processes that tokenise; as many as there are cores by default. A corpus of less
             than a file needs none.
+
+    Raises:
+        CourseError: a package of the extra `scale` is missing, or what lies there is damaged.
     """
+    require_scale()
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / "preparing"), ExitStack() as stack:
         manifest = read_manifest(folder)
@@ -201,5 +219,5 @@ def _write(path: Path, columns: dict[str, list[str]]) -> dict[str, Any]:
     write_atomically(path, data)
     return {
         "sha256": hashlib.sha256(data).hexdigest(),
-        "pairs": np.bincount(np.minimum(longer, LONGEST), minlength=LONGEST + 1).tolist(),
+        "pairs": np.bincount(longer).tolist(),  # by length
     }

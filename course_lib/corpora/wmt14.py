@@ -21,7 +21,7 @@ import platformdirs
 
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.splitting import Splitting
-from course_lib.corpora.token_files import Row, TokenFiles, prepare, read_manifest
+from course_lib.corpora.token_files import Row, TokenFiles, prepare, read_manifest, require_scale
 from course_lib.corpora.tokenization import PROTOCOL, detokenize
 from course_lib.errors import CourseError
 
@@ -45,9 +45,10 @@ def wmt14(pair: str = "en-fr", *, train: int = ROWS) -> Corpus:
 
     The first call reads and tokenises the first `train` training pairs into the cache; stopped, the
     next one goes on.
-    Raises CourseError where neither the files nor the network are at hand, and for rows of another
-    format.
+    Raises CourseError where the extra `scale` is not installed, where neither the files nor the
+    network are at hand, and for rows of another format.
     """
+    require_scale()
     source, target = pair.split("-")
     splits = {}
     used = {}

@@ -23,7 +23,8 @@ def accuracy_by_length(
 
     One row a length that occurs, under `lower` and `upper` alike: its number of `sentences`;
     `tokens`, the percentage of all their target positions at which the right token stands; and
-    `exact`, the percentage of sentences without any mistake, a wrong length included.
+    `exact`, the percentage of sentences without any mistake, a wrong length included. Where all
+    references are empty there is no token to be right, and `tokens` is 0.
     """
     rows: list[dict[str, float | int]] = []
     for length in sorted(set(source_lengths)):
@@ -35,13 +36,14 @@ def accuracy_by_length(
             if source_length == length
         ]
         right = sum(tokens_right(hypothesis, reference) for hypothesis, reference in pairs)
+        positions = sum(len(reference) for _, reference in pairs)
         exact = sum(hypothesis == reference for hypothesis, reference in pairs)
         rows.append(
             {
                 "lower": length,
                 "upper": length,
                 "sentences": len(pairs),
-                "tokens": 100 * right / sum(len(reference) for _, reference in pairs),
+                "tokens": 100 * right / positions if positions else 0.0,
                 "exact": 100 * exact / len(pairs),
             }
         )

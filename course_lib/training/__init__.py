@@ -1,6 +1,5 @@
 """Recipes, the training loop, checkpoints, run directories and their results."""
 
-from course_lib.training.beginning import initial
 from course_lib.training.compare import compare, compared_configs, recorded_name
 from course_lib.training.config_file import with_file
 from course_lib.training.estimate import time_taken
@@ -13,6 +12,7 @@ from course_lib.training.run_config import RunConfig, parse_changes
 from course_lib.training.run_directory import Run, load_run, read_metrics, read_result
 from course_lib.training.schedules import TEACHER_FORCING, given_share
 from course_lib.training.validation import mean_loss
+from course_lib.training.warm_start import initial
 
 __all__ = [
     "RECIPES",

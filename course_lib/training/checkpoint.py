@@ -10,11 +10,12 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel
 
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 from course_lib.models.quantised import dequantised
-from course_lib.training.averaging import Average
+from course_lib.training.averaging import go_on
 
 CHECKSUM = "crc32"
 
@@ -44,7 +45,7 @@ def save_state(
     optimiser: torch.optim.Optimizer,
     progress: dict[str, Any],
     generators: list[dict[str, Tensor]],
-    average: Average | None = None,
+    average: AveragedModel | None = None,
     previous: Path | None = None,
 ) -> None:
     """Everything needed to go on as if never stopped; the state before it becomes `previous`.
@@ -57,7 +58,8 @@ def save_state(
         for name, value in moments.items():
             tensors[f"optimiser.{number}.{name}"] = torch.as_tensor(value)
     if average is not None:
-        tensors |= {f"average.{name}": value for name, value in average.weights.items()}
+        weights = average.module.named_parameters()
+        tensors |= {f"average.{name}": value.detach() for name, value in weights}
     for rank, state in enumerate(generators):
         tensors |= {f"random.{rank}.{device}": value for device, value in state.items()}
     write_atomically(path, packed(tensors, {"progress": json.dumps(progress)}), previous)
@@ -68,7 +70,7 @@ def load_state(
     model: nn.Module,
     optimiser: torch.optim.Optimizer,
     rank: int = 0,
-    average: Average | None = None,
+    average: AveragedModel | None = None,
 ) -> dict[str, Any]:
     """Restore what `save_state` wrote and return its `progress`.
 
@@ -96,14 +98,14 @@ def load_state(
         model.load_state_dict(weights)
     except RuntimeError as error:
         raise CourseError(f"{path} is the state of another model.") from error
-    if average is not None:
-        average.load(averaged)
     optimiser.load_state_dict(
         {"state": moments, "param_groups": optimiser.state_dict()["param_groups"]}
     )
     if generators:
         set_generators_state(generators)
     progress: dict[str, Any] = json.loads(metadata["progress"])
+    if average is not None:
+        go_on(average, averaged, progress["step"])
     return progress
 
 
@@ -127,7 +129,8 @@ def packed(tensors: Mapping[str, Tensor], plain: dict[str, str]) -> bytes:
 
     `plain` are texts that go into its header.
     """
-    whole = {name: value.contiguous() for name, value in tensors.items()}
+    # Once for the checksum and the file both, where they are on a graphics card.
+    whole = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
     return save(whole, metadata={**plain, CHECKSUM: _checksum(whole)})
 
 
@@ -136,7 +139,7 @@ def _checksum(tensors: Mapping[str, Tensor]) -> str:
     checksum = 0
     for name in sorted(tensors):
         checksum = zlib.crc32(name.encode(), checksum)
-        flat = tensors[name].detach().cpu().reshape(-1).view(torch.uint8)
+        flat = tensors[name].reshape(-1).view(torch.uint8)
         checksum = zlib.crc32(flat.numpy().data, checksum)
     return f"{checksum:08x}"
 

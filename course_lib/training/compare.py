@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.corpora.corpus import Corpus
+from course_lib.errors import CourseError
 from course_lib.training.launch import train_by
 from course_lib.training.result import finish_run
 from course_lib.training.run_config import RunConfig
@@ -37,7 +38,16 @@ def _finished(run: Path, corpus: Corpus) -> bool:
 
 
 def compared_configs(changes: Mapping[str, Any], **shared: Any) -> dict[str, RunConfig]:
-    """One configuration a model, equal in everything but the model; a context is RNNsearch's."""
+    """One configuration a model, equal in everything but the model; a context is RNNsearch's.
+
+    Raises:
+        CourseError: the context is RNNencdec's, which is compared anyway.
+    """
+    if changes.get("context") == "fixed":
+        raise CourseError(
+            "context=fixed is RNNencdec, which is one side of the comparison anyway. Leave it out, "
+            "or choose another context."
+        )
     fixed = {name: value for name, value in changes.items() if name != "context"}
     return {
         "rnnencdec": RunConfig("rnnencdec", changes=fixed, **shared),

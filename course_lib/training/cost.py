@@ -3,7 +3,7 @@
 torch counts operations and what the backward pass needs, while the model itself reads four small
 minibatches: both grow evenly with the length of either side, so that these tell them for sentences
 of any length. What is not a product, tanh and softmax and the update, is left out of the
-operations. How well this agrees with what is measured stands in `benchmarks/README.md`.
+operations.
 """
 
 from dataclasses import dataclass

@@ -11,12 +11,13 @@ from typing import Any
 
 import torch
 from accelerate import Accelerator
+from accelerate.utils import gather_object
 
 from course_lib.corpora.batches import EncodedPair
 from course_lib.models import RNNsearch
 from course_lib.search import translate
-from course_lib.training.averaging import Average
-from course_lib.training.group import anywhere, gather
+from course_lib.training.averaging import moving_average
+from course_lib.training.group import anywhere
 from course_lib.training.minibatches import Minibatch, Minibatches, target_words
 from course_lib.training.progress import Progress
 from course_lib.training.recipe import Recipe, make_optimiser
@@ -64,32 +65,32 @@ def estimate(
     the training itself, and translates a few sentences of the validation split; the random
     generator is put back afterwards. A few minibatches from short to long warm up; others are timed
     for some seconds, in the order in which training will meet them.
-    Where memory runs out already here, `progress.parts` is raised.
     """
     sample = list(islice(minibatches.epoch(0), SAMPLE))
     by_length = sorted(sample, key=lambda minibatch: max(len(y) for _, y in minibatch))
     places = [(2 * i + 1) * len(sample) // (2 * PROBES) for i in range(PROBES)]
     warming = [by_length[place] for place in places]
     timed = [minibatch for minibatch in sample if minibatch not in warming] or sample
-    probe = accelerator.prepare_model(copy.deepcopy(model).train(), evaluation_mode=True)
-    optimiser = make_optimiser(probe.parameters(), recipe)
+    copied = copy.deepcopy(model).train()
+    probe, optimiser = accelerator.prepare(copied, make_optimiser(copied.parameters(), recipe))
     update = Updater(accelerator, probe, optimiser, recipe, total_steps=3)
-    average = Average(model, recipe.averaging) if recipe.averaging else None
-    half_way = Progress(step=1, parts=progress.parts)
+    average = moving_average(model, recipe.averaging) if recipe.averaging else None
 
     def move(minibatch: Minibatch) -> None:
-        update.gradient(minibatch, half_way)
+        update.gradient(minibatch, step=1)
         accelerator.clip_grad_norm_(probe.parameters(), recipe.clip)
         optimiser.step()
         optimiser.zero_grad()
         if average is not None:
-            average.update(probe, 1)
+            average.update_parameters(copied)
 
     def warm() -> None:
         for minibatch in warming:
             move(minibatch)
 
-    with torch.random.fork_rng():
+    # All cards by default, also those that a driver is too old for.
+    cards = [accelerator.device] if accelerator.device.type == "cuda" else []
+    with torch.random.fork_rng(cards):
         warm()
         if not progress.step and accelerator.device.type == "cpu":
             take_faster_threads(warm)
@@ -100,9 +101,9 @@ def estimate(
             long_enough = time.monotonic() - started > SECONDS
             if number >= PROBES and anywhere(accelerator, long_enough):
                 break
-        seconds = max(gather(accelerator, time.monotonic() - started))
+        took = [time.monotonic() - started]
+    seconds = max(gather_object(took) if accelerator.num_processes > 1 else took)
     accelerator.free_memory()
-    progress.parts = half_way.parts
     rate = words / seconds
     left = recipe.epochs * minibatches.per_epoch - progress.step
     time_left = left * sum(map(target_words, sample)) / len(sample) / rate

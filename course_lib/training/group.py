@@ -1,110 +1,60 @@
-"""Several processes that train one model: what each takes, and what they tell one another.
+"""Several processes that train one model.
 
-One process is the usual case, and everything here is then the identity. More are started by
-`course train --processes`, torchrun or `accelerate launch`.
+One process is the usual case. More are started by `course train --processes`, torchrun or
+`accelerate launch`; accelerate then averages their gradients and hands round what they find.
 """
 
-import os
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
-from pathlib import Path
-from typing import TypeVar
 
 import torch
 from accelerate import Accelerator
-from accelerate.state import AcceleratorState
-from accelerate.utils import InitProcessGroupKwargs, gather_object
-from torch import Tensor
+from accelerate.utils import InitProcessGroupKwargs
 
 from course_lib.errors import CourseError
-from course_lib.training.tracking import Tracker, check_tracker
 
 TIMEOUT = timedelta(minutes=10)
 """How long a process waits for an answer before the others count as lost."""
-
-T = TypeVar("T")
 
 
 class ProcessLost(CourseError):
     """Another process of the group no longer answers."""
 
 
-def make_accelerator(
-    precision: str, track: Tracker | None = None, out: Path | None = None
-) -> Accelerator:
-    """Where and in what precision a run is computed, with how many processes, tracked by whom.
-
-    A tracker that writes files writes them below `out`.
-
-    accelerate keeps one precision a process; it is forgotten first, or a page could not train one
-    run in fp32 and the next in bf16.
-
-    Raises:
-        CourseError: the tracker is not there.
-    """
-    check_tracker(track)
-    AcceleratorState._reset_state()
-    several = int(os.environ.get("WORLD_SIZE", "1")) > 1
+def make_accelerator() -> Accelerator:
+    """Where a run is computed, an NVIDIA card or the processor, and by how many processes."""
     return Accelerator(
-        mixed_precision="no" if precision == "fp32" else precision,
-        # Not told so, processes without graphics cards would each train alone.
-        cpu=several and not torch.cuda.is_available(),
-        log_with=track,
-        project_dir=out,
+        cpu=not torch.cuda.is_available(),
         kwargs_handlers=[InitProcessGroupKwargs(timeout=TIMEOUT)],
     )
 
 
-def share(accelerator: Accelerator, items: Sequence[T]) -> list[T]:
-    """This process's items: every n-th, so that lists sorted by length are shared out fairly."""
-    return list(items[accelerator.process_index :: accelerator.num_processes])
-
-
-def join(accelerator: Accelerator, mine: list[T]) -> list[T]:
-    """What was shared out, together and in its order again, in every process."""
-    shares = gather(accelerator, mine)
-    total = sum(map(len, shares))
-    return [shares[i % len(shares)][i // len(shares)] for i in range(total)]
-
-
-def gather(accelerator: Accelerator, value: T) -> list[T]:
-    """One value from each process, in the order of their numbers.
-
-    Raises:
-        ProcessLost: one of them does not answer.
-    """
-    if accelerator.num_processes == 1:
-        return [value]
-    try:
-        values: list[T] = gather_object([value])
-    except RuntimeError as error:
-        raise _lost(accelerator) from error
-    return values
-
-
-def add_up(accelerator: Accelerator, values: Tensor) -> Tensor:
-    """The sum of every process's `values`, which it takes the place of.
-
-    Raises:
-        ProcessLost: one of them does not answer.
-    """
-    if accelerator.num_processes > 1:
-        try:
-            torch.distributed.all_reduce(values)
-        except RuntimeError as error:
-            raise _lost(accelerator) from error
-    return values
-
-
 def anywhere(accelerator: Accelerator, wish: bool) -> bool:
     """Whether any process wishes it: all of them then do it at the same moment."""
-    wishes = torch.tensor(float(wish), device=accelerator.device)
-    return bool(add_up(accelerator, wishes) > 0) if accelerator.num_processes > 1 else wish
+    if accelerator.num_processes == 1:
+        return wish
+    if wish:
+        accelerator.set_trigger()
+    return bool(accelerator.check_trigger())
 
 
-def _lost(accelerator: Accelerator) -> ProcessLost:
-    return ProcessLost(
-        f"Process {accelerator.process_index + 1} of {accelerator.num_processes} has lost another "
-        "one. The last checkpoint is whole: add --resume to go on, with as many processes as you "
-        "like."
-    )
+@contextmanager
+def all_answer(accelerator: Accelerator) -> Iterator[None]:
+    """Within the block a process that no longer answers is said in one line.
+
+    Raises:
+        ProcessLost: one of the others does not answer.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        # gloo's errors have no type of their own
+        lost = isinstance(error, torch.distributed.DistError) or "gloo" in str(error)
+        if accelerator.num_processes == 1 or not lost:
+            raise
+        raise ProcessLost(
+            f"Process {accelerator.process_index + 1} of {accelerator.num_processes} has lost "
+            "another one. The last checkpoint is whole: add --resume to go on, with as many "
+            "processes as you like."
+        ) from error

@@ -38,7 +38,6 @@ def train_by(
     out: Path | str,
     resume: bool = False,
     quiet: bool = False,
-    track: str | None = None,
 ) -> None:
     """`train` here, or by several processes, each with a graphics card or its share of the CPU.
 
@@ -49,9 +48,9 @@ def train_by(
         CourseError: what `train` raises, or a process was lost; the others have then ended too.
     """
     if processes == 1:
-        train(config, corpus, out, resume, quiet, track=track)
+        train(config, corpus, out, resume, quiet)
         return
-    cards = torch.cuda.device_count()
+    cards = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if cards and processes > cards:
         raise CourseError(
             f"{processes} processes would need as many graphics cards; here are {cards}. Choose "
@@ -67,7 +66,7 @@ def train_by(
         rdzv_endpoint=f"{here}:0",
         local_addr=here,
         run_id="course",
-        monitor_interval=0.02,  # lest the others have died of it as well
+        monitor_interval=0.02,  # before the others, too, end because of it
         signals_to_handle="SIGINT,SIGTERM",
     )
     # What it logs of a lost process is a page; here it is a line.
@@ -79,7 +78,7 @@ def train_by(
     try:
         # torchrun leaves its own handlers of signals behind.
         with deferred_interrupt(), patch_environment(**environment):
-            elastic_launch(group, _work)(config, out, resume, quiet, track)
+            elastic_launch(group, _work)(config, out, resume, quiet)
     except SignalException:
         raise KeyboardInterrupt from None
     except ChildFailedError as failed:
@@ -89,12 +88,12 @@ def train_by(
 
 
 @record
-def _work(config: RunConfig, out: Path | str, resume: bool, quiet: bool, track: str | None) -> None:
+def _work(config: RunConfig, out: Path | str, resume: bool, quiet: bool) -> None:
     """What each process does."""
     tqdm.set_lock(threading.RLock())  # instead of one between processes, which a kill leaves behind
     corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
     try:
-        train(config, corpus, out, resume, quiet, track=track)
+        train(config, corpus, out, resume, quiet)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
     PartialState().destroy_process_group()

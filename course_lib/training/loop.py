@@ -5,12 +5,12 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
+from typing import TypeVar, cast
 
 import torch
-from accelerate.utils import set_seed
+from accelerate.utils import gather_object, set_seed
 from tqdm import tqdm
 
 from course_lib.corpora.corpus import Corpus
@@ -18,11 +18,10 @@ from course_lib.errors import CourseError
 from course_lib.files import remove_leftovers
 from course_lib.freed_memory import keep_freed_memory
 from course_lib.models import RNNsearch, build_model
-from course_lib.training.averaging import Average
-from course_lib.training.beginning import load_initial
+from course_lib.training.averaging import moving_average
 from course_lib.training.checkpoint import generators_state, load_state, save_state
 from course_lib.training.estimate import estimate
-from course_lib.training.group import anywhere, gather, make_accelerator
+from course_lib.training.group import all_answer, anywhere, make_accelerator
 from course_lib.training.interrupt import deferred_interrupt
 from course_lib.training.minibatches import encode_pairs, make_minibatches
 from course_lib.training.progress import Progress
@@ -39,9 +38,11 @@ from course_lib.training.run_directory import (
     start_run,
     write_metrics,
 )
-from course_lib.training.tracking import Tracker, tracked
 from course_lib.training.update import Updater
 from course_lib.training.validation import validate
+from course_lib.training.warm_start import load_initial
+
+T = TypeVar("T")
 
 
 def train(
@@ -51,7 +52,6 @@ def train(
     resume: bool = False,
     quiet: bool = False,
     watch: Callable[[RNNsearch], None] | None = None,
-    track: Tracker | None = None,
 ) -> Progress:
     """Train one run into the directory `out` and return how it went.
 
@@ -60,8 +60,7 @@ def train(
     last checkpoint to the numbers it would have reached undisturbed; a finished one is left as it
     is. Ctrl-C writes a checkpoint, then raises KeyboardInterrupt. `watch` is called with the
     validated model after each validation. Before it starts it says how long it will take, which
-    takes a few seconds to measure; a `quiet` one says and measures nothing. `track` is told the
-    loss and the learning rate of every update, and what every validation finds.
+    takes a few seconds to measure; a `quiet` one says and measures nothing.
 
     Raises:
         CourseError: `out` holds another run, or the loss is no longer a number.
@@ -70,19 +69,18 @@ def train(
     if out.exists() and not out.is_dir():
         raise CourseError(f"{out} is a file. Choose another --out.")
     keep_freed_memory()
-    training = Training(config, corpus, out, resume, track)
+    training = Training(config, corpus, out, resume)
     if not training.progress.finished:
-        training.open_directory(None if quiet else training.announce())
-        training.run(quiet, watch)
+        with all_answer(training.accelerator):
+            training.open_directory(None if quiet else training.announce())
+            training.run(quiet, watch)
     return training.progress
 
 
 class Training:
     """One run while it is trained: the model, what moves its weights, and where it stands."""
 
-    def __init__(
-        self, config: RunConfig, corpus: Corpus, out: Path, resume: bool, track: Tracker | None
-    ) -> None:
+    def __init__(self, config: RunConfig, corpus: Corpus, out: Path, resume: bool) -> None:
         """Everything as at the beginning or, where the run was stopped, as it was then.
 
         Raises:
@@ -90,12 +88,12 @@ class Training:
         """
         self.config, self.corpus, self.out = config, corpus, out
         self.recipe = config.recipe
-        self.accelerator = make_accelerator(self.recipe.precision, track, out)
+        self.accelerator = make_accelerator()
         self.is_main = self.accelerator.is_main_process
         start = load_initial(config, corpus) if config.init_from else None
         self.words = start.words if start else make_vocabularies(config, corpus)
         self.model_config = config.model_config(*map(len, self.words))
-        self.started_before = gather(self.accelerator, (out / CONFIG).exists())[0]
+        self.started_before = self._from_everybody((out / CONFIG).exists())[0]
         if self.started_before:
             if not resume:
                 raise CourseError(
@@ -112,11 +110,15 @@ class Training:
             self.model.load_state_dict(start.model.state_dict())
         self.optimiser = make_optimiser(self.model.parameters(), self.recipe)
         averaging = self.recipe.averaging
-        self.average = Average(self.model, averaging) if averaging else None
+        self.average = moving_average(self.model, averaging) if averaging else None
         self.minibatches = make_minibatches(config, corpus, self.words)
         self.total_steps = self.recipe.epochs * self.minibatches.per_epoch
         self.progress = self._restore()
         self.started = time.monotonic() - self.progress.seconds
+
+    def _from_everybody(self, value: T) -> list[T]:
+        """One value from each process, in the order of their numbers."""
+        return gather_object([value]) if self.accelerator.num_processes > 1 else [value]
 
     def _restore(self) -> Progress:
         """Put everything back as the latest state that is whole says; a new Progress without one.
@@ -129,7 +131,8 @@ class Training:
         for path in states:
             try:
                 state = load_state(path, self.model, self.optimiser, rank, self.average)
-                progress = Progress(**state)
+                known = {f.name for f in fields(Progress)}  # earlier ones had more
+                progress = Progress(**{name: state[name] for name in known & state.keys()})
             except (CourseError, KeyError, TypeError, ValueError):
                 continue
             if self.is_main and path != states[0]:
@@ -193,21 +196,16 @@ class Training:
             CourseError: the loss is no longer a number, or a file cannot be written.
         """
         progress, recipe = self.progress, self.recipe
-        progress.parts = max(progress.parts, recipe.accumulation)
-        # Without DistributedDataParallel: see Updater.
-        trainer = self.accelerator.prepare_model(self.model, evaluation_mode=True)
-        optimiser = self.accelerator.prepare_optimizer(self.optimiser)
+        trainer, optimiser = self.accelerator.prepare(self.model, self.optimiser)
         update = Updater(self.accelerator, trainer, optimiser, recipe, self.total_steps)
         self.started = time.monotonic() - progress.seconds
         silent = quiet or not self.is_main
-        settings = {**vars(self.config), **self.model_config.to_dict(), **asdict(recipe)}
         with (
             resumable(self.out),
             tqdm(
                 total=self.total_steps, initial=progress.step, unit="batch", disable=silent
             ) as bar,
             deferred_interrupt() as stop_asked,
-            tracked(self.accelerator, settings),
         ):
             while progress.epoch < recipe.epochs and progress.since_best < recipe.patience:
                 self._train_epoch(update, bar, stop_asked)
@@ -230,7 +228,7 @@ class Training:
         for minibatch in self.minibatches.epoch(progress.epoch, progress.batch):
             update(minibatch, progress)
             if self.average is not None:
-                self.average.update(self.model, progress.step)
+                self.average.update_parameters(self.model)
             bar.update()
             stop = anywhere(self.accelerator, stop_asked())
             if progress.step % self.recipe.checkpoint_steps == 0 or stop:
@@ -241,18 +239,18 @@ class Training:
     def _validate(self, watch: Callable[[RNNsearch], None] | None) -> None:
         """Score the weights, or where the recipe averages the averaged ones."""
         self.progress.seconds = time.monotonic() - self.started
-        average, model = self.average, self.model
-        with average.in_place(model) if average is not None else nullcontext():
-            split = self.corpus.splits["val"]
-            validate(self.accelerator, model, split, self.words, self.out, self.progress)
-            if self.is_main and watch is not None:
-                watch(model)
-        self.accelerator.log(self.progress.metrics[-1], self.progress.step)
+        model = self.model
+        if self.average is not None:
+            model = cast(RNNsearch, self.average.module)
+        split = self.corpus.splits["val"]
+        validate(self.accelerator, model, split, self.words, self.out, self.progress)
+        if self.is_main and watch is not None:
+            watch(model)
 
     def _checkpoint(self) -> None:
         """Write the state; the one before it stays until this one is whole."""
         self.progress.seconds = time.monotonic() - self.started
-        generators = gather(self.accelerator, generators_state())
+        generators = self._from_everybody(generators_state())
         if self.is_main:
             state = vars(self.progress), generators, self.average
             save_state(self.out / LAST, self.model, self.optimiser, *state, self.out / PREVIOUS)

@@ -1,11 +1,11 @@
-"""Memory: know when there is no more, and ask for less."""
+"""Memory that runs out: one line with the remedy."""
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from accelerate.utils.memory import clear_device_cache, should_reduce_batch_size
+from accelerate.utils.memory import should_reduce_batch_size
 
-T = TypeVar("T")
+from course_lib.errors import CourseError
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -20,16 +20,16 @@ def is_out_of_memory(error: BaseException) -> bool:
     )
 
 
-def in_batches_that_fit(compute: Callable[[int], T], batch_size: int = 64) -> T:
-    """What `compute` makes of a batch size; half of it where memory runs out.
+@contextmanager
+def enough_memory(remedy: str) -> Iterator[None]:
+    """Memory that runs out within the block is said in one line, with the remedy.
 
-    For results that no batch size changes, as all of this library's.
+    Raises:
+        CourseError: memory ran out.
     """
-    while True:
-        try:
-            return compute(batch_size)
-        except (RuntimeError, MemoryError) as error:
-            if batch_size == 1 or not is_out_of_memory(error):
-                raise
-        clear_device_cache(garbage_collection=True)
-        batch_size //= 2
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        raise CourseError(f"Memory ran out. {remedy}") from error

@@ -105,7 +105,8 @@ def has_fast_bf16() -> bool:
     """Whether the chip says that it multiplies bfloat16 numbers faster than float32 ones."""
     if torch.cuda.is_available():
         return torch.cuda.is_bf16_supported(including_emulation=False)
-    return torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+    chip = torch.cpu.get_capabilities()
+    return bool(chip.get("avx512_bf16") or chip.get("amx_tile"))
 
 
 def learning_rate_at(step: int, total_steps: int, recipe: Recipe) -> float:

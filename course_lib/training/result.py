@@ -39,7 +39,11 @@ PACKAGES = (
 
 
 def finish_run(path: Path | str, corpus: Corpus, beam: int = 12) -> dict[str, Any]:
-    """Write result.json of a trained run, with scores on every test split of its corpus."""
+    """Write result.json of a trained run, with scores on every test split of its corpus.
+
+    Of a run that has one, of these weights, it is kept, with its scores; only test splits without
+    any are scored.
+    """
     run = load_run(path)
     metrics = read_metrics(path)
     best = min(metrics, key=lambda record: record["val_loss"])
@@ -64,9 +68,13 @@ def finish_run(path: Path | str, corpus: Corpus, beam: int = 12) -> dict[str, An
         "metrics": metrics,
         "scores": {},
     }
+    if (run.path / RESULT).exists():
+        before = read_result(run.path)
+        if before["model_sha256"] == result["model_sha256"]:
+            result = before
     write_atomically(run.path / RESULT, json.dumps(result, indent=1) + "\n")
     for split in corpus.splits:
-        if split.startswith("test"):
+        if split.startswith("test") and split not in result["scores"]:
             score_run(run, corpus, split, beam)
     return read_result(run.path)
 

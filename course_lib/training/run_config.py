@@ -95,7 +95,12 @@ def parse_changes(settings: list[str]) -> dict[str, Any]:
         name, equals, value = setting.partition("=")
         if not equals or not name or not value:
             raise CourseError(f"--set {setting!r} is not of the form key=value, as in hidden=128.")
-        changes[name.strip()] = number(yaml.safe_load(value))
+        try:
+            changes[name.strip()] = number(yaml.safe_load(value))
+        except yaml.YAMLError as error:
+            raise CourseError(
+                f"--set {setting!r} cannot be read. Give a number, a word, or a list as in [1, 2]."
+            ) from error
     return changes
 
 

@@ -24,6 +24,7 @@ import yaml
 
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.own import is_own
+from course_lib.corpora.registry import languages_of
 from course_lib.corpora.streaming import stream_vocabulary
 from course_lib.corpora.subwords import Pieces
 from course_lib.corpora.tokenization import UNSPACED, detokenize, rules_of, tokenize
@@ -64,20 +65,20 @@ class Run:
 
     def tokens(self, line: str) -> list[str]:
         """A line of text as the source tokens that this run reads."""
-        language, _, other = self.config.pair.partition("-")
-        if self._in_tokens:
-            return (line.lower() if self.lowercased and other else line).split()
-        return tokenize(line, language, self.lowercased)
+        if self.languages:
+            return tokenize(line, self.languages[0], self.lowercased)
+        in_words = self.lowercased and self.config.corpus_options.get("tokenized")
+        return (line.lower() if in_words else line).split()
 
     def text(self, tokens: list[str]) -> str:
         """Target tokens as text for people."""
-        language = self.config.pair.partition("-")[2]
-        return " ".join(tokens) if self._in_tokens else detokenize(tokens, language)
+        return detokenize(tokens, self.languages[1]) if self.languages else " ".join(tokens)
 
     @property
-    def _in_tokens(self) -> bool:
-        """Whether its text has tokens between spaces; token strings, without a language, do."""
-        return "-" not in self.config.pair or bool(self.config.corpus_options.get("tokenized"))
+    def languages(self) -> tuple[str, ...]:
+        """The languages of source and target; none where its text is tokens between spaces."""
+        config = self.config
+        return languages_of(config.corpus, config.pair, **config.corpus_options)
 
 
 def make_vocabularies(config: RunConfig, corpus: Corpus) -> tuple[Vocabulary, Vocabulary]:

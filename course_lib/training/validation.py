@@ -1,11 +1,11 @@
 """How well a model does on sentences that it is not trained on."""
 
 import math
-from functools import partial
 from pathlib import Path
 
 import torch
 from accelerate import Accelerator
+from accelerate.utils import gather_object
 
 from course_lib.corpora.batches import EncodedPair, batches_in_order, make_batch
 from course_lib.corpora.corpus import Split
@@ -14,8 +14,7 @@ from course_lib.evaluation.bleu import bleu_tok
 from course_lib.models import RNNsearch
 from course_lib.search import translate
 from course_lib.training.checkpoint import save_weights
-from course_lib.training.group import gather, join, share
-from course_lib.training.memory import in_batches_that_fit
+from course_lib.training.memory import enough_memory
 from course_lib.training.minibatches import encode_pairs
 from course_lib.training.progress import Progress
 from course_lib.training.run_directory import BEST
@@ -33,13 +32,15 @@ def validate(
 
     Each process takes its share of the sentences, and all come to the same numbers.
     """
+    remedy = "Close other programs, or train a smaller model. --resume goes on from the checkpoint."
     pairs = encode_pairs(split, words)
-    mine = share(accelerator, pairs)
-    sums = gather(accelerator, in_batches_that_fit(partial(summed_loss, model, mine)))
+    with accelerator.split_between_processes(pairs) as mine, enough_memory(remedy):
+        sums = [summed_loss(model, mine)]
+        translations = translate(model, [source for source, _ in mine], k=1)
+    hypotheses = [words[1].decode(h.tokens) for h in translations]
+    if accelerator.num_processes > 1:
+        sums, hypotheses = gather_object(sums), gather_object(hypotheses)
     val_loss = math.fsum(loss for loss, _ in sums) / sum(count for _, count in sums)
-    sources = [source for source, _ in mine]
-    translations = in_batches_that_fit(lambda size: translate(model, sources, 1, batch_size=size))
-    hypotheses = join(accelerator, [words[1].decode(h.tokens) for h in translations])
     score = bleu_tok(hypotheses, split.target).score
     progress.metrics.append(
         {

@@ -15,9 +15,9 @@ from course_lib.corpora.registry import CORPORA
 from course_lib.errors import CourseError
 from course_lib.pretrained import small
 from course_lib.training import Run, load_run
-from course_lib.widgets.found import found, map_of
+from course_lib.widgets.live_translation import live_translation, map_of
 from course_lib.widgets.modules import MovingFigure, module, worker_script
-from course_lib.widgets.pack import Pack, languages_of, pack
+from course_lib.widgets.pack import Pack, pack
 
 FOLDER = "_static/live"
 """Where the book's pages find the published models' scripts, from the book's top."""
@@ -93,7 +93,7 @@ def greeting(runs: Sequence[Run], packs: Sequence[Pack]) -> dict[str, Any]:
     """By name what the models of the first pair write for the first sentence."""
     asked = sentences_for(runs[0])[0], BEAM, packs[0].about["length_penalty"]
     return {
-        one.name: found(run, *asked, one.seen)
+        one.name: live_translation(run, *asked, one.seen)
         for run, one in zip(runs, packs, strict=True)
         if one.about["pair"] == packs[0].about["pair"]
     }
@@ -103,7 +103,7 @@ def sentences_for(run: Run) -> list[str]:
     """Sentences to begin with: by the language, or of a corpus made here or brought along."""
     known, options = CORPORA.get(run.config.corpus), run.config.corpus_options
     if known and not known.generated:
-        return list(SENTENCES[languages_of(run)[0]])
+        return list(SENTENCES[run.languages[0]])
     if known:
         options = {**options, "train": 1, "val": 1, "test": 50}
     try:

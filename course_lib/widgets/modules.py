@@ -37,7 +37,6 @@ _WORKER = (
     "live/pack.mjs",
     "live/text.mjs",
     "live/rnnsearch.mjs",
-    "live/relatives.mjs",
     "live/worker.mjs",
 )
 

@@ -14,24 +14,28 @@ from typing import Any
 
 from safetensors.torch import save
 
-from course_lib.corpora.registry import CORPORA, TOKENS
+from course_lib.corpora.registry import TOKENS
 from course_lib.corpora.subwords import Pieces
 from course_lib.corpora.tokenization import LANGUAGES
 from course_lib.errors import CourseError
 from course_lib.models.quantised import quantised
 from course_lib.training import Run
-from course_lib.widgets.seen import seen_words
+from course_lib.widgets.training_words import seen_words
 
 PART = 600_000
 """Characters of base64 in one script: progress is shown script by script."""
 
-NAMES = {
-    "rnnsearch": "RNNsearch",
-    "rnnencdec": "RNNencdec",
-    "luong": "Luong's model",
-    "sutskever": "Sutskever's model",
+NAMES = {"rnnsearch": "RNNsearch", "rnnencdec": "RNNencdec"}
+"""What a page calls the models."""
+COMPUTED: dict[str, tuple[Any, ...]] = {
+    "context": ("additive", "fixed"),
+    "decoder": ("paper", "conditional"),
+    "encoder": ("bidirectional",),
+    "unit": ("torch", "paper"),
+    "layers": (1,),
+    "reverse_source": (False,),
 }
-"""What a page calls the models that have a name."""
+"""What of a model's configuration `modules/live/rnnsearch.mjs` computes."""
 
 
 @dataclass(frozen=True)
@@ -64,9 +68,16 @@ def pack(run: Run, name: str | None = None) -> Pack:
     """A run, its weights in 8 bits, for a page; `name` without one is the run directory's.
 
     Raises:
-        CourseError: a page does not split such a language.
+        CourseError: a page does not compute such a model, or does not split such a language.
     """
-    if languages_of(run) and not (set(languages_of(run)) <= set(LANGUAGES) and run.lowercased):
+    config = run.model.config.to_dict()
+    for name_of, values in COMPUTED.items():
+        if config[name_of] not in values:
+            raise CourseError(
+                "A page takes RNNsearch, RNNencdec and the conditional decoder, with one layer of "
+                f"gated units; {run.path} has {name_of}={config[name_of]}. Use course translate."
+            )
+    if run.languages and not (set(run.languages) <= set(LANGUAGES) and run.lowercased):
         raise CourseError(
             f"A page splits lower-cased {', '.join(LANGUAGES)} into words, and this run translates "
             f"{run.config.pair}{'' if run.lowercased else ' with its case'}. Use course translate."
@@ -75,13 +86,13 @@ def pack(run: Run, name: str | None = None) -> Pack:
     about = {
         "name": name,
         "model": NAMES[run.config.model],
-        "pair": "-".join(languages_of(run)) or TOKENS[0],
+        "pair": "-".join(run.languages) or TOKENS[0],
         "length_penalty": run.config.recipe.length_penalty,
-        "config": run.model.config.to_dict(),
+        "config": config,
         "source": run.source_vocabulary.tokens,
         "target": run.target_vocabulary.tokens,
         "merges": _merges(run),
-        "rules": rules(languages_of(run)),
+        "rules": rules(run.languages),
         "seen": base64.b64encode(seen).decode(),
     }
     tensors = quantised(run.model.state_dict())
@@ -92,14 +103,6 @@ def pack(run: Run, name: str | None = None) -> Pack:
     shown = {key: about[key] for key in ("name", "model", "pair", "length_penalty")}
     parts = -(-len(base64.b64encode(data)) // PART)
     return Pack(name, {**shown, "parts": parts}, data, seen)
-
-
-def languages_of(run: Run) -> tuple[str, ...]:
-    """The languages of a run's source and target; none where its text is tokens between spaces."""
-    known, config = CORPORA.get(run.config.corpus), run.config
-    if (known and known.pairs == TOKENS) or config.corpus_options.get("tokenized"):
-        return ()
-    return tuple(config.pair.split("-")) if "-" in config.pair else ()
 
 
 def _merges(run: Run) -> list[list[str]] | None:

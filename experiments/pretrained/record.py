@@ -29,7 +29,7 @@ from course_lib.training import Run, load_run, read_result
 from course_lib.training.checkpoint import packed
 from course_lib.training.provenance import git_commit
 from course_lib.training.run_directory import BEST, CONFIG, RESULT, VOCABULARY
-from course_lib.widgets.seen import SEEN, seen_words
+from course_lib.widgets.training_words import SEEN, seen_words
 from experiments.recording import RUNS, Part, Records, corpus_of, in_half_precision, written
 
 DTYPES = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks import attention, grading, moving, searches, training
+from benchmarks import attention, grading, searches, training
 from benchmarks.record import read_results
 from benchmarks.report import as_text
 from course_lib.cli.bench import checkout
@@ -17,7 +17,6 @@ MEASURES = {
     "decode": (searches, "measure_decode", {"corpus", "threads", "batch", "rounds"}),
     "attention": (attention, "measure_attention", {"threads", "batch", "rounds"}),
     "grade": (grading, "measure_grading", {"rounds"}),
-    "figures": (moving, "measure_moving", {"rounds"}),
 }
 
 
@@ -37,8 +36,7 @@ def test_each_command_measures_and_prints(
     monkeypatch.chdir(ROOT / "tests")
     printed = json.loads(course("bench", command, "--rounds", "7", "--json").out)
     assert printed == recorded
-    if command != "figures":
-        assert printed.keys() >= {"ours", "textbook", "ratio", "limit", "fraction_of_limit"}
+    assert printed.keys() >= {"ours", "textbook", "ratio", "limit", "fraction_of_limit"}
     assert course("bench", command).out == as_text(recorded) + "\n"
     assert asked[0]["rounds"] == 7
     assert asked[0].keys() == asked[1].keys() == options

@@ -70,7 +70,6 @@ def test_the_set_up_page_shows_what_a_student_is_told(monkeypatch: pytest.Monkey
     monkeypatch.setattr(doctor.platform, "system", lambda: "Linux")
     monkeypatch.setattr(doctor.os, "geteuid", lambda: 1000)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
-    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
 
     said = re.sub(r"\d+(\.\d+)+\S*", "0.0", run()[1].rstrip())
     shown = """Looking Back on Linux …
@@ -127,6 +126,20 @@ def test_another_python_fails_with_the_way_out(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(doctor.platform, "python_version", lambda: "3.10.12")
     [missing] = report(status=1)["missing"]
     assert "PYTHON=" in missing["remedy"]
+
+
+def test_a_driver_that_is_too_old_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As PyTorch then answers: it counts the card, and refuses every question about it."""
+
+    def refused(index: int) -> None:
+        raise RuntimeError("The NVIDIA driver on your system is too old (found version 11040).")
+
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", refused)
+    [card] = report()["device"]["accelerators"]
+    assert "driver is too old" in card
+    assert f"  accelerator    {card}\n" in run()[1]
 
 
 @pytest.mark.parametrize(("present", "how"), [(["apt-get"], "apt-get "), ([], "install ")])

@@ -75,12 +75,19 @@ def test_compare_trains_both_says_how_long_it_takes_and_prints_them_side_by_side
                 ("teacher_forcing=sometimes", "inverse-sigmoid"),
                 ("corpus.train=abc", "corpus.train"),
                 ("corpus.train=0", "corpus.train"),
+                ("hidden=[", "a list as in [1, 2]"),
+                ("precision=!!python/object:x", "a number, a word"),
             )
         ),
         (["train", "--model", "rnnsearch", "--out", "x"], "--config FILE"),
         ([*TRAIN, "--init-from", "nowhere", "--out", "x"], "course train"),
-        ([*TRAIN, "--track", "paper", "--out", "x"], "tensorboard"),
         (["train", "--config", "nowhere.yaml", "--out", "x"], "Check the path"),
+        ([*TRAIN, "--out", "x", "--beam", "0"], "--beam"),
+        (["compare", *COPY, "--out", "x", "--beam", "0"], "--beam"),
+        (["compare", *COPY, "--out", "x", "--set", "context=fixed"], "one side of the comparison"),
+        (["cost", "--corpus", "toy", "--price", "2"], "--tflops"),
+        (["cost", "--corpus", "toy", "--tflops", "0"], "above 0"),
+        (["translate", "nowhere", "--beam", "0"], "--beam"),
         (["translate", "nowhere"], "course train"),
         (["score", "nowhere", "--split", "test"], "course train"),
     ],
@@ -96,6 +103,21 @@ def test_a_mistake_is_one_line_with_the_remedy(
 def test_a_second_training_is_told_how_to_go_on(copied: Path, course: Course) -> None:
     assert course(*TRAIN, "--out", copied).refused("--resume")
     assert course(*TRAIN, "--out", copied, "--resume").status == 0
+
+
+def test_a_finished_run_keeps_its_scores(copied: Path, course: Course, tmp_path: Path) -> None:
+    """Whatever another --beam says, and whatever `course score` has added."""
+    run = tmp_path / "run"
+    shutil.copytree(copied, run)
+    assert course("score", run, "--split", "val", "--beam", 2).status == 0
+    before = (run / "result.json").read_bytes()
+    beams = {name: scores["beam"] for name, scores in json.loads(before)["scores"].items()}
+    assert beams["test"] == 2
+    assert "val" in beams
+    done = course("train", "--resume", "--out", run, "--beam", 1)
+    assert done.status == 0
+    assert "A record keeps its scores" in done.err
+    assert (run / "result.json").read_bytes() == before
 
 
 def test_a_stopped_run_goes_on_as_its_directory_says_and_refuses_anything_else(

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
@@ -71,6 +72,25 @@ def test_an_epoch_has_every_short_pair_once(
     found = [pair for batch in epoch for pair in frozen(batch)]
     assert sorted(found) == expected
     assert any(UNK in target for _, target in found)
+
+
+@pytest.mark.parametrize(
+    ("max_length", "expected"), [(100, 10), (254, 10), (255, 10), (299, 10), (300, 16), (2000, 20)]
+)
+def test_an_epoch_is_as_long_as_it_is_said_to_be(
+    max_length: int, expected: int, tmp_path: Path
+) -> None:
+    """100 pairs of 5 words, 60 of 300, 40 of 1,000, in minibatches of ten."""
+    lengths = [5] * 100 + [300] * 60 + [1000] * 40
+    rows = [{"en": "a", "fr": " ".join(["b"] * length)} for length in lengths]
+    files = prepare(lambda start: rows[start:], tmp_path, ("en", "fr"), len(rows), as_they_are)
+    words = stream_vocabulary(files, "en"), stream_vocabulary(files, "fr")
+    batches = StreamedBatches(files, ("en", "fr"), words, 0, max_length, 10)
+    assert batches.per_epoch == expected == sum(1 for _ in batches.epoch(0))
+
+
+def as_they_are(texts: list[str], language: str) -> list[str]:
+    return texts
 
 
 def test_an_epoch_goes_on_from_any_minibatch(batches: StreamedBatches) -> None:

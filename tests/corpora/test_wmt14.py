@@ -1,5 +1,6 @@
 """The paper's corpus on small files of its format: streamed, tokenised once, resumed, refused."""
 
+import sys
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -43,6 +44,17 @@ def test_the_corpus_loads_by_name_with_its_training_pairs_on_disk(published: Pat
     assert len(corpus.stream) == TRAIN
     assert corpus.splits["val"].source[2][:4] == ["Sentence", "1002", "isn", "&apos;t"]
     assert corpus.detokenize(corpus.splits["test"].target[3]) == corpus.splits["test"].reference[3]
+
+
+@pytest.mark.parametrize("package", ["datasets", "pyarrow"])
+def test_without_the_extra_one_line_says_how_to_get_it(
+    package: str, published: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    for asked in (lambda: load_corpus("wmt14", "en-fr"), wmt14.training_files):
+        with pytest.raises(CourseError, match='pip install "datasets>=4" "pyarrow>=16"'):
+            asked()
+    assert not list(wmt14.cache_folder().glob("*"))
 
 
 def test_the_tokens_are_the_course_s_with_their_case(published: Path) -> None:

@@ -16,6 +16,11 @@ def test_positions_are_compared_and_not_sets_of_words() -> None:
     assert tokens_right([], ["a", "b", "c"]) == 0
 
 
+def test_without_a_reference_word_no_token_is_right() -> None:
+    rows = accuracy_by_length([["a"], []], [[], []], [2, 2])
+    assert rows == [{"lower": 2, "upper": 2, "sentences": 2, "tokens": 0.0, "exact": 50.0}]
+
+
 @given(st.lists(st.tuples(sentences, sentences, st.integers(1, 4)), min_size=1, max_size=12))
 def test_every_row_is_the_score_of_its_sentences_alone(
     cases: list[tuple[list[str], list[str], int]],

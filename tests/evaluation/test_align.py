@@ -61,6 +61,13 @@ def test_weights_come_in_the_order_of_the_split_without_padding(
         np.testing.assert_allclose(one, other, atol=1e-6)
 
 
+def test_a_model_that_is_refused_stays_in_its_mode(corpus: Corpus, words: Vocabulary) -> None:
+    model = model_of("rnnencdec", words).train()
+    with pytest.raises(CourseError, match="without attention"):
+        forced_weights(model, words, words, corpus.splits["val"])
+    assert model.training
+
+
 def test_the_model_stays_in_its_mode_and_dropout_out_of_the_weights(
     corpus: Corpus, words: Vocabulary
 ) -> None:

@@ -23,8 +23,8 @@ from course_lib.models import count_parameters
 from course_lib.pretrained import FOLDER, published, published_path
 from course_lib.search import translate
 from course_lib.training import Run, load_run
-from course_lib.widgets.seen import is_seen, seen_words
 from course_lib.widgets.stepper import AttentionStepper, recorded_steps
+from course_lib.widgets.training_words import is_seen, seen_words
 from tests.conftest import ROOT, Course
 
 NAMES = tuple(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 import torch
@@ -12,7 +13,6 @@ from course_lib.models import build_model
 from course_lib.training import RunConfig
 from course_lib.training.group import make_accelerator
 from course_lib.training.minibatches import Minibatch, make_minibatches
-from course_lib.training.progress import Progress
 from course_lib.training.recipe import make_optimiser
 from course_lib.training.run_directory import make_vocabularies
 from course_lib.training.update import Updater
@@ -23,13 +23,17 @@ def update(small: RunConfig, small_corpus: Corpus) -> Updater:
     words = make_vocabularies(small, small_corpus)
     model = build_model(small.model_config(*map(len, words))).train()
     optimiser = make_optimiser(model.parameters(), small.recipe)
-    return Updater(make_accelerator("fp32"), model, optimiser, small.recipe, 10)
+    return Updater(make_accelerator(), model, optimiser, small.recipe, 10)
 
 
 @pytest.fixture
 def minibatch(small: RunConfig, small_corpus: Corpus) -> Minibatch:
     words = make_vocabularies(small, small_corpus)
     return max(make_minibatches(small, small_corpus, words).epoch(0), key=len)
+
+
+def in_parts(update: Updater, parts: int) -> Updater:
+    return replace(update, recipe=replace(update.recipe, accumulation=parts))
 
 
 @contextmanager
@@ -53,7 +57,7 @@ def test_parts_keep_less_for_the_way_back(update: Updater, minibatch: Minibatch)
     held = {}
     for parts in (1, 4):
         with kept_for_backward(update.trainer) as passes:
-            update.gradient(minibatch, Progress(parts=parts))
+            in_parts(update, parts).gradient(minibatch, step=0)
         assert len(passes) == parts
         held[parts] = max(passes)
     assert held[4] < 0.4 * held[1]
@@ -63,7 +67,7 @@ def test_any_number_of_parts_gives_the_same_gradient(update: Updater, minibatch:
     """More parts than pairs are as many as pairs; the gradient is that of the mean over words."""
     gradients, losses = [], []
     for parts in (1, 2, 15, 99):
-        losses.append(update.gradient(minibatch, Progress(parts=parts)))
+        losses.append(in_parts(update, parts).gradient(minibatch, step=0).item())
         gradients.append([p.grad.clone() for p in update.trainer.parameters()])
         update.trainer.zero_grad()
     assert losses == pytest.approx([losses[0]] * 4, rel=1e-5)

@@ -11,40 +11,41 @@ from torch import nn
 from course_lib.corpora.corpus import Corpus
 from course_lib.models import ModelConfig, build_model
 from course_lib.training import RunConfig, load_run, read_metrics, train
-from course_lib.training.averaging import Average
+from course_lib.training.averaging import moving_average
 
 
 def test_it_is_the_moving_average() -> None:
     """Against the recursion in NumPy, written out as a weighted sum of all weights there were."""
     torch.manual_seed(0)
     model = nn.Linear(3, 2)
-    average = Average(model, 0.95)
+    average = moving_average(model, 0.95)
     history = [model.weight.detach().numpy().copy()]
-    for step in range(1, 41):
+    for _ in range(40):
         with torch.no_grad():
             model.weight += torch.randn(2, 3)
         history.append(model.weight.detach().numpy().copy())
-        average.update(model, step)
+        average.update_parameters(model)
     decays = np.array([min(0.95, (1 + t) / (10 + t)) for t in range(1, 41)])
     shares = np.append(1, 1 - decays) * np.append(np.cumprod(decays[::-1])[::-1], 1)
     assert shares.sum() == pytest.approx(1)
     assert shares[0] < 1e-4  # where it began is forgotten
     expected = np.tensordot(shares, np.stack(history), axes=1)
     last = model.weight.detach().clone()
-    with average.in_place(model):
-        np.testing.assert_allclose(model.weight.detach().numpy(), expected, rtol=1e-4, atol=1e-5)
+    averaged = average.module.weight.detach().numpy()
+    np.testing.assert_allclose(averaged, expected, rtol=1e-4, atol=1e-5)
     assert torch.equal(model.weight, last)
 
 
 def test_tied_tables_are_averaged_as_one() -> None:
     model = build_model(ModelConfig(9, 9, embedding=4, hidden=4, readout=4, tying="all"))
-    average = Average(model, 0.5)
+    average = moving_average(model, 0.5)
     with torch.no_grad():
         model.encoder.E.weight.fill_(1.0)
-    average.update(model, 100)
-    with average.in_place(model):
-        assert model.decoder.W_o.weight is model.encoder.E.weight
-        assert 0.3 < model.decoder.W_o.weight.mean() < 0.7
+    average.n_averaged.fill_(100)
+    average.update_parameters(model)
+    averaged = average.module
+    assert averaged.decoder.W_o.weight is averaged.encoder.E.weight
+    assert 0.3 < averaged.decoder.W_o.weight.mean() < 0.7
 
 
 def test_what_a_run_keeps_are_averaged_weights(

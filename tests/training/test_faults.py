@@ -14,7 +14,7 @@ from safetensors.torch import save_file
 
 from course_lib.corpora.corpus import Corpus
 from course_lib.errors import CourseError
-from course_lib.training import RunConfig, load_run, train
+from course_lib.training import RunConfig, load_run, read_metrics, train
 from tests.training.conftest import outcome, train_until
 
 STATES = ("last.safetensors", "previous.safetensors")
@@ -130,12 +130,15 @@ def test_a_damaged_configuration_is_named(
 
 
 def test_how_many_parts_may_change_and_the_rest_may_not(
-    stopped: Path, small: RunConfig, small_corpus: Corpus, tmp_path: Path
+    stopped: Path, small: RunConfig, small_corpus: Corpus, small_run: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "run"
     shutil.copytree(stopped, out)
     parts = replace(small, changes={**small.changes, "accumulation": 2})
-    assert train(parts, small_corpus, out, resume=True, quiet=True).parts == 2
+    assert train(parts, small_corpus, out, resume=True, quiet=True).finished
+    for ours, theirs in zip(read_metrics(out), read_metrics(small_run), strict=True):
+        for name in ("train_loss", "val_loss"):
+            assert ours[name] == pytest.approx(theirs[name], abs=1e-4)
     other = replace(small, changes={**small.changes, "batch_size": 8})
     with pytest.raises(CourseError, match="another changes, recipe"):
         train(other, small_corpus, out, resume=True, quiet=True)

@@ -22,7 +22,6 @@ from course_lib.training import (
     validation,
 )
 from course_lib.training.minibatches import Minibatch, make_minibatches, target_words
-from course_lib.training.progress import Progress
 from course_lib.training.run_directory import known_at_start, make_vocabularies
 from course_lib.training.update import Updater
 from tests.training.conftest import Stopped, stop
@@ -54,9 +53,9 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
         validation.translate,
     )
 
-    def priced_gradient(self: Updater, minibatch: Minibatch, progress: Progress) -> float:
+    def priced_gradient(self: Updater, minibatch: Minibatch, step: int) -> torch.Tensor:
         clock.work(UPDATE * target_words(minibatch))
-        return gradient(self, minibatch, progress)
+        return gradient(self, minibatch, step)
 
     def priced_loss(model: Any, pairs: Any, *arguments: Any) -> tuple[float, int]:
         loss, count = summed_loss(model, pairs, *arguments)
@@ -196,9 +195,9 @@ def test_no_minibatch_is_timed_a_second_time(
     met: list[Minibatch] = []
     gradient = Updater.gradient
 
-    def noted(self: Updater, minibatch: Minibatch, progress: Progress) -> float:
+    def noted(self: Updater, minibatch: Minibatch, step: int) -> torch.Tensor:
         met.append(minibatch)
-        return gradient(self, minibatch, progress)
+        return gradient(self, minibatch, step)
 
     monkeypatch.setattr(Updater, "gradient", noted)
     train(

@@ -52,19 +52,19 @@ def assert_same_curve(run: Path, expected: Path) -> None:
 WATCHER = """
 import os
 from course_lib.training import launch, loop
-from safetensors.torch import save_file
+from safetensors.torch import save_model
 
-def work(config, out, resume, quiet, track):
+def work(config, out, resume, quiet):
     '''What each process does, and then it leaves its moving average behind.'''
     made = []
-    class Average(loop.Average):
-        def __init__(self, model, decay):
-            super().__init__(model, decay)
-            made.append(self)
-    loop.Average = Average
-    launch._work(config, out, resume, quiet, track)
+    average = loop.moving_average
+    def kept(*arguments):
+        made.append(average(*arguments))
+        return made[-1]
+    loop.moving_average = kept
+    launch._work(config, out, resume, quiet)
     [average] = made
-    save_file(average.weights, f"{out}.{os.environ['RANK']}")
+    save_model(average.module, f"{out}.{os.environ['RANK']}")
 """
 
 
@@ -100,41 +100,6 @@ def test_two_processes_give_the_loss_curve_and_the_averaged_weights_of_one(
         torch.testing.assert_close(first[name], value, atol=1e-6, rtol=0)
         # They are not the weights of the last update.
         assert not torch.equal(value, states[1][f"model.{name}"])
-
-
-SCARCE = """
-import os
-import torch
-from course_lib.models import RNNsearch
-from course_lib.training import launch
-
-def work(config, out, resume, quiet, track):
-    '''What each process does; the second has memory for four pairs at a time.'''
-    loss = RNNsearch.loss
-    def limited(self, batch, *arguments):
-        if len(batch.source) > 4 and os.environ["RANK"] == "1" and self.training:
-            raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
-        return loss(self, batch, *arguments)
-    RNNsearch.loss = limited
-    launch._work(config, out, resume, quiet, track)
-"""
-
-
-@pytest.mark.slow
-def test_one_of_two_processes_runs_out_of_memory_and_the_curve_is_the_same(
-    small: RunConfig,
-    small_corpus: Corpus,
-    small_run: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    (tmp_path / "scarce.py").write_text(SCARCE)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(launch, "_work", importlib.import_module("scarce").work)
-    train_by(2, small, small_corpus, tmp_path / "run", quiet=True)
-    assert capfd.readouterr().err.count("Memory ran out at update") == 1
-    assert_same_curve(tmp_path / "run", small_run)
 
 
 @pytest.mark.slow

@@ -33,7 +33,6 @@ from course_lib.training import (
     train,
 )
 from course_lib.training.minibatches import Minibatch
-from course_lib.training.progress import Progress
 from course_lib.training.recipe import Recipe, learning_rate_at
 from course_lib.training.update import Updater
 from tests.training.conftest import outcome, train_until
@@ -243,12 +242,12 @@ def test_what_is_no_number_stops_a_training_and_the_last_good_checkpoint_is_kept
 ) -> None:
     gradient = Updater.gradient
 
-    def spoiled(self: Updater, minibatch: Minibatch, progress: Progress) -> float:
+    def spoiled(self: Updater, minibatch: Minibatch, step: int) -> torch.Tensor:
         bias = self.trainer.decoder.W_o.bias
-        if progress.step == 8 and what == "weight":
+        if step == 8 and what == "weight":
             bias.data.fill_(torch.nan)
-        loss = gradient(self, minibatch, progress)
-        if progress.step == 8 and what == "gradient":
+        loss = gradient(self, minibatch, step)
+        if step == 8 and what == "gradient":
             bias.grad.fill_(torch.inf)
         return loss
 
@@ -334,3 +333,18 @@ def test_settings_are_read_as_numbers_words_and_lists() -> None:
     for field, value in (("model", "rnn"), ("preset", "huge")):
         with pytest.raises(CourseError, match="Choose"):
             RunConfig(**{"model": "rnnsearch", "corpus": "copy", field: value})
+
+
+@pytest.mark.parametrize(("name", "pair"), [("copy", "tokens"), ("verbs", "en-de")])
+def test_tokens_between_spaces_stay_so(name: str, pair: str, undisturbed: Path) -> None:
+    """Of a corpus of token strings, whatever pair a run was started with."""
+    run = load_run(undisturbed)
+    run = replace(run, config=replace(run.config, corpus=name, pair=pair, changes={}))
+    assert run.languages == ()
+    assert run.text(["ba", "be", ",", "ra"]) == "ba be , ra"
+    assert run.tokens("ba BE , ra") == ["ba", "BE", ",", "ra"]
+    text = replace(run, config=replace(run.config, corpus="toy", pair="en-de"))
+    assert text.text(["ein", "hund", ",", "ja"]) == "ein hund, ja"
+    own = replace(text, config=replace(text.config, changes={"corpus.tokenized": True}))
+    assert own.text(["ein", "hund", ",", "ja"]) == "ein hund , ja"
+    assert own.tokens("A Dog ,") == ["a", "dog", ","]

@@ -12,7 +12,7 @@ from course_lib.corpora import load_corpus
 from course_lib.corpora.subwords import Pieces
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.models import build_model
-from course_lib.models.config import MODELS, ModelConfig
+from course_lib.models.config import ModelConfig
 from course_lib.models.quantised import dequantised, quantised
 from course_lib.training import Run, RunConfig
 from course_lib.widgets.modules import worker_script
@@ -20,39 +20,14 @@ from course_lib.widgets.pack import pack
 
 SIZES: dict[str, Any] = {"embedding": 6, "hidden": 5, "alignment": 7, "readout": 4}
 TIED: dict[str, Any] = {"tying": "all"}
-STUDIED: dict[str, dict[str, Any]] = {
+VARIANTS: dict[str, dict[str, Any]] = {
     "the paper's order": {},
     "the paper's units": {"unit": "paper"},
     "the conditional unit": {"decoder": "conditional", **TIED},
     "RNNencdec": {"context": "fixed"},
     "conditional RNNencdec": {"context": "fixed", "decoder": "conditional", **TIED},
 }
-"""What rnnsearch.mjs computes, each as what it sets against RNNsearch."""
-
-FORWARD: dict[str, Any] = {"encoder": "forward"}
-VARIANTS: dict[str, dict[str, Any]] = {
-    **STUDIED,
-    "the paper's RNNencdec": {"context": "fixed", "encoder": "forward", "unit": "paper"},
-    "Sutskever": {**MODELS["sutskever"], "layers": 2},
-    "Luong": MODELS["luong"],
-    "Luong, deeper, no feeding": {**MODELS["luong"], "decoder": "luong-unfed", "layers": 3},
-    "dot": {"context": "dot", **FORWARD, "unit": "tanh"},
-    "scaled dot": {"context": "scaled-dot", **FORWARD, "decoder": "paper-asks-after"},
-    "general": {"context": "general", "decoder": "paper-reads-new-state"},
-    "concat": {"context": "concat", "decoder": "paper-tanh-readout"},
-    "a narrow window": {
-        **{"context": "local-m-additive", "window": 2, "decoder": "paper-linear-readout"}
-    },
-    "a predicted window": {"context": "local-p-general", "window": 3, "unit": "lstm"},
-    "starts at zero": {"decoder": "paper-starts-at-zero", "unit": "paper", "layers": 2},
-    "deeper": {"decoder": "conditional", "layers": 2, "unit": "lstm", **TIED},
-    "reads the old state": {"decoder": "conditional-reads-old-state", "tying": "output"},
-    "self-attention": {"encoder": "self-attention", "heads": 2, "layers": 2},
-    "self-attention, fixed": {"encoder": "self-attention", "heads": 2, "context": "fixed"},
-    "no positions": {"encoder": "self-attention-without-positions", "heads": 5, "unit": "tanh"},
-    "reversed": {"reverse_source": True, "unit": "tanh", "layers": 2},
-}
-"""What a page computes."""
+"""What a page computes, each as what it sets against RNNsearch."""
 
 
 def sentences(count: int = 40) -> list[str]:

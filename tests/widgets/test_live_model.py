@@ -6,14 +6,14 @@ import pytest
 import torch
 from playwright.sync_api import Browser, Page
 
-from course_lib.models.config import CHOICES, SCORES, ModelConfig
+from course_lib.models.config import ModelConfig
 from course_lib.search import translate
 from course_lib.training import Run
 from course_lib.widgets.modules import sources
+from course_lib.widgets.pack import COMPUTED
 from experiments.in_hand import translate_in_hand
 from tests.widgets.live_models import (
     SIZES,
-    STUDIED,
     VARIANTS,
     open_worker,
     raw_logits,
@@ -58,26 +58,17 @@ def compare_logits(page: Page, run: Run, sources: list[list[int]]) -> None:
 
 def test_every_choice_is_tried() -> None:
     configs = [ModelConfig(90, 90, **{**SIZES, **changes}) for changes in VARIANTS.values()]
-    for name in CHOICES.keys() - {"context", "initialisation"}:
-        assert set(CHOICES[name]) == {getattr(config, name) for config in configs}, name
-    assert "fixed" in {config.context for config in configs}
-    assert {config.score for config in configs} >= set(SCORES)
-    assert {config.scope for config in configs} == {"global", "local-m", "local-p"}
+    for name, values in COMPUTED.items():
+        assert set(values) == {getattr(config, name) for config in configs}, name
 
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_logits_and_translations_are_the_librarys(browser: Browser, name: str) -> None:
     run = small_run(pieces=False, **VARIANTS[name])  # sentences of a dozen words
     page = open_worker(browser, run)
-    assert page.evaluate("model.constructor.name") == (
-        "RNNsearch" if name in STUDIED else "Relative"
-    )
     # Long ones find no end, and in a loop many continuations are equally good.
     sources = sorted(encoded(run, 8), key=len)[:4]
     compare_logits(page, run, sources)
-    if name in STUDIED:  # the general module computes these as well
-        page.evaluate("model = new Relative(model.tensors, model.config)")
-        compare_logits(page, run, sources)
     for k, penalty in ((1, 1.0), (3, 0.0), (5, 1.2)):
         expected_all = translate(run.model, sources, k, penalty)
         for source, expected_one in zip(sources, expected_all, strict=True):

@@ -3,6 +3,7 @@
 import gzip
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -15,8 +16,8 @@ from course_lib.models import build_model
 from course_lib.models.config import model_config
 from course_lib.models.quantised import dequantised
 from course_lib.widgets.live import live, packs_of, sentences_for
-from course_lib.widgets.pack import languages_of, pack
-from course_lib.widgets.seen import BYTES, is_seen, seen_words
+from course_lib.widgets.pack import pack
+from course_lib.widgets.training_words import BYTES, is_seen, seen_words
 from tests.widgets.live_models import small_run
 
 
@@ -36,6 +37,24 @@ def test_a_language_that_a_page_does_not_split_is_refused() -> None:
     spanish = replace(run, config=replace(run.config, pair="en-es"))
     with pytest.raises(CourseError, match="en-es"):
         pack(spanish)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"context": "general"},
+        {"decoder": "luong", "context": "general"},
+        {"encoder": "forward", "context": "fixed"},
+        {"unit": "lstm"},
+        {"layers": 2},
+        {"reverse_source": True},
+    ],
+)
+def test_a_model_that_a_page_does_not_compute_is_refused(changes: dict[str, Any]) -> None:
+    """In one line, which says what it takes and what this one has."""
+    with pytest.raises(CourseError, match="RNNsearch, RNNencdec and the conditional") as error:
+        pack(small_run(**changes))
+    assert any(f"{name}={value}" in str(error.value) for name, value in changes.items())
 
 
 def test_runs_of_one_name_stay_apart() -> None:
@@ -76,7 +95,7 @@ def test_sentences_to_begin_with_are_ones_that_the_model_knows() -> None:
     for line in sentences_for(run):
         assert all(is_seen(word, known) for word in tokenize(line, "en"))
     tokens = replace(run, config=replace(run.config, corpus="copy", pair="tokens"))
-    assert languages_of(tokens) == ()
+    assert tokens.languages == ()
     assert all(line.split() for line in sentences_for(tokens))
 
 

@@ -97,7 +97,7 @@ async function answer(ask, { line, without = [], ...options }) {
 /** A model's file becomes the model and its text. */
 async function take({ parts, bytes }) {
   const { tensors, about } = readTensors(await unpacked(bytes ?? bytesOf(parts)));
-  model = modelOf(tensors, about.config);
+  model = new EncoderDecoder(tensors, about.config);
   text = textOf(about);
 }
 

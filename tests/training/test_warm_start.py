@@ -17,7 +17,7 @@ from course_lib.errors import CourseError
 from course_lib.files import sha256_of
 from course_lib.pretrained import FOLDER
 from course_lib.training import RunConfig, finish_run, initial, load_run, train, with_file
-from course_lib.training.beginning import load_initial
+from course_lib.training.warm_start import load_initial
 from tests.training.conftest import Stopped, outcome, stop
 
 

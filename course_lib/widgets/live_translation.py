@@ -15,14 +15,15 @@ from course_lib.models.quantised import dequantised, quantised
 from course_lib.search import record_beam_search
 from course_lib.training import Run
 from course_lib.widgets.beam_tree import drawn_tree
-from course_lib.widgets.pack import languages_of
-from course_lib.widgets.seen import is_seen
 from course_lib.widgets.stepper import rounded
+from course_lib.widgets.training_words import is_seen
 
 _DIGITS = 4
 
 
-def found(run: Run, text: str, k: int, length_penalty: float, seen: bytes) -> dict[str, Any]:
+def live_translation(
+    run: Run, text: str, k: int, length_penalty: float, seen: bytes
+) -> dict[str, Any]:
     """A run's translation of a line, with the run's weights in 8 bits as a page has them.
 
     Args:
@@ -70,7 +71,7 @@ def found(run: Run, text: str, k: int, length_penalty: float, seen: bytes) -> di
 
 def words_of(run: Run, text: str, seen: bytes) -> list[dict[str, Any]]:
     """A line's words: `text`, the `numbers` and texts of the `pieces`, what the run knows of it."""
-    languages = languages_of(run)
+    languages = run.languages
     vocabulary = run.source_vocabulary
     words = []
     for token in tokenize(text, languages[0]) if languages else text.split():
@@ -89,7 +90,7 @@ def words_of(run: Run, text: str, seen: bytes) -> list[dict[str, Any]]:
 
 
 def _text(run: Run, numbers: Sequence[int]) -> str:
-    languages, words = languages_of(run), run.target_vocabulary.decode(numbers)
+    languages, words = run.languages, run.target_vocabulary.decode(numbers)
     return detokenize(words, languages[1]) if languages else " ".join(words)
 
 
