@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from course_lib.corpora.batches import make_batch, make_source
 from course_lib.corpora.vocabulary import EOS, PAD
 from course_lib.errors import CourseError
+from course_lib.evaluation.forced import forced_alpha, sentence_log_probs
 from course_lib.models import RNNsearch
 from course_lib.search import (
     beam,
@@ -130,12 +131,12 @@ def test_a_hypothesis_knows_its_probability_and_its_weights(kind, sentences, k) 
     model = model_of(kind, seed=4)
     for sentence, found in zip(sentences, translate(model, sentences, k=k), strict=True):
         batch = make_batch([(sentence, found.tokens)], [0])
-        assert found.log_prob == pytest.approx(model.sentence_log_probs(batch).item(), abs=1e-9)
+        assert found.log_prob == pytest.approx(sentence_log_probs(model, batch).item(), abs=1e-9)
         length = len(found.tokens) + 1
         assert found.score == pytest.approx(found.log_prob / length)
         limit = int(hypothesis.length_limit(torch.tensor(len(sentence) + 1)))
         assert length <= limit
-        expected = model.alpha(batch)
+        expected = forced_alpha(model, batch)
         assert (expected is None) == (found.alpha is None)
         if found.alpha is not None:
             assert found.alpha.shape == (length, len(sentence) + 1)
@@ -153,7 +154,7 @@ def test_finished_sentences_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     def counting(self, y_prev, state):
         shapes.append(y_prev.shape)
         assert state.s.shape[:2] == y_prev.shape
-        assert len(state.memory.mask) == y_prev.shape[1]
+        assert len(state.mask) == y_prev.shape[1]
         return step(self, y_prev, state)
 
     monkeypatch.setattr(RNNsearch, "step", counting)
