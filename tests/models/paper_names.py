@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from course_lib.models import RNNsearch
+from course_lib.models import Encoder, RNNsearch
 from tests.reference.cells import GATES
 from tests.reference.translator import layer_name
 
@@ -46,7 +46,7 @@ def paper_parameters(model: RNNsearch, gradients: bool = False) -> dict[str, Arr
     named = {ours: tensors.pop(name) for name, ours in PLAIN.items() if name in tensors}
     named |= {name: named[name][0] for name in ROWS if name in named}
     config = model.config
-    unit, plain = config.unit, config.layers == 1
+    unit = config.unit
     directions = ["fwd", "bwd"] if config.encoder == "bidirectional" else ["fwd"]
     for layer in range(config.layers):
         for number, of in enumerate(directions):
@@ -56,12 +56,15 @@ def paper_parameters(model: RNNsearch, gradients: bool = False) -> dict[str, Arr
                     letter: tensors.pop(f"encoder.rnn.{kind}_l{layer}{reverse}")
                     for letter, kind in TORCH.items()
                 }
-            elif plain and len(directions) == 2:
+            elif type(model.encoder) is Encoder:
                 weights = _own(tensors, ("encoder.ahead.", "encoder.back.")[number])
             else:
                 weights = _own(tensors, f"encoder.units.{layer}.{number}.")
             named |= _by_gate(weights, unit, layer_name(of, layer + 1), gradients)
-        where = f"upper.{layer - 1}." if layer else "" if plain else "lowest."
+        if not layer and config.layers > 1:  # the W of the lowest layer stands beside it
+            for name in ("W.weight", "W.bias"):
+                tensors[f"decoder.unit.lowest.{name}"] = tensors.pop(f"decoder.unit.{name}")
+        where = f"upper.{layer - 1}." if layer else "" if config.layers == 1 else "lowest."
         weights = _own(tensors, f"decoder.unit.{where}")
         if not layer:
             for letter in ("C", "F"):

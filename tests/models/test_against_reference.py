@@ -21,7 +21,7 @@ from tests.models.tiny import (
     with_end,
 )
 from tests.reference import translator
-from tests.reference.translator import SCORES, Choices, alpha_matrix, decode
+from tests.reference.translator import DECODERS, SCORES, Choices, alpha_matrix, decode
 
 
 def check_against_equations(choices: Choices, seed: int = 0) -> None:
@@ -64,7 +64,7 @@ any_choices = st.builds(
     Choices,
     context=st.sampled_from(CHOICES["context"]),
     window=st.sampled_from([0, 1, 3]),
-    decoder=st.sampled_from(CHOICES["decoder"]),
+    decoder=st.sampled_from(DECODERS),
     unit=st.sampled_from(CHOICES["unit"]),
     layers=st.integers(1, 3),
     encoder=st.sampled_from(["bidirectional", "forward"]),

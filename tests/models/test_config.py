@@ -50,6 +50,7 @@ def test_every_combination_is_a_model_or_is_refused_in_one_line() -> None:
         ({"context": "fixed", "window": 2}, "Take a context with attention"),
         ({"decoder": "sutskever", "window": 2}, "Take a context with attention"),
         ({"decoder": "conditional", "layers": 2}, "layers=1"),
+        ({"encoder": "self-attention", "reverse_source": True}, "reverse_source=false"),
     ],
 )
 def test_parts_that_do_not_go_together_are_refused(changes: dict[str, Any], remedy: str) -> None:

@@ -27,7 +27,7 @@ RELATIVES: dict[str, tuple[dict[str, Any], set[str]]] = {
     # Annotations have n numbers where they had 2n.
     "forward": ({"encoder": "forward"}, {"units", "ahead", "back", "attention", "C", "C_o"}),
     "self-attention": ({"encoder": "self-attention"}, {"layers", "ahead", "back", "W_s"}),
-    "reversed": ({"reverse_source": True}, set()),
+    "reversed": ({"reverse_source": True}, {"units", "ahead", "back"}),
     "conditional": ({"decoder": "conditional"}, {"second", "C"}),
     "luong": ({"decoder": "luong"}, {"F", "C", "U_o", "C_o", "V_o"}),
     "sutskever": ({"decoder": "sutskever"}, {"attention", "C", "U_o", "C_o", "V_o"}),

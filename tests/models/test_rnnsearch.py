@@ -12,7 +12,6 @@ from course_lib.corpora.batches import Batch, make_batch
 from course_lib.errors import CourseError
 from course_lib.evaluation.forced import forced_alpha, logits, sentence_log_probs
 from course_lib.models import Attention, RNNsearch, State
-from course_lib.models.config import CHOICES
 from course_lib.search import translate
 from course_lib.search.hypothesis import look_back_of
 from tests.models.test_against_reference import any_choices
@@ -28,7 +27,7 @@ from tests.models.tiny import (
     label,
     tiny_model,
 )
-from tests.reference.translator import Choices
+from tests.reference.translator import DECODERS, Choices
 
 SOME = [*every_context(), *SELF_ATTENTIVE]
 words = st.integers(3, 6)
@@ -68,7 +67,7 @@ def test_two_paths_have_one_loss(choices: Choices) -> None:
 
 
 @pytest.mark.parametrize(
-    "choices", [Choices(decoder=decoder) for decoder in CHOICES["decoder"][:3]], ids=label
+    "choices", [Choices(decoder=decoder) for decoder in DECODERS[:3]], ids=label
 )
 def test_before_the_update_the_weights_do_not_know_the_word(choices: Choices) -> None:
     """s_{i-1} has not read y_{i-1}; s_i and s'_i have, so their weights see one word more."""

@@ -11,7 +11,7 @@ from course_lib.corpora.batches import Batch, make_batch
 from course_lib.corpora.vocabulary import EOS
 from course_lib.models import ModelConfig, RNNsearch, build_model
 from course_lib.models.config import CHOICES
-from tests.reference.translator import SCORES, Choices
+from tests.reference.translator import DECODERS, SCORES, Choices
 
 Pairs = list[tuple[list[int], list[int]]]
 
@@ -77,7 +77,7 @@ def every_decoder() -> list[Choices]:
     """Every decoder with a unit that has a cell, in layers where it can have them."""
     return [
         Choices(decoder=decoder, unit="lstm", layers=1 if decoder == "conditional" else 2)
-        for decoder in CHOICES["decoder"]
+        for decoder in DECODERS
     ]
 
 
@@ -96,7 +96,7 @@ SELF_ATTENTIVE = [
         Choices(),
         Choices(context="fixed"),
         Choices(decoder="luong", unit="lstm"),
-        SUTSKEVER,
+        replace(SUTSKEVER, reverse_source=False),
     )
 ]
 

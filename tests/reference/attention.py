@@ -44,9 +44,9 @@ def predicted_position(p: Parameters, s: Array, words: int) -> Array:
 def look(p: Parameters, score: str, window: int, s: Array, annotations: Array) -> Look:
     """Weights and context of the query s, over every word.
 
-    With a window D above 0 only over the words of [p_i - D, p_i + D], their weights then times
-    exp(-(j - p_i)^2 / (2 (D/2)^2)), Luong's eq. 10, and not normalised again. A window without words
-    gives zeros.
+    With a window D above 0, over the words of [p_i - D, p_i + D], their weights then times
+    exp(-(j - p_i)^2 / (2 (D/2)^2)), Luong's eq. 10, and not normalised again. A window without
+    words gives zeros.
     """
     words = len(annotations)
     centre = predicted_position(p, s, words) if window else np.array(0.0)

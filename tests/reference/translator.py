@@ -29,6 +29,7 @@ from tests.reference.cells import Array, Parameters, State, cell_step, run
 BOS = 1  # y_0, the word before the first one
 
 SCORES = ("additive", "concat", "general", "dot", "scaled-dot")
+DECODERS = ("paper", "luong", "conditional", "sutskever")
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Choices:
 
     context: str = "additive"  # a score, or fixed: the last forward state
     window: int = 0  # local-p's D; 0: every word
-    decoder: str = "paper"  # paper | luong | conditional | sutskever
+    decoder: str = "paper"
     unit: str = "paper"
     layers: int = 1
     encoder: str = "bidirectional"

@@ -1,4 +1,4 @@
-"""Kinds of models that a search must not tell apart: tiny, of unlike contexts, decoders and units."""
+"""Kinds of models that a search must not tell apart: tiny, unlike in all their parts."""
 
 from dataclasses import replace
 
