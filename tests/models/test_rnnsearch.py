@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from course_lib.corpora.batches import Batch, make_batch
+from course_lib.corpora.batches import Batch, make_batch, make_source
 from course_lib.errors import CourseError
 from course_lib.evaluation.forced import forced_alpha, logits, sentence_log_probs
 from course_lib.models import Attention, RNNsearch, State
@@ -268,6 +268,23 @@ def test_dropout_zeroes_its_share_in_training_and_nothing_else(where: str) -> No
         given_numbers = torch.cat([numbers.flatten() for numbers in seen])
         shares.append((given_numbers == 0).double().mean().item())
     assert shares == pytest.approx([0, 0.3], abs=0.03)
+
+
+def test_the_summary_is_whole() -> None:
+    """s_0 is made from a state that has read the sentence, and no share of it is dropped."""
+    for choices in (Choices(), Choices(unit="torch"), Choices(layers=2), SELF_ATTENTIVE[0]):
+        model = tiny_model(choices, dropout=0.3).train()
+        summary = model.encoder(*make_source([[4, 5, 6, 7, 8]] * 20))[1]
+        assert summary.all(), label(choices)
+
+
+def test_a_search_in_half_precision_sums_over_the_vocabulary_in_full() -> None:
+    model = tiny_model(Choices()).float()
+    batch = batch_of(PAIRS)
+    with torch.no_grad(), torch.autocast("cpu", torch.bfloat16):
+        log_probs, _, _ = model.step(batch.target_in[:, 0], started(model, batch))
+    assert log_probs.dtype is torch.float32
+    torch.testing.assert_close(log_probs.exp().sum(dim=-1), torch.ones(3), atol=1e-6, rtol=0)
 
 
 def test_in_layers_torchs_modules_drop_in_between() -> None:

@@ -1,5 +1,6 @@
 """Search: exhaustive once wide enough, greedy at width one, the same in any company."""
 
+import itertools
 import random
 from functools import cache
 
@@ -19,6 +20,8 @@ from course_lib.search import (
     greedy,
     greedy_search,
     hypothesis,
+    record_beam_search,
+    sample,
     sampling,
     translate,
 )
@@ -199,6 +202,25 @@ def test_a_model_in_training_is_searched_without_dropout_and_handed_back() -> No
 def test_a_search_for_nothing_is_refused() -> None:
     with pytest.raises(CourseError, match="--beam 1"):
         beam_search(model_of("rnnsearch"), *make_source([[4]]), k=0)
+
+
+def test_a_model_whose_numbers_are_nan_is_refused_by_every_search() -> None:
+    """Whether all of it is NaN, or it becomes so at a word that only some hypotheses have."""
+    spoilt, in_part = model_of("rnnsearch"), model_of("rnnsearch")
+    with torch.no_grad():
+        spoilt.decoder.W_o.weight[5] = torch.nan
+        in_part.decoder.W_o.bias[4] += 5
+        in_part.decoder.E.weight[4] = torch.nan
+    searches = [
+        lambda model: beam_search(model, *make_source([[4, 5], [6]]), k=3),
+        lambda model: record_beam_search(model, [4, 5], k=3),
+        lambda model: greedy_search(model, *make_source([[4, 5], [6]])),
+        lambda model: sample(model, [[4, 5], [6]], seed=0),
+    ]
+    for model, search in itertools.product((spoilt, in_part), searches):
+        with pytest.raises(CourseError, match=r"not numbers \(NaN\)") as caught:
+            search(model)
+        assert "\n" not in str(caught.value)
 
 
 def test_no_sentences_make_no_translations() -> None:
