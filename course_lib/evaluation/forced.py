@@ -15,8 +15,7 @@ from course_lib.search.hypothesis import evaluating
 
 def logits(model: RNNsearch, batch: Batch) -> Tensor:
     """What the softmax is taken of at every target position, (B, T_y, K_y), padding included."""
-    s, Ey, c, _ = model.unroll(batch)
-    return in_full(model.decoder.readout(s, Ey, c))
+    return in_full(model.decoder.readout(*model.unroll(batch)))
 
 
 @torch.no_grad()
@@ -34,8 +33,14 @@ def forced_alpha(model: RNNsearch, batch: Batch) -> Tensor | None:
     There is a row for each target word and one for the end mark; None for a model without
     attention.
     """
-    alpha = model.unroll(batch)[3]
-    return None if alpha is None else alpha * batch.target_mask[..., None]
+    state = model.start(batch.source, batch.source_lengths, batch.source_mask)
+    rows = []
+    for WEy in model.decoder.unit.W(model.decoder.E(batch.target_in)).unbind(dim=1):
+        _, _, alpha, state = model.decoder.advance(WEy, state)
+        if alpha is None:
+            return None
+        rows.append(alpha)
+    return torch.stack(rows, dim=1) * batch.target_mask[..., None]
 
 
 def forced_weights(

@@ -95,8 +95,8 @@ class Attention(nn.Module):
 
 def masked_softmax(energies: Tensor, mask: Tensor) -> Tensor:
     """Softmax over the words, 0 where the mask is False; a row without words is all 0, not NaN."""
-    lowest = torch.finfo(energies.dtype).min
-    return torch.softmax(energies.masked_fill(~mask, lowest), dim=-1) * mask
+    energies = energies.masked_fill(~mask, torch.finfo(energies.dtype).min)
+    return torch.softmax(energies, dim=-1) * mask
 
 
 class FixedContext(nn.Module):
@@ -112,10 +112,9 @@ class FixedContext(nn.Module):
 
     def forward(self, s_prev: Tensor, keys: Tensor, annotations: Tensor, mask: Tensor) -> Look:
         """The same c at every i, (B, n), and no weights."""
-        last = (mask.sum(dim=1) - 1).clamp(min=0)
+        last = mask.sum(dim=1)[:, None, None] - 1
         # c_i = c = forward h_{T_x}
-        h = annotations[torch.arange(len(last), device=last.device), last]
-        return h[:, : self.context_size], None
+        return annotations.take_along_dim(last, dim=1)[:, 0, : self.context_size], None
 
 
 Context = Attention | FixedContext
@@ -184,24 +183,23 @@ class RNNsearch(nn.Module):
         s, c, alpha, state = self.decoder.advance(self.decoder.unit.W(Ey), state)
         return torch.log_softmax(in_full(self.decoder.readout(s, Ey, c)), dim=-1), alpha, state
 
-    def unroll(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-        """All steps, each given the true word before: s, E y and c to read out, and alpha."""
+    def unroll(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
+        """All steps, each given the true word before: s, E y and c to read out, (B, T_y, ...)."""
         state = self.start(batch.source, batch.source_lengths, batch.source_mask)
         Ey = self.decoder.dropout(self.decoder.E(batch.target_in))
         steps = []
         for WEy in self.decoder.unit.W(Ey).unbind(dim=1):
-            *step, state = self.decoder.advance(WEy, state)
-            steps.append(step)
-        s, c, alpha = zip(*steps, strict=True)
-        alphas = None if alpha[0] is None else torch.stack(alpha, dim=1)
-        return torch.stack(s, dim=1), Ey, torch.stack(c, dim=1), alphas
+            s, c, _, state = self.decoder.advance(WEy, state)
+            steps.append((s, c))
+        s, c = (torch.stack(each, dim=1) for each in zip(*steps, strict=True))
+        return s, Ey, c
 
     def loss(self, batch: Batch, smoothing: float = 0.0) -> tuple[Tensor, int]:
         """Cross-entropy in nats, summed over the real target words, and how many they are."""
         real = batch.target_words
-        read = (x.flatten(0, 1).index_select(0, real) for x in self.unroll(batch)[:3])
-        logits = in_full(self.decoder.readout(*read))
-        y = batch.target_out.flatten().index_select(0, real)
+        steps = (*self.unroll(batch), batch.target_out)
+        s, Ey, c, y = (each.flatten(0, 1).index_select(0, real) for each in steps)
+        logits = in_full(self.decoder.readout(s, Ey, c))
         loss = functional.cross_entropy(logits, y, reduction="sum", label_smoothing=smoothing)
         return loss, len(real)
 

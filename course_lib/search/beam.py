@@ -17,7 +17,7 @@ from course_lib.errors import CourseError
 from course_lib.freed_memory import keep_freed_memory
 from course_lib.models import RNNsearch, State
 from course_lib.models.rnnsearch import in_full
-from course_lib.search.hypothesis import Hypothesis, cut, length_limit, look_back_of
+from course_lib.search.hypothesis import Hypothesis, check_numbers, cut, length_limit, look_back_of
 from course_lib.search.rules import end_at_limit, top_words
 
 CELLS = 384
@@ -249,7 +249,8 @@ def keep(beams: Beams, state: State, chosen: Chosen, ended: Tensor) -> tuple[Bea
     """The hypotheses that the next step extends, and the cell that each of them comes from."""
     device = ended.device
     # The one place in a step where the CPU waits for a card.
-    allowed, done = torch.stack([chosen.allowed, ended]).cpu()
+    allowed, done, nan = torch.stack([chosen.allowed, ended, chosen.log_prob.isnan()]).cpu()
+    check_numbers(nan)
     column, rank, count = arranged(allowed & ~done)
     exists = (torch.arange(len(rank))[:, None] < count).to(device)
     places = (beams.places - done.sum(dim=1))[column]

@@ -8,7 +8,7 @@ from torch import Tensor
 from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.models import RNNsearch
 from course_lib.models.rnnsearch import in_full
-from course_lib.search.hypothesis import Hypothesis, cut, length_limit, look_back_of
+from course_lib.search.hypothesis import Hypothesis, check_numbers, cut, length_limit, look_back_of
 from course_lib.search.rules import end_at_limit
 
 Choose = Callable[[Tensor, Tensor, int], Tensor]
@@ -42,13 +42,16 @@ def write(
         log_probs, alpha, state = model.step(y, state)
         end_at_limit(log_probs, limits[going] == step + 1)
         y = choose(log_probs, rows, step)
+        # The one place in a step where the CPU waits for a card.
+        goes_on, nan = torch.stack([y != EOS, log_probs[:, EOS].isnan()]).cpu()
+        check_numbers(nan)
         tokens[rows, step] = y
         total[rows] += log_probs.gather(1, y[:, None]).squeeze(1)
         written[rows] += 1
         if alpha is not None:
             alphas = alpha.new_zeros(*tokens.shape, alpha.shape[1]) if alphas is None else alphas
             alphas[rows, step] = alpha
-        keep = (y.cpu() != EOS).nonzero().squeeze(1)
+        keep = goes_on.nonzero().squeeze(1)
         if not len(keep):
             break
         if len(keep) < len(rows):

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from torch import Tensor, nn
 
 from course_lib.corpora.batches import make_source
+from course_lib.errors import CourseError
 from course_lib.models import RNNsearch, State
 
 
@@ -69,6 +70,20 @@ def sources_for(
     device = model.decoder.E.weight.device
     source, lengths, mask = make_source(sentences)
     return source.to(device), lengths, mask.to(device)
+
+
+def check_numbers(nan: Tensor) -> None:
+    """Refuse a model whose probabilities are not numbers: no word is the most probable.
+
+    Args:
+        nan: True where one is NaN, on the CPU.
+    """
+    if nan.any():
+        raise CourseError(
+            "The model's probabilities are not numbers (NaN), so no word is the most probable. Its "
+            "weights are broken: take those of an earlier checkpoint, or train again with a "
+            "smaller --set learning_rate=..."
+        )
 
 
 def look_back_of(state: State, sentences: Tensor | slice) -> State:

@@ -19,7 +19,7 @@ from experiments import recording
 from experiments.__main__ import load, recorders
 from experiments.maps import agreement
 from tests.models.paper_names import paper_parameters
-from tests.models.tiny import decoder_of, tiny_model
+from tests.models.tiny import tiny_model
 from tests.reference import translator
 
 Recorder = Callable[[str], ModuleType]
@@ -245,7 +245,7 @@ def test_agreement_counts_places_and_shares() -> None:
 
 
 def test_frames_are_those_of_a_greedy_translation_by_the_equations(recorder: Recorder) -> None:
-    choices = decoder_of("paper", context="fixed", encoder="forward")
+    choices = translator.Choices(context="fixed", encoder="forward")
     words = Vocabulary((*MARKS, *"abcde")), Vocabulary((*MARKS, *"xyz"))
     for seed in range(3):
         model = tiny_model(choices, seed)

@@ -1,9 +1,10 @@
 """A model's weights under the paper's names, for `tests.reference`."""
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
-from course_lib.models import RNNsearch
+from course_lib.models import Encoder, RNNsearch
 from tests.reference.cells import GATES
 from tests.reference.translator import layer_name
 
@@ -20,45 +21,57 @@ PLAIN = {
     "decoder.C_o.weight": "C_o",
     "decoder.W_o.weight": "W_o",
     "decoder.W_o.bias": "b_y",
-    "decoder.context.score.W_a.weight": "W_a",
-    "decoder.context.score.U_a.weight": "U_a",
-    "decoder.context.score.v_a.weight": "v_a",
-    "decoder.context.window.W_p.weight": "W_p",
-    "decoder.context.window.v_p.weight": "v_p",
+    "decoder.attention.W_a.weight": "W_a",
+    "decoder.attention.U_a.weight": "U_a",
+    "decoder.attention.v_a.weight": "v_a",
+    "decoder.attention.attention.W_a.weight": "W_a",
+    "decoder.attention.attention.U_a.weight": "U_a",
+    "decoder.attention.attention.v_a.weight": "v_a",
+    "decoder.attention.W_p.weight": "W_p",
+    "decoder.attention.v_p.weight": "v_p",
 }
 ROWS = ("v_a", "v_p")  # torch stores these vectors as matrices of one row
 
 
 def paper_parameters(model: RNNsearch, gradients: bool = False) -> dict[str, Array]:
-    """Weights (or their gradients) by the names of `tests.reference`; every weight has one."""
-    tensors = {
-        name: (p.grad if gradients else p.detach()).double().numpy()
-        for name, p in model.named_parameters()
-    }
+    """Weights (or their gradients) by the names of `tests.reference`; every weight has one.
+
+    Nothing reads a forward encoder's states where s_0, the backward one's, is all that is known:
+    the gradient that it then has not is 0.
+    """
+    tensors = {}
+    for name, parameter in model.named_parameters():
+        gradient = torch.zeros_like(parameter) if parameter.grad is None else parameter.grad
+        tensors[name] = (gradient if gradients else parameter.detach()).double().numpy()
     named = {ours: tensors.pop(name) for name, ours in PLAIN.items() if name in tensors}
     named |= {name: named[name][0] for name in ROWS if name in named}
-    unit = model.config.unit
-    directions = ["fwd", "bwd"] if model.config.encoder == "bidirectional" else ["fwd"]
-    for layer in range(model.config.layers):
+    config = model.config
+    unit = config.unit
+    directions = ["fwd", "bwd"] if config.encoder == "bidirectional" else ["fwd"]
+    for layer in range(config.layers):
         for number, of in enumerate(directions):
-            # The library's own units and torch's modules name the same matrices differently.
-            if unit == "paper":
-                weights = _own(tensors, f"encoder.rnn.units.{layer}.{number}.")
-            else:
+            if unit != "paper":  # torch's modules name the same matrices differently
                 reverse = "_reverse" if number else ""
                 weights = {
-                    letter: tensors.pop(f"encoder.rnn.units.{kind}_l{layer}{reverse}")
+                    letter: tensors.pop(f"encoder.rnn.{kind}_l{layer}{reverse}")
                     for letter, kind in TORCH.items()
                 }
+            elif type(model.encoder) is Encoder:
+                weights = _own(tensors, ("encoder.ahead.", "encoder.back.")[number])
+            else:
+                weights = _own(tensors, f"encoder.units.{layer}.{number}.")
             named |= _by_gate(weights, unit, layer_name(of, layer + 1), gradients)
-        where = f"decoder.upper.{layer - 1}." if layer else "decoder.unit."
-        weights = _own(tensors, where)
+        if not layer and config.layers > 1:  # the W of the lowest layer stands beside it
+            for name in ("W.weight", "W.bias"):
+                tensors[f"decoder.unit.lowest.{name}"] = tensors.pop(f"decoder.unit.{name}")
+        where = f"upper.{layer - 1}." if layer else "" if config.layers == 1 else "lowest."
+        weights = _own(tensors, f"decoder.unit.{where}")
         if not layer:
             for letter in ("C", "F"):
                 if f"decoder.{letter}.weight" in tensors:
                     weights[letter] = tensors.pop(f"decoder.{letter}.weight")
         named |= _by_gate(weights, unit, layer_name("dec", layer + 1), gradients)
-    if model.config.decoder.startswith("conditional"):
+    if config.decoder == "conditional":
         named |= _by_gate(_own(tensors, "decoder.second."), unit, "second", gradients)
     assert not tensors, f"nameless: {sorted(tensors)}"
     return named

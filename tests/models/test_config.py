@@ -8,9 +8,10 @@ import pytest
 import torch
 
 from course_lib.errors import CourseError
-from course_lib.models import MODELS, ModelConfig, build_model, model_config
+from course_lib.evaluation.forced import forced_alpha
+from course_lib.models import MODELS, ModelConfig, assemble, build_model, model_config
+from course_lib.models.build import DECODERS
 from course_lib.models.config import CHOICES
-from course_lib.models.relatives import DECODERS
 from tests.models.tiny import PAIRS, batch_of
 
 SIZES = {"embedding": 2, "hidden": 4, "alignment": 2, "readout": 2, "heads": 2}
@@ -39,7 +40,21 @@ def test_every_combination_is_a_model_or_is_refused_in_one_line() -> None:
             assert "context" in line
             assert "encoder" in line
         else:
-            ModelConfig(9, 9, **SIZES, **settings)
+            with torch.device("meta"):
+                assemble(ModelConfig(9, 9, **SIZES, **settings))
+
+
+@pytest.mark.parametrize(
+    ("changes", "remedy"),
+    [
+        ({"context": "fixed", "window": 2}, "Take a context with attention"),
+        ({"decoder": "sutskever", "window": 2}, "Take a context with attention"),
+        ({"decoder": "conditional", "layers": 2}, "layers=1"),
+        ({"encoder": "self-attention", "reverse_source": True}, "reverse_source=false"),
+    ],
+)
+def test_parts_that_do_not_go_together_are_refused(changes: dict[str, Any], remedy: str) -> None:
+    assert remedy in refusal(changes)
 
 
 def test_every_decoder_has_its_name() -> None:
@@ -53,10 +68,14 @@ def test_a_name_that_is_not_known_lists_the_names_that_are(name: str) -> None:
     assert all(choice in line for choice in (name, *CHOICES[name]))
 
 
-@pytest.mark.parametrize(
-    "field", [field.name for field in fields(ModelConfig) if field.type is int], ids=str
-)
-@pytest.mark.parametrize("value", [0, -1, 1.5, "2", True, None])
+NO_SIZES = [
+    (field.name, value)
+    for field, value in product(fields(ModelConfig), [0, -1, 1.5, "2", True, None])
+    if field.type is int and (field.name, value) != ("window", 0)  # 0: no window
+]
+
+
+@pytest.mark.parametrize(("field", "value"), NO_SIZES, ids=str)
 def test_a_size_that_is_no_size_is_refused_by_name(field: str, value: Any) -> None:
     with pytest.raises(CourseError, match=f"{field}={value!r}"):
         replace(ModelConfig(9, 9), **{field: value})
@@ -75,15 +94,15 @@ def test_heads_have_to_share_the_annotation() -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_only_a_model_with_a_score_has_weights(name: str) -> None:
     model = build_model(model_config(name, "smoke", 9, 9))
-    assert (model.config.score is None) == (model.alpha(batch_of(PAIRS)) is None)
+    assert (model.config.score is None) == (forced_alpha(model, batch_of(PAIRS)) is None)
 
 
 @pytest.mark.parametrize(
     ("name", "absent"),
     [
         ("sutskever", {"context": "dot"}),
-        ("sutskever", {"context": "fixed", "alignment": 7, "window": 1}),
-        ("rnnencdec", {"alignment": 7, "window": 1}),
+        ("sutskever", {"context": "fixed", "alignment": 7}),
+        ("rnnencdec", {"alignment": 7}),
         ("rnnsearch", {"heads": 3}),
     ],
 )
@@ -102,19 +121,6 @@ def test_unknown_models_and_presets_list_the_known() -> None:
         model_config("transformer", "smoke", 9, 9)
     with pytest.raises(CourseError, match=r"smoke.*paper"):
         model_config("rnnsearch", "huge", 9, 9)
-
-
-def test_the_two_models_differ_in_the_context_object_alone() -> None:
-    search = build_model(model_config("rnnsearch", "smoke", 20, 20))
-    encdec = build_model(model_config("rnnencdec", "smoke", 20, 20))
-    assert search.config == replace(encdec.config, context="additive")
-    kinds = {
-        name: type(module)
-        for name, module in search.named_modules()
-        if not name.startswith("decoder.context.")
-    }
-    others = {name: type(module) for name, module in encdec.named_modules()}
-    assert {name for name in kinds if kinds[name] is not others[name]} == {"decoder.context"}
 
 
 def test_a_configuration_is_its_plain_values() -> None:

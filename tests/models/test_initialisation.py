@@ -15,11 +15,11 @@ def test_the_papers_initialisation() -> None:
     model = build_model(config)
     U = model.decoder.unit.U.weight
     torch.testing.assert_close(U @ U.T, torch.eye(60), atol=1e-5, rtol=0)
-    for block in model.encoder.rnn.units[0][1].U_gates.weight.split(60):
+    for block in model.encoder.back.U_gates.weight.split(60):
         torch.testing.assert_close(block @ block.T, torch.eye(60), atol=1e-5, rtol=0)
-    assert not model.decoder.context.score.v_a.weight.any()
+    assert not model.decoder.attention.v_a.weight.any()
     assert all(not p.any() for name, p in model.named_parameters() if name.endswith("bias"))
-    assert model.decoder.context.score.U_a.weight.std().item() == pytest.approx(0.001, rel=0.05)
+    assert model.decoder.attention.U_a.weight.std().item() == pytest.approx(0.001, rel=0.05)
     assert model.decoder.C.weight.std().item() == pytest.approx(0.01, rel=0.05)
     assert model.encoder.E.weight[1:].std().item() == pytest.approx(0.01, rel=0.05)
 
@@ -50,7 +50,7 @@ def test_padding_starts_at_zero_and_nothing_starts_dead(encoder: str, scheme: st
     assert not model.encoder.E.weight[0].any()
     assert not model.decoder.E.weight[0].any()
     zero = {name for name, p in model.named_parameters() if p.dim() > 1 and not p.any()}
-    assert zero == ({"decoder.context.score.v_a.weight"} if scheme == "paper" else set())
+    assert zero == ({"decoder.attention.v_a.weight"} if scheme == "paper" else set())
 
 
 def test_the_same_seed_draws_the_same_weights_and_leaves_the_generator_alone() -> None:

@@ -7,13 +7,12 @@ import torch
 
 from course_lib.models import (
     ModelConfig,
-    RNNsearch,
+    assemble,
     count_parameters,
     model_config,
     parameter_table,
 )
-from tests.models.test_against_reference import EVERYTHING
-from tests.models.tiny import label, tiny_model
+from tests.models.tiny import EVERYTHING, SELF_ATTENTIVE, label, tiny_model
 from tests.reference.translator import Choices
 
 
@@ -33,27 +32,27 @@ def test_the_papers_sizes_give_its_parameters() -> None:
         "vocabulary W_o": K * maxout // 2 + K,
     }
     with torch.device("meta"):
-        search = RNNsearch(model_config("rnnsearch", "paper", K, K))
-        encdec = RNNsearch(model_config("rnnencdec", "paper", K, K))
+        search = assemble(model_config("rnnsearch", "paper", K, K))
+        encdec = assemble(model_config("rnnencdec", "paper", K, K))
     assert parameter_table(search) == by_hand
     assert count_parameters(search) == sum(by_hand.values())
     assert round(count_parameters(search) / 1e6, 1) == 80.4
     assert round(count_parameters(encdec) / 1e6, 1) == 68.6
 
 
-@pytest.mark.parametrize("choices", EVERYTHING, ids=label)
+@pytest.mark.parametrize("choices", [*EVERYTHING, *SELF_ATTENTIVE], ids=label)
 def test_the_table_counts_every_parameter_once(choices: Choices) -> None:
     model = tiny_model(choices)
     assert sum(parameter_table(model).values()) == count_parameters(model)
 
 
-def test_upper_layers_and_input_feeding_have_lines_of_their_own() -> None:
+def test_upper_layers_are_units_and_input_feeding_has_a_line_of_its_own() -> None:
     n, m, readout = 5, 3, 2
     config = ModelConfig(9, 9, embedding=m, hidden=n, alignment=4, readout=readout, unit="lstm")
     with torch.device("meta"):
-        table = parameter_table(RNNsearch(replace(config, layers=3, decoder="luong")))
+        table = parameter_table(assemble(replace(config, layers=3, decoder="luong")))
     upper = 2 * (4 * n * n + 4 * n + 4 * n * n)
-    assert table["decoder units of the upper layers"] == upper
+    assert table["decoder unit W, U"] == 4 * n * m + 4 * n + 4 * n * n + upper
     assert table["input feeding into the unit F"] == 4 * n * readout
     assert "context into the unit C" not in table
 
@@ -62,7 +61,7 @@ def test_the_unit_after_the_look_back_has_a_line_of_its_own() -> None:
     n, m = 5, 3
     config = ModelConfig(9, 9, embedding=m, hidden=n, alignment=4, readout=2, decoder="conditional")
     with torch.device("meta"):
-        table = parameter_table(RNNsearch(config))
-    assert table["decoder unit W, U"] == 3 * n * m + 3 * n * n + 6 * n
-    assert table["decoder unit after the look back"] == 3 * n * 2 * n + 3 * n * n + 6 * n
+        table = parameter_table(assemble(config))
+    assert table["decoder unit W, U"] == 3 * n * m + 3 * n * n + 3 * n
+    assert table["decoder unit after the look back"] == 3 * n * 2 * n + 3 * n * n + 3 * n
     assert "context into the unit C" not in table

@@ -28,27 +28,22 @@ def test_scores_by_hand() -> None:
         "scaled-dot": [0.3536, 0.3536, 0.7071],
     }
     for name in SCORES:
-        found = look(p[name], name, "global", 1, s, h, 0)
+        found = look(p[name], name, 0, s, h)
         assert found.energies == pytest.approx(expected[name], abs=5e-5)
-    found = look(p["additive"], "additive", "global", 1, s, h, 0)
+    found = look(p["additive"], "additive", 0, s, h)
     assert found.alpha == pytest.approx([0.2811, 0.2811, 0.4378], abs=5e-5)
     assert found.context == pytest.approx([0.7189, 0.7189], abs=5e-5)
-    weights = look(p["dot"], "dot", "global", 1, s, h, 0).alpha
+    weights = look(p["dot"], "dot", 0, s, h).alpha
     assert weights == pytest.approx([0.2741, 0.2741, 0.4519], abs=5e-5)
 
 
-def test_windows_by_hand() -> None:
-    """Six words, equal energies, D = 2. local-m at 4 sees 2 to 5; at 8 nothing. local-p with
-    p_i = 6 sigma(0) = 3 sees 1 to 5, times 1 at 3, 0.6065 beside it, 0.1353 two away."""
-    h = np.zeros((6, 2))
-    s = np.zeros(2)
-    assert look({}, "dot", "local-m", 2, s, h, 4).alpha == pytest.approx([0, 0, *[0.25] * 4])
-    nothing = look({}, "dot", "local-m", 2, s, h, 8)
-    assert not nothing.alpha.any()
-    assert nothing.context.tolist() == [0, 0]
+def test_a_window_by_hand() -> None:
+    """Six words, equal energies, D = 2. With p_i = 6 sigma(0) = 3 it sees 1 to 5, times 1 at 3,
+    0.6065 beside it, 0.1353 two away."""
+    s, h = np.zeros(2), np.zeros((6, 2))
     p = {"W_p": np.eye(2), "v_p": np.ones(2)}
     assert predicted_position(p, s, 6) == pytest.approx(3)
-    found = look(p, "dot", "local-p", 2, s, h, 0).alpha
+    found = look(p, "dot", 2, s, h).alpha
     assert 5 * found == pytest.approx([0, 0.1353, 0.6065, 1, 0.6065, 0.1353], abs=5e-5)
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -39,15 +40,20 @@ def test_the_gradient_is_the_sum_of_the_places(tying: str) -> None:
     assert all(place.any() for place in places)
 
 
+@pytest.mark.parametrize("changes", [{}, {"reverse_source": True, "unit": "torch"}], ids=str)
 @pytest.mark.parametrize("tying", TABLES)
-def test_one_table_is_stored_and_counted_once_and_comes_back(tying: str, tmp_path: Path) -> None:
-    model, fresh = tied(tying), build_model(replace(CONFIG, tying=tying), seed=1).double()
+def test_one_table_is_stored_and_counted_once_and_comes_back(
+    tying: str, changes: dict[str, Any], tmp_path: Path
+) -> None:
+    plain = replace(CONFIG, **changes)
+    model = build_model(replace(plain, tying=tying)).double()
+    fresh = build_model(replace(plain, tying=tying), seed=1).double()
     stored = model.state_dict()
     assert {f"{name}.weight" for name in TABLES[tying]} & stored.keys() == {
         f"{TABLES[tying][0]}.weight"
     }
     size = 9 * 6
-    assert count_parameters(build_model(CONFIG)) - count_parameters(model) == size * (
+    assert count_parameters(build_model(plain)) - count_parameters(model) == size * (
         len(TABLES[tying]) - 1
     )
     table = parameter_table(model)

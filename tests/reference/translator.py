@@ -13,6 +13,7 @@ Parameters are a dict with the names of Bahdanau et al. (2015), Appendix A:
 
     fwd2. bwd2. dec2.    the second layers, and so on; an upper layer reads the one below
     dec.F                input feeding: what multiplies t_{i-1}, beside dec.W and dec.C
+    second.              the conditional decoder's second unit, which reads c_i
     W_p (n, n)  v_p (n,)    local-p's predicted position
     W_s (S, n)           s_0 of all layers in one: for each layer h, or for an LSTM cell and then h
 """
@@ -28,21 +29,16 @@ from tests.reference.cells import Array, Parameters, State, cell_step, run
 BOS = 1  # y_0, the word before the first one
 
 SCORES = ("additive", "concat", "general", "dot", "scaled-dot")
+DECODERS = ("paper", "luong", "conditional", "sutskever")
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What the model is made of; the defaults are RNNsearch with the paper's unit."""
+    """What the model is made of, in the library's words; the defaults are RNNsearch."""
 
-    context: str = "additive"  # a score; or fixed: the last forward state; or initial: none
-    scope: str = "global"
-    window: int = 10
-    # Attention before the update, with s_{i-1}; after it, with s_i; between two, with s'_i.
-    order: str = "before"
-    input_feeding: bool = False
-    output: str = "maxout"
-    reads: str = "previous"  # the readout takes s_{i-1}, or (current) s_i
-    start: str = "summary"  # s_0 from the summary, or zero
+    context: str = "additive"  # a score, or fixed: the last forward state
+    window: int = 0  # local-p's D; 0: every word
+    decoder: str = "paper"
     unit: str = "paper"
     layers: int = 1
     encoder: str = "bidirectional"
@@ -97,13 +93,8 @@ def encode(p: Parameters, source: Sequence[int], choices: Choices) -> Encoded:
 
 def start(p: Parameters, encoded: Encoded, choices: Choices) -> list[State]:
     """s_0 = tanh(W_s summary), cut into layers and, for the LSTM, into cell and h."""
-    if choices.start == "zero":
-        wide = len(encoded.last_forward) * (2 if choices.unit == "lstm" else 1)
-        s_0 = np.zeros(choices.layers * wide)
-    else:
-        s_0 = np.tanh(p["W_s"] @ encoded.summary + p["b_s"])
     states = []
-    for part in np.split(s_0, choices.layers):
+    for part in np.split(np.tanh(p["W_s"] @ encoded.summary + p["b_s"]), choices.layers):
         if choices.unit == "lstm":
             cell, h = np.split(part, 2)
             states.append(State(h, cell))
@@ -113,37 +104,20 @@ def start(p: Parameters, encoded: Encoded, choices: Choices) -> list[State]:
 
 
 def update(
-    p: Parameters,
-    choices: Choices,
-    inputs: list[tuple[str, Array]],
-    states: list[State],
-    first: int = 1,
+    p: Parameters, choices: Choices, inputs: list[tuple[str, Array]], states: list[State]
 ) -> list[State]:
-    """The next states of layer `first` and those above: it reads `inputs`, each other the new h
-    of the one below."""
+    """The next states: the lowest layer reads `inputs`, each other the new h of the one below."""
     new: list[State] = []
-    for number, state in enumerate(states, start=first):
+    for number, state in enumerate(states, start=1):
         new.append(cell_step(p, layer_name("dec", number), choices.unit, inputs, state))
         inputs = [("W", new[-1].h)]
     return new
 
 
-def readout(
-    p: Parameters, choices: Choices, s: Array, embedded: Array, context: Array | None
-) -> Array:
-    """t_i (l,). For `attentional`, tanh(W_c [c_i ; s_i]) with W_c = [C_o, U_o] (Luong, eq. 5)."""
-    if choices.output == "attentional":
-        if context is None:
-            return np.tanh(p["U_o"] @ s)
-        W_c = np.concatenate([p["C_o"], p["U_o"]], axis=1)
-        return np.tanh(W_c @ np.concatenate([context, s]))
-    t_tilde = p["U_o"] @ s + p["V_o"] @ embedded + p["b_o"]
-    if context is not None:
-        t_tilde = t_tilde + p["C_o"] @ context
-    if choices.output == "maxout":  # t_k = max(t~_{2k-1}, t~_{2k}), counted from 1
-        pairs = t_tilde.reshape(-1, 2)
-        return np.array([pair[0] if pair[0].real >= pair[1].real else pair[1] for pair in pairs])
-    return np.tanh(t_tilde) if choices.output == "tanh" else t_tilde
+def maxout(t_tilde: Array) -> Array:
+    """t_k = max(t~_{2k-1}, t~_{2k}), counted from 1 (A.2.2)."""
+    pairs = t_tilde.reshape(-1, 2)
+    return np.array([pair[0] if pair[0].real >= pair[1].real else pair[1] for pair in pairs])
 
 
 def decode_step(
@@ -153,39 +127,38 @@ def decode_step(
     states: list[State],
     y_prev: int,
     t_prev: Array,
-    i: int,
 ) -> Step:
-    """Everything that happens at position i (from 0), given the states before it."""
+    """Everything that happens at one position, given the states before it."""
 
-    def look_back(s: Array) -> tuple[Array | None, Array | None]:
-        if choices.context == "initial":
-            return None, None
+    def look_back(s: Array) -> tuple[Array, Array | None]:
         if choices.context == "fixed":
             return encoded.last_forward, None
-        found = look(p, choices.context, choices.scope, choices.window, s, encoded.annotations, i)
+        found = look(p, choices.context, choices.window, s, encoded.annotations)
         return found.context, found.alpha
 
-    embedded = p["E_y"][y_prev]
-    inputs = [("W", embedded)]
-    s_prev = states[-1].h
-    if choices.order == "before":
+    word = p["E_y"][y_prev]
+    context: Array | None
+    alpha: Array | None
+    if choices.decoder == "paper":  # look back with s_{i-1}, read it out, update
+        s_prev = states[-1].h
         context, alpha = look_back(s_prev)
-        if context is not None:
-            inputs.append(("C", context))
-        states = update(p, choices, inputs, states)
-    elif choices.order == "between":
-        middle = cell_step(p, "dec", choices.unit, inputs, states[0])
+        t = maxout(p["U_o"] @ s_prev + p["V_o"] @ word + p["C_o"] @ context + p["b_o"])
+        states = update(p, choices, [("W", word), ("C", context)], states)
+    elif choices.decoder == "conditional":  # look back with s'_i, between two units
+        middle = cell_step(p, "dec", choices.unit, [("W", word)], states[0])
         context, alpha = look_back(middle.h)
-        lowest = cell_step(p, "second", choices.unit, [("W", context)], middle)
-        above = update(p, choices, [("W", lowest.h)], states[1:], first=2)
-        states = [lowest, *above]
-    else:
-        if choices.input_feeding:
-            inputs.append(("F", t_prev))
-        states = update(p, choices, inputs, states)
+        states = [cell_step(p, "second", choices.unit, [("W", context)], middle)]
+        t = maxout(p["U_o"] @ states[0].h + p["V_o"] @ word + p["C_o"] @ context + p["b_o"])
+    elif choices.decoder == "luong":  # update, look back with s_i, tanh(W_c [c_i ; s_i]) (eq. 5)
+        states = update(p, choices, [("W", word), ("F", t_prev)], states)
         context, alpha = look_back(states[-1].h)
-    s = states[-1].h if choices.reads == "current" else s_prev
-    t = readout(p, choices, s, embedded, context)
+        W_c = np.concatenate([p["C_o"], p["U_o"]], axis=1)
+        t = np.tanh(W_c @ np.concatenate([context, states[-1].h]))
+    else:
+        assert choices.decoder == "sutskever"  # update; nothing else is known of the source
+        context, alpha = None, None
+        states = update(p, choices, [("W", word)], states)
+        t = p["U_o"] @ states[-1].h + p["V_o"] @ word + p["b_o"]
     logits = p["W_o"] @ t + p["b_y"]
     shifted = logits - logits.real.max()
     return Step(states, alpha, context, t, shifted - np.log(np.exp(shifted).sum()))
@@ -199,8 +172,8 @@ def decode(
     states = start(p, encoded, choices)
     t = np.zeros(p["W_o"].shape[1])
     steps: list[Step] = []
-    for i, y_prev in enumerate([BOS, *target[:-1]]):
-        steps.append(decode_step(p, encoded, choices, states, y_prev, t, i))
+    for y_prev in [BOS, *target[:-1]]:
+        steps.append(decode_step(p, encoded, choices, states, y_prev, t))
         states, t = steps[-1].states, steps[-1].t
     return steps
 

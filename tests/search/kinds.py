@@ -1,9 +1,9 @@
-"""Kinds of models that a search must not tell apart: tiny, of unlike contexts, orders and units."""
+"""Kinds of models that a search must not tell apart: tiny, unlike in all their parts."""
 
 from dataclasses import replace
 
-from tests.models.test_against_reference import LUONG, SUTSKEVER
-from tests.models.tiny import decoder_of, tiny_model
+from course_lib.models import RNNsearch
+from tests.models.tiny import LUONG, SUTSKEVER, tiny_model
 from tests.reference.translator import Choices
 
 KINDS = {
@@ -11,14 +11,12 @@ KINDS = {
     "rnnencdec": Choices(context="fixed", unit="torch"),
     "sutskever": replace(SUTSKEVER, layers=2),
     "luong": LUONG,
-    "conditional": decoder_of("conditional", unit="torch", layers=2),
-    "monotonic": decoder_of(
-        "luong-unfed", context="concat", scope="local-m", window=1, unit="tanh"
-    ),
+    "conditional": Choices(decoder="conditional", unit="torch"),
+    "layers": Choices(context="concat", window=1, unit="tanh", layers=2),
 }
 NAMES = list(KINDS)
 
 
-def model_of(kind: str, seed: int = 0):
+def model_of(kind: str, seed: int = 0) -> RNNsearch:
     """A tiny model with 9 source and 7 target words, marks included."""
     return tiny_model(KINDS[kind], seed)

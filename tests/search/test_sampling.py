@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from course_lib.corpora.batches import make_batch, make_source
 from course_lib.corpora.vocabulary import EOS
 from course_lib.errors import CourseError
+from course_lib.evaluation.forced import sentence_log_probs
 from course_lib.search import generators, greedy_search, narrowed, sample, sample_search
 from course_lib.search.sampling import drawn
 from tests.search.kinds import NAMES, model_of
@@ -143,7 +144,7 @@ def test_a_sample_depends_on_seed_and_position_alone(kind, sentences, seed, data
     assert tokens(found) == [expected[i].tokens for i in order]
     for i, one in zip(order, found, strict=True):
         batch = make_batch([(sentences[i], one.tokens)], [0])
-        assert one.log_prob == pytest.approx(model.sentence_log_probs(batch).item(), abs=1e-9)
+        assert one.log_prob == pytest.approx(sentence_log_probs(model, batch).item(), abs=1e-9)
 
 
 def tokens(found) -> list[list[int]]:

@@ -1,5 +1,6 @@
 """Search: exhaustive once wide enough, greedy at width one, the same in any company."""
 
+import itertools
 import random
 from functools import cache
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from course_lib.corpora.batches import make_batch, make_source
 from course_lib.corpora.vocabulary import EOS, PAD
 from course_lib.errors import CourseError
+from course_lib.evaluation.forced import forced_alpha, sentence_log_probs
 from course_lib.models import RNNsearch
 from course_lib.search import (
     beam,
@@ -18,6 +20,8 @@ from course_lib.search import (
     greedy,
     greedy_search,
     hypothesis,
+    record_beam_search,
+    sample,
     sampling,
     translate,
 )
@@ -130,12 +134,12 @@ def test_a_hypothesis_knows_its_probability_and_its_weights(kind, sentences, k) 
     model = model_of(kind, seed=4)
     for sentence, found in zip(sentences, translate(model, sentences, k=k), strict=True):
         batch = make_batch([(sentence, found.tokens)], [0])
-        assert found.log_prob == pytest.approx(model.sentence_log_probs(batch).item(), abs=1e-9)
+        assert found.log_prob == pytest.approx(sentence_log_probs(model, batch).item(), abs=1e-9)
         length = len(found.tokens) + 1
         assert found.score == pytest.approx(found.log_prob / length)
         limit = int(hypothesis.length_limit(torch.tensor(len(sentence) + 1)))
         assert length <= limit
-        expected = model.alpha(batch)
+        expected = forced_alpha(model, batch)
         assert (expected is None) == (found.alpha is None)
         if found.alpha is not None:
             assert found.alpha.shape == (length, len(sentence) + 1)
@@ -153,7 +157,7 @@ def test_finished_sentences_cost_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     def counting(self, y_prev, state):
         shapes.append(y_prev.shape)
         assert state.s.shape[:2] == y_prev.shape
-        assert len(state.memory.mask) == y_prev.shape[1]
+        assert len(state.mask) == y_prev.shape[1]
         return step(self, y_prev, state)
 
     monkeypatch.setattr(RNNsearch, "step", counting)
@@ -198,6 +202,25 @@ def test_a_model_in_training_is_searched_without_dropout_and_handed_back() -> No
 def test_a_search_for_nothing_is_refused() -> None:
     with pytest.raises(CourseError, match="--beam 1"):
         beam_search(model_of("rnnsearch"), *make_source([[4]]), k=0)
+
+
+def test_a_model_whose_numbers_are_nan_is_refused_by_every_search() -> None:
+    """Whether all of it is NaN, or it becomes so at a word that only some hypotheses have."""
+    spoilt, in_part = model_of("rnnsearch"), model_of("rnnsearch")
+    with torch.no_grad():
+        spoilt.decoder.W_o.weight[5] = torch.nan
+        in_part.decoder.W_o.bias[4] += 5
+        in_part.decoder.E.weight[4] = torch.nan
+    searches = [
+        lambda model: beam_search(model, *make_source([[4, 5], [6]]), k=3),
+        lambda model: record_beam_search(model, [4, 5], k=3),
+        lambda model: greedy_search(model, *make_source([[4, 5], [6]])),
+        lambda model: sample(model, [[4, 5], [6]], seed=0),
+    ]
+    for model, search in itertools.product((spoilt, in_part), searches):
+        with pytest.raises(CourseError, match=r"not numbers \(NaN\)") as caught:
+            search(model)
+        assert "\n" not in str(caught.value)
 
 
 def test_no_sentences_make_no_translations() -> None:

@@ -4,11 +4,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from course_lib.models.cells import UNITS, LSTMUnit, PaperUnit, TanhUnit, TorchUnit, Unit
+from course_lib.models import GatedUnit
+from course_lib.models.units import LSTMUnit, TanhUnit, TorchUnit
 from tests.models.tiny import random
 
 m, n = 3, 4
-TORCH_CELLS = {"tanh": nn.RNNCell, "torch": nn.GRUCell, "lstm": nn.LSTMCell}
+TORCH_CELLS = {TanhUnit: nn.RNNCell, TorchUnit: nn.GRUCell, LSTMUnit: nn.LSTMCell}
 
 
 def drawn(module: nn.Module, seed: int = 0) -> nn.Module:
@@ -20,18 +21,17 @@ def drawn(module: nn.Module, seed: int = 0) -> nn.Module:
     return module
 
 
-def torch_cell(unit: Unit) -> nn.Module:
+def torch_cell(unit: GatedUnit) -> nn.Module:
     """The cell of torch.nn with the unit's weights."""
-    name = next(name for name, kind in UNITS.items() if isinstance(unit, kind))
-    cell = TORCH_CELLS[name](m, n).double()
+    cell = TORCH_CELLS[type(unit)](m, n).double()
     state_bias = unit.U.bias if unit.U.bias is not None else torch.zeros_like(unit.W.bias)
     weights = {"weight_ih": unit.W.weight, "bias_ih": unit.W.bias, "weight_hh": unit.U.weight}
     cell.load_state_dict({**weights, "bias_hh": state_bias})
     return cell
 
 
-@pytest.mark.parametrize("kind", [TanhUnit, TorchUnit, LSTMUnit])
-def test_a_step_is_that_of_torchs_cell(kind: type[Unit]) -> None:
+@pytest.mark.parametrize("kind", TORCH_CELLS)
+def test_a_step_is_that_of_torchs_cell(kind: type[GatedUnit]) -> None:
     unit = drawn(kind(m, n))
     x, h = random(5, m), random(5, n, seed=2)
     if kind is LSTMUnit:
@@ -40,15 +40,15 @@ def test_a_step_is_that_of_torchs_cell(kind: type[Unit]) -> None:
         state, expected = torch.cat([cell, h], dim=1), torch.cat([new_cell, new_h], dim=1)
     else:
         state, expected = h, torch_cell(unit)(x, h)
-    torch.testing.assert_close(unit(unit.project(x), state), expected, atol=1e-14, rtol=0)
+    torch.testing.assert_close(unit(unit.W(x), state), expected, atol=1e-14, rtol=0)
 
 
-def same_weights(reset_bias: float, seed: int = 0) -> tuple[PaperUnit, TorchUnit]:
+def same_weights(reset_bias: float, seed: int = 0) -> tuple[GatedUnit, TorchUnit]:
     """The two gated units with equal weights, z renamed: 1 - sigma(a) = sigma(-a).
 
     The reset gates get no weights, only `reset_bias`, unless that is NaN.
     """
-    paper, other = drawn(PaperUnit(m, n), seed), drawn(TorchUnit(m, n), seed)
+    paper, other = drawn(GatedUnit(m, n), seed), drawn(TorchUnit(m, n), seed)
     with torch.no_grad():
         W_z, W_r, W = paper.W.weight.split(n)
         b_z, b_r, b = paper.W.bias.split(n)
@@ -64,9 +64,9 @@ def same_weights(reset_bias: float, seed: int = 0) -> tuple[PaperUnit, TorchUnit
     return paper, other
 
 
-def difference(paper: PaperUnit, other: TorchUnit, state: Tensor) -> float:
+def difference(paper: GatedUnit, other: TorchUnit, state: Tensor) -> float:
     x = random(5, m)
-    return (paper(paper.project(x), state) - other(other.project(x), state)).abs().max().item()
+    return (paper(paper.W(x), state) - other(other.W(x), state)).abs().max().item()
 
 
 @pytest.mark.parametrize("reset_bias", [1000.0, 0.3, -1000.0])
