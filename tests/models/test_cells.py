@@ -2,9 +2,9 @@
 
 import pytest
 import torch
+from course_lib.models.cells import UNITS, LSTMUnit, PaperUnit, TanhUnit, TorchUnit, Unit
 from torch import Tensor, nn
 
-from course_lib.models.cells import UNITS, LSTMUnit, PaperUnit, TanhUnit, TorchUnit, Unit
 from tests.models.tiny import random
 
 m, n = 3, 4

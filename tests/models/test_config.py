@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 import torch
+from course_lib.models.relatives import DECODERS
 
 from course_lib.errors import CourseError
 from course_lib.models import MODELS, ModelConfig, build_model, model_config
 from course_lib.models.config import CHOICES
-from course_lib.models.relatives import DECODERS
 from tests.models.tiny import PAIRS, batch_of
 
 SIZES = {"embedding": 2, "hidden": 4, "alignment": 2, "readout": 2, "heads": 2}

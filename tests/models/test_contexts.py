@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from course_lib.models.contexts import build_context
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
 from course_lib.models import ModelConfig
 from course_lib.models.config import SCORES
-from course_lib.models.contexts import build_context
 from course_lib.models.scores import masked_softmax
 from tests.models.tiny import encoder_for
 from tests.reference.attention import look

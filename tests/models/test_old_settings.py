@@ -1,10 +1,6 @@
 """Settings that were recorded mean today what they meant then."""
 
 import pytest
-
-from course_lib.errors import CourseError
-from course_lib.models import ModelConfig, model_config
-from course_lib.models.config import CHOICES
 from course_lib.models.old_settings import (
     DECODERS,
     GONE,
@@ -13,6 +9,10 @@ from course_lib.models.old_settings import (
     renamed,
     renamed_record,
 )
+
+from course_lib.errors import CourseError
+from course_lib.models import ModelConfig, model_config
+from course_lib.models.config import CHOICES
 from tests.models import tiny
 
 

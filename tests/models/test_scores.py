@@ -2,11 +2,11 @@
 
 import pytest
 import torch
+from course_lib.models.contexts import AttentionContext
 from torch.nn.functional import scaled_dot_product_attention
 
 from course_lib.errors import CourseError
 from course_lib.models.config import ModelConfig
-from course_lib.models.contexts import AttentionContext
 from course_lib.models.scores import build_score
 from tests.models.tiny import encoder_for, random
 
