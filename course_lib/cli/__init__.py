@@ -62,9 +62,31 @@ def main() -> None:
         remedy = "Check the path, its permissions and the space left on the disk."
         typer.echo(f"course: {error.strerror or error}: {error.filename}. {remedy}", err=True)
         sys.exit(2)
+    except (RuntimeError, MemoryError) as error:
+        if (said := _of_the_machine(error)) is None:
+            raise
+        typer.echo(f"course: {said}", err=True)
+        sys.exit(2)
     except (KeyboardInterrupt, typer.Abort):
         status = 130
     if status == 130:
         typer.echo("course: stopped.", err=True)
     # typer hands the code of a typer.Exit back instead of leaving with it.
     sys.exit(status if isinstance(status, int) else 0)
+
+
+def _of_the_machine(error: BaseException) -> str | None:
+    """What to tell where it is the machine and not the course that failed; None: it is not."""
+    from course_lib.training.memory import is_out_of_memory
+
+    if is_out_of_memory(error):
+        return (
+            "Memory ran out. Close other programs, or ask for less: a smaller --beam, fewer or "
+            "shorter sentences. What was trained is kept."
+        )
+    if "no kernel image is available" in str(error):
+        return (
+            "This graphics card is too old for this PyTorch. Set CUDA_VISIBLE_DEVICES= to compute "
+            "on the processor."
+        )
+    return None

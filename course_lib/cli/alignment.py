@@ -38,7 +38,7 @@ def align(
     from course_lib.evaluation.forced import forced_weights
     from course_lib.evaluation.links import check_links, read_links
     from course_lib.training import load_run
-    from course_lib.training.run_directory import check_same_data
+    from course_lib.training.same_run import check_same_data
 
     if save is not None and save.suffix != ".json":
         raise CourseError(f"--save writes JSON. Give a file that ends in .json, not {save.name}.")

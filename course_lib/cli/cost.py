@@ -78,7 +78,7 @@ def measured(config: "RunConfig") -> Text:
     """The text that a training would read; of a stream the lengths are those of a sample."""
     from course_lib.training.estimate import SAMPLE
     from course_lib.training.minibatches import make_minibatches
-    from course_lib.training.run_directory import make_vocabularies
+    from course_lib.training.vocabularies import make_vocabularies
 
     corpus, recipe = loaded_corpus(config), config.recipe
     source, target = make_vocabularies(config, corpus)

@@ -30,7 +30,7 @@ from course_lib.figures.style import styles_for
 from course_lib.figures.templates import render
 from course_lib.files import write_atomically
 from course_lib.training import Run, load_run, read_result
-from course_lib.training.run_directory import check_same_data
+from course_lib.training.same_run import check_same_data
 
 SAMPLES = 1_000
 """Resampled test sets of the bootstrap (Koehn, 2004)."""

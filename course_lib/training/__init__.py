@@ -8,8 +8,9 @@ from course_lib.training.loop import train
 from course_lib.training.minibatches import encode_pairs
 from course_lib.training.recipe import RECIPES, Recipe
 from course_lib.training.result import finish_run, score_run
+from course_lib.training.run import Run, load_run
 from course_lib.training.run_config import RunConfig, parse_changes
-from course_lib.training.run_directory import Run, load_run, read_metrics, read_result
+from course_lib.training.run_directory import read_metrics, read_result
 from course_lib.training.schedules import TEACHER_FORCING, given_share
 from course_lib.training.validation import mean_loss
 from course_lib.training.warm_start import initial

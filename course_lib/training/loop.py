@@ -5,7 +5,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TypeVar, cast
 
@@ -31,15 +31,16 @@ from course_lib.training.run_directory import (
     CONFIG,
     LAST,
     PREVIOUS,
-    check_same_run,
     known_at_start,
-    make_vocabularies,
     resumable,
     start_run,
+    started_with,
     write_metrics,
 )
+from course_lib.training.same_run import check_same_run
 from course_lib.training.update import Updater
 from course_lib.training.validation import validate
+from course_lib.training.vocabularies import make_vocabularies
 from course_lib.training.warm_start import load_initial
 
 T = TypeVar("T")
@@ -86,8 +87,7 @@ class Training:
         Raises:
             CourseError: `out` holds another run, or one that is not to be gone on with.
         """
-        self.config, self.corpus, self.out = config, corpus, out
-        self.recipe = config.recipe
+        self.corpus, self.out = corpus, out
         self.accelerator = make_accelerator()
         self.is_main = self.accelerator.is_main_process
         start = load_initial(config, corpus) if config.init_from else None
@@ -101,9 +101,11 @@ class Training:
                     "--out."
                 )
             check_same_run(out, config, self.model_config, corpus)
+            config = replace(config, precision=started_with(out)["precision"])
             if (threads := known_at_start(out)["threads"]) and "OMP_NUM_THREADS" not in os.environ:
                 torch.set_num_threads(threads)  # others round otherwise
 
+        self.config, self.recipe = config, config.recipe
         set_seed(config.seed, device_specific=True)  # each process drops units of its own
         self.model = build_model(self.model_config, config.seed).to(self.accelerator.device)
         if start:

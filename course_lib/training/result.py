@@ -16,16 +16,15 @@ from course_lib.files import sha256_of, write_atomically
 from course_lib.models import count_parameters
 from course_lib.pretrained import published_path
 from course_lib.training.provenance import device_name, git_commit
+from course_lib.training.run import Run, load_run
 from course_lib.training.run_directory import (
     BEST,
     RESULT,
-    Run,
-    check_same_data,
     known_at_start,
-    load_run,
     read_metrics,
     read_result,
 )
+from course_lib.training.same_run import check_same_data
 
 PACKAGES = (
     "torch",

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import yaml
@@ -22,7 +22,8 @@ class RunConfig:
 
     `changes` holds what `--set` changed against the preset, values of the model, the recipe, or
     (with a dot, as in `corpus.train=2000`) options of the corpus. `init_from` is the run that it
-    starts from, as `initial` describes it; None: from weights that the seed draws.
+    starts from, as `initial` describes it; None: from weights that the seed draws. `precision` is
+    what the machine that began the run took where its recipe says `auto`; None: this machine does.
     """
 
     model: str
@@ -32,6 +33,7 @@ class RunConfig:
     seed: int = 0
     changes: Mapping[str, Any] = field(default_factory=dict)
     init_from: Mapping[str, str] | None = None
+    precision: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         known = {f.name for f in (*fields(ModelConfig), *fields(Recipe))} - NOT_SETTABLE
@@ -51,7 +53,8 @@ class RunConfig:
     @property
     def recipe(self) -> Recipe:
         """The preset's recipe with this run's changes."""
-        return recipe_for(self.preset, **self._changes_of(Recipe))
+        recipe = recipe_for(self.preset, **self._changes_of(Recipe))
+        return replace(recipe, precision=self.precision or recipe.precision)
 
     @property
     def corpus_options(self) -> dict[str, Any]:
@@ -75,6 +78,7 @@ class RunConfig:
     def to_yaml(self, model: ModelConfig, corpus: Corpus) -> str:
         """Everything that decides the result: this record, resolved, with the data's checksums."""
         own = {name: value for name, value in asdict(self).items() if value is not None}
+        own.pop("precision", None)  # the recipe has it
         return yaml.safe_dump(
             {
                 **own,

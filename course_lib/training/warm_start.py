@@ -7,8 +7,9 @@ from course_lib.corpora.subwords import Pieces
 from course_lib.errors import CourseError
 from course_lib.files import sha256_of
 from course_lib.pretrained import published_path
+from course_lib.training.run import Run, load_run, run_folder
 from course_lib.training.run_config import NOT_SETTABLE, RunConfig
-from course_lib.training.run_directory import BEST, CONFIG, Run, load_run, run_folder
+from course_lib.training.run_directory import BEST, CONFIG
 
 FREE = {*NOT_SETTABLE, "dropout", "initialisation"}
 """What may be another in the new run: it changes no shape, or the words decide it."""

@@ -24,7 +24,7 @@ from course_lib.models import RNNsearch, build_model
 from course_lib.search import translate
 from course_lib.training import RunConfig, encode_pairs
 from course_lib.training.provenance import device_name, git_commit
-from course_lib.training.run_directory import make_vocabularies
+from course_lib.training.vocabularies import make_vocabularies
 from experiments.recording import SMALL, Part, Read, Records, corpus_of, updates, written
 
 SETTINGS: dict[str, Any] = {

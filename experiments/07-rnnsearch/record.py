@@ -15,7 +15,7 @@ import torch
 
 from course_lib.models import assemble, count_parameters
 from course_lib.training import RunConfig, read_result
-from course_lib.training.run_directory import make_vocabularies
+from course_lib.training.vocabularies import make_vocabularies
 from experiments.decoders import register
 from experiments.recording import TOY, Part, Read, Records, corpus_of, kept_run
 

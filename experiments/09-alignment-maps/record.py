@@ -35,7 +35,8 @@ from course_lib.files import sha256_of
 from course_lib.models import RNNsearch, build_model
 from course_lib.training import Run, RunConfig, encode_pairs, load_run, read_result
 from course_lib.training.provenance import device_name, git_commit
-from course_lib.training.run_directory import BEST, make_vocabularies
+from course_lib.training.run_directory import BEST
+from course_lib.training.vocabularies import make_vocabularies
 from course_lib.widgets.stepper import recorded_steps
 from experiments import maps
 from experiments.recording import (

@@ -5,8 +5,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 
-from course_lib import pretrained, training
+from course_lib import pretrained, search, training
 from course_lib.training.loop import Training
 from tests.cli.conftest import COPY
 from tests.conftest import Course
@@ -181,3 +182,36 @@ def test_a_runs_configuration_makes_the_same_run_again(
         for run in (copied, tmp_path / "again")
     )
     assert before == now
+
+
+@pytest.mark.parametrize(
+    ("error", "remedy"),
+    [
+        (torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2 GiB."), "smaller --beam"),
+        (MemoryError(), "smaller --beam"),
+        (RuntimeError("CUDA error: no kernel image is available for execution"), "CUDA_VISIBLE"),
+    ],
+)
+def test_what_the_machine_cannot_do_is_one_line(
+    error: Exception,
+    remedy: str,
+    copied: Path,
+    course: Course,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def failed(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(search, "translate", failed)
+    assert course("translate", copied, stdin="ba be\n").refused(remedy)
+
+
+def test_what_the_course_does_wrong_is_not_hidden(
+    copied: Path, course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failed(*_: object, **__: object) -> None:
+        raise RuntimeError("mat1 and mat2 shapes cannot be multiplied")
+
+    monkeypatch.setattr(search, "translate", failed)
+    with pytest.raises(RuntimeError, match="mat1"):
+        course("translate", copied, stdin="ba be\n")

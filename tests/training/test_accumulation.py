@@ -14,16 +14,17 @@ from course_lib.training import RunConfig
 from course_lib.training.group import make_accelerator
 from course_lib.training.minibatches import Minibatch, make_minibatches
 from course_lib.training.recipe import make_optimiser
-from course_lib.training.run_directory import make_vocabularies
 from course_lib.training.update import Updater
+from course_lib.training.vocabularies import make_vocabularies
 
 
 @pytest.fixture
 def update(small: RunConfig, small_corpus: Corpus) -> Updater:
     words = make_vocabularies(small, small_corpus)
-    model = build_model(small.model_config(*map(len, words))).train()
+    accelerator = make_accelerator()
+    model = build_model(small.model_config(*map(len, words))).to(accelerator.device).train()
     optimiser = make_optimiser(model.parameters(), small.recipe)
-    return Updater(make_accelerator(), model, optimiser, small.recipe, 10)
+    return Updater(accelerator, model, optimiser, small.recipe, 10)
 
 
 @pytest.fixture

@@ -14,7 +14,8 @@ from safetensors.torch import save_file
 
 from course_lib.corpora.corpus import Corpus
 from course_lib.errors import CourseError
-from course_lib.training import RunConfig, load_run, read_metrics, train
+from course_lib.training import RunConfig, finish_run, load_run, read_metrics, train
+from course_lib.training.checkpoint import save_weights
 from tests.training.conftest import outcome, train_until
 
 STATES = ("last.safetensors", "previous.safetensors")
@@ -210,3 +211,37 @@ def test_a_folder_that_cannot_be_written_is_said_and_loses_nothing(
         assert "permissions" in line
     train(small, small_corpus, closed / "stopped", resume=True, quiet=True)
     assert outcome(closed / "stopped") == outcome(small_run)
+
+
+def test_a_run_is_resumed_in_the_precision_it_was_begun_in(
+    small: RunConfig, small_corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On whatever machine: one that takes bfloat16, then one that would not."""
+    fast = "course_lib.training.recipe.has_fast_bf16"
+    auto = replace(small, changes={**small.changes, "precision": "auto"})
+    monkeypatch.setattr(fast, lambda: True)
+    train(auto, small_corpus, tmp_path / "free", quiet=True)
+    train_until(26, auto, small_corpus, tmp_path / "run")
+    monkeypatch.setattr(fast, lambda: False)
+    other = replace(small, changes={**small.changes, "precision": "fp32"})
+    with pytest.raises(CourseError, match="another precision"):
+        train(other, small_corpus, tmp_path / "run", resume=True, quiet=True)
+    train(auto, small_corpus, tmp_path / "run", resume=True, quiet=True)
+    assert outcome(tmp_path / "run") == outcome(tmp_path / "free")
+    named = replace(small, changes={**small.changes, "precision": "bf16"})
+    assert train(named, small_corpus, tmp_path / "run", resume=True, quiet=True).finished
+    result = finish_run(tmp_path / "run", small_corpus, beam=1)
+    assert result["precision"] == result["recipe"]["precision"] == "bf16"
+    assert result["changes"]["precision"] == "auto"
+
+
+def test_a_checkpoint_copies_each_tensor_once(
+    small_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Down from a graphics card, for its checksum and for its file."""
+    model = load_run(small_run).model
+    copied: list[torch.Size] = []
+    cpu = torch.Tensor.cpu
+    monkeypatch.setattr(torch.Tensor, "cpu", lambda self: copied.append(self.shape) or cpu(self))
+    save_weights(tmp_path / "weights.safetensors", model)
+    assert len(copied) == len(model.state_dict())

@@ -22,8 +22,9 @@ from course_lib.training import (
     validation,
 )
 from course_lib.training.minibatches import Minibatch, make_minibatches, target_words
-from course_lib.training.run_directory import known_at_start, make_vocabularies
+from course_lib.training.run_directory import known_at_start
 from course_lib.training.update import Updater
+from course_lib.training.vocabularies import make_vocabularies
 from tests.training.conftest import Stopped, stop
 
 UPDATE, LOSS, SEARCH = 0.5, 0.125, 0.25

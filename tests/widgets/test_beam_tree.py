@@ -12,7 +12,7 @@ from course_lib.corpora import load_corpus
 from course_lib.models import ModelConfig, build_model
 from course_lib.search import translate
 from course_lib.training import Run, RunConfig
-from course_lib.training.run_directory import make_vocabularies
+from course_lib.training.vocabularies import make_vocabularies
 from course_lib.widgets import BeamTree
 from course_lib.widgets.beam_tree import recorded_search
 from tests.widgets.conftest import values_of

@@ -53,15 +53,9 @@ from course_lib.grading.wording import visible
 from course_lib.models import ModelConfig
 from course_lib.training.recipe import Recipe
 from course_lib.training.run_config import RunConfig
-from course_lib.training.run_directory import (
-    BEST,
-    CONFIG,
-    METRICS,
-    RESULT,
-    VOCABULARY,
-    make_vocabularies,
-    other_data,
-)
+from course_lib.training.run_directory import BEST, CONFIG, METRICS, RESULT, VOCABULARY
+from course_lib.training.same_run import other_data
+from course_lib.training.vocabularies import make_vocabularies
 
 OFFERED = (("multi30k", "en-de"), ("toy", "en-de"))
 """The corpora and pairs that may be compared on, beside one that the instructor names."""

@@ -21,14 +21,8 @@ from course_lib.grading.wording import visible
 from course_lib.models import ModelConfig, RNNsearch, assemble, build_model
 from course_lib.models.quantised import SCALE, dequantised
 from course_lib.training.run_config import RunConfig
-from course_lib.training.run_directory import (
-    BEST,
-    CONFIG,
-    METRICS,
-    RESULT,
-    VOCABULARY,
-    vocabularies_of,
-)
+from course_lib.training.run_directory import BEST, CONFIG, METRICS, RESULT, VOCABULARY
+from course_lib.training.vocabularies import vocabularies_of
 
 LARGEST = {CONFIG: 64 * 1024, RESULT: 1024**2, METRICS: 1024**2, VOCABULARY: 4 * 1024**2}
 LARGEST_TRANSLATIONS = 4 * 1024**2
