@@ -17,7 +17,7 @@ from course_lib.corpora.corpus import Corpus
 from course_lib.errors import CourseError
 from course_lib.files import remove_leftovers
 from course_lib.freed_memory import keep_freed_memory
-from course_lib.models import RNNsearch, build_model
+from course_lib.models import ModelConfig, RNNsearch, build_model
 from course_lib.training.averaging import Average
 from course_lib.training.beginning import load_initial
 from course_lib.training.checkpoint import generators_state, load_state, save_state
@@ -43,6 +43,8 @@ from course_lib.training.tracking import Tracker, tracked
 from course_lib.training.update import Updater
 from course_lib.training.validation import validate
 
+Build = Callable[[ModelConfig, int], RNNsearch]
+
 
 def train(
     config: RunConfig,
@@ -52,6 +54,7 @@ def train(
     quiet: bool = False,
     watch: Callable[[RNNsearch], None] | None = None,
     track: Tracker | None = None,
+    build: Build = build_model,
 ) -> Progress:
     """Train one run into the directory `out` and return how it went.
 
@@ -61,7 +64,8 @@ def train(
     is. Ctrl-C writes a checkpoint, then raises KeyboardInterrupt. `watch` is called with the
     validated model after each validation. Before it starts it says how long it will take, which
     takes a few seconds to measure; a `quiet` one says and measures nothing. `track` is told the
-    loss and the learning rate of every update, and what every validation finds.
+    loss and the learning rate of every update, and what every validation finds. `build` makes the
+    model of the configuration and a seed.
 
     Raises:
         CourseError: `out` holds another run, or the loss is no longer a number.
@@ -70,7 +74,7 @@ def train(
     if out.exists() and not out.is_dir():
         raise CourseError(f"{out} is a file. Choose another --out.")
     keep_freed_memory()
-    training = Training(config, corpus, out, resume, track)
+    training = Training(config, corpus, out, resume, track, build)
     if not training.progress.finished:
         training.open_directory(None if quiet else training.announce())
         training.run(quiet, watch)
@@ -81,7 +85,13 @@ class Training:
     """One run while it is trained: the model, what moves its weights, and where it stands."""
 
     def __init__(
-        self, config: RunConfig, corpus: Corpus, out: Path, resume: bool, track: Tracker | None
+        self,
+        config: RunConfig,
+        corpus: Corpus,
+        out: Path,
+        resume: bool,
+        track: Tracker | None,
+        build: Build,
     ) -> None:
         """Everything as at the beginning or, where the run was stopped, as it was then.
 
@@ -107,7 +117,7 @@ class Training:
                 torch.set_num_threads(threads)  # others round otherwise
 
         set_seed(config.seed, device_specific=True)  # each process drops units of its own
-        self.model = build_model(self.model_config, config.seed).to(self.accelerator.device)
+        self.model = build(self.model_config, config.seed).to(self.accelerator.device)
         if start:
             self.model.load_state_dict(start.model.state_dict())
         self.optimiser = make_optimiser(self.model.parameters(), self.recipe)
