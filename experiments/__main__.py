@@ -21,6 +21,7 @@ import torch
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 from course_lib.records import read_record
+from experiments import recording
 from experiments.recording import RUNS, Read
 
 HERE = Path(__file__).parent
@@ -107,7 +108,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__)
     parser.add_argument("chapter", nargs="?")
     parser.add_argument("parts", nargs="*")
+    parser.add_argument("--runs", type=Path, help="where trainings are kept")
     asked = parser.parse_args(arguments)
+    if asked.runs is not None:
+        recording.RUNS = asked.runs  # before a recorder is loaded, which reads it
     folders = recorders()
     torch.set_num_threads(1)
     try:
@@ -124,6 +128,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CourseError as error:
         print(error, file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("Stopped. The same command goes on where the run stands.", file=sys.stderr)
+        return 130
     return 0
 
 

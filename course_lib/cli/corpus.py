@@ -5,9 +5,8 @@ from typing import Annotated
 
 import typer
 
+from course_lib.corpora import multi30k, python_docs
 from course_lib.corpora.corpus import Corpus, first_pairs
-from course_lib.corpora.multi30k import fetch as fetch_multi30k
-from course_lib.corpora.multi30k import verify as verify_multi30k
 from course_lib.corpora.own import OwnText, pairs_of
 from course_lib.corpora.registry import CORPORA, chosen, describe, load_corpus
 from course_lib.corpora.wmt14 import training_files
@@ -18,6 +17,9 @@ Name = Annotated[str, typer.Argument(help=f"One of {', '.join(CORPORA)}.")]
 Text = Annotated[
     str, typer.Argument(help=f"One of {', '.join(CORPORA)}, or a folder or table of your own.")
 ]
+DOWNLOADED = {"multi30k": multi30k, "python-docs": python_docs}
+"""The modules that have and check the files of corpora small enough to download at once."""
+
 Pair = Annotated[str | None, typer.Option(help="Source and target language.", show_default="en-de")]
 
 
@@ -28,10 +30,10 @@ commands = typer.Typer(help="List, fetch, verify and show corpora.", no_args_is_
 def list_corpora() -> None:
     """List the corpora: what they are, their pairs, their size and the terms of their use."""
     for name, description in CORPORA.items():
-        typer.echo(f"{name:9} {description.what}")
-        typer.echo(f"{'':9} pairs: {', '.join(description.pairs)}")
-        typer.echo(f"{'':9} size:  {description.size}")
-        typer.echo(f"{'':9} terms: {description.terms}")
+        typer.echo(f"{name:11} {description.what}")
+        typer.echo(f"{'':11} pairs: {', '.join(description.pairs)}")
+        typer.echo(f"{'':11} size:  {description.size}")
+        typer.echo(f"{'':11} terms: {description.terms}")
 
 
 @commands.command()
@@ -47,9 +49,10 @@ def fetch(name: Name) -> None:
         files = training_files()
         typer.echo(f"{name}: {len(files):,} training pairs, tokenised, in {files.folder}.")
         return
-    paths = fetch_multi30k()
+    paths = DOWNLOADED[name].fetch()
     folders = sorted({str(path.parent) for path in paths})
-    typer.echo(f"{name}: {len(paths)} files, every SHA-256 as published, in {', '.join(folders)}.")
+    sizes = f"{len(paths)} file{'s' * (len(paths) > 1)}"
+    typer.echo(f"{name}: {sizes}, every SHA-256 as published, in {', '.join(folders)}.")
 
 
 @commands.command()
@@ -62,7 +65,7 @@ def verify(name: Name) -> None:
         prepared = verify_wmt14()
         typer.echo(f"{name}: {len(prepared):,} training pairs in {prepared.folder}, as written.")
         return
-    files = verify_multi30k()
+    files = DOWNLOADED[name].verify()
     wrong = []
     for entry in files:
         optional = "" if entry.required or entry.state != "missing" else " (optional test set)"

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from course_lib.corpora import multi30k, wmt14
+from course_lib.corpora import multi30k, python_docs, wmt14
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.own import is_own, own_corpus, pairs_of
 from course_lib.corpora.strings import string_corpus
@@ -57,6 +57,14 @@ CORPORA = {
         terms="for research and teaching, not for commercial use",
         generated=False,
         load=multi30k.multi30k,
+    ),
+    "python-docs": Description(
+        what="paragraphs of Python's documentation, translated by its Spanish community",
+        pairs=python_docs.PAIRS,
+        size="43,553 training pairs of up to 60 words; 7 MB to download",
+        terms="for any use: translations CC0, the English under the PSF licence",
+        generated=False,
+        load=python_docs.python_docs,
     ),
     "wmt14": Description(
         what="parliament, news and web pages: the paper's own task (Bojar et al., 2014)",

@@ -17,7 +17,7 @@ from course_lib.corpora.corpus import Corpus
 from course_lib.errors import CourseError
 from course_lib.files import remove_leftovers
 from course_lib.freed_memory import keep_freed_memory
-from course_lib.models import RNNsearch, build_model
+from course_lib.models import ModelConfig, RNNsearch, build_model
 from course_lib.training.averaging import moving_average
 from course_lib.training.checkpoint import generators_state, load_state, save_state
 from course_lib.training.estimate import estimate
@@ -45,6 +45,8 @@ from course_lib.training.warm_start import load_initial
 
 T = TypeVar("T")
 
+Build = Callable[[ModelConfig, int], RNNsearch]
+
 
 def train(
     config: RunConfig,
@@ -53,6 +55,7 @@ def train(
     resume: bool = False,
     quiet: bool = False,
     watch: Callable[[RNNsearch], None] | None = None,
+    build: Build = build_model,
 ) -> Progress:
     """Train one run into the directory `out` and return how it went.
 
@@ -61,7 +64,8 @@ def train(
     last checkpoint to the numbers it would have reached undisturbed; a finished one is left as it
     is. Ctrl-C writes a checkpoint, then raises KeyboardInterrupt. `watch` is called with the
     validated model after each validation. Before it starts it says how long it will take, which
-    takes a few seconds to measure; a `quiet` one says and measures nothing.
+    takes a few seconds to measure; a `quiet` one says and measures nothing. `build` makes the
+    model of the configuration and a seed.
 
     Raises:
         CourseError: `out` holds another run, or the loss is no longer a number.
@@ -70,7 +74,7 @@ def train(
     if out.exists() and not out.is_dir():
         raise CourseError(f"{out} is a file. Choose another --out.")
     keep_freed_memory()
-    training = Training(config, corpus, out, resume)
+    training = Training(config, corpus, out, resume, build)
     if not training.progress.finished:
         with all_answer(training.accelerator):
             training.open_directory(None if quiet else training.announce())
@@ -81,7 +85,9 @@ def train(
 class Training:
     """One run while it is trained: the model, what moves its weights, and where it stands."""
 
-    def __init__(self, config: RunConfig, corpus: Corpus, out: Path, resume: bool) -> None:
+    def __init__(
+        self, config: RunConfig, corpus: Corpus, out: Path, resume: bool, build: Build
+    ) -> None:
         """Everything as at the beginning or, where the run was stopped, as it was then.
 
         Raises:
@@ -107,7 +113,7 @@ class Training:
 
         self.config, self.recipe = config, config.recipe
         set_seed(config.seed, device_specific=True)  # each process drops units of its own
-        self.model = build_model(self.model_config, config.seed).to(self.accelerator.device)
+        self.model = build(self.model_config, config.seed).to(self.accelerator.device)
         if start:
             self.model.load_state_dict(start.model.state_dict())
         self.optimiser = make_optimiser(self.model.parameters(), self.recipe)

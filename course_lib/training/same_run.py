@@ -28,7 +28,7 @@ def check_same_run(path: Path, config: RunConfig, model: ModelConfig, corpus: Co
         ("recipe", asdict(Recipe())),
         ("model_config", ModelConfig(4, 4).to_dict()),
     ):
-        before[name] = {**defaults, **before[name]}
+        before[name] = {k: v for k, v in defaults.items() if k in now[name]} | before[name]
     asked = config.changes.get("precision", "auto")
     settled = before["recipe"]["precision"]
     for record in (before, now):

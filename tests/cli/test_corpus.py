@@ -2,11 +2,12 @@
 
 import gzip
 import hashlib
+import tarfile
 from pathlib import Path
 
 import pytest
 
-from course_lib.corpora import multi30k
+from course_lib.corpora import multi30k, python_docs
 from course_lib.corpora.registry import CORPORA
 from tests.conftest import Course
 
@@ -78,6 +79,24 @@ def test_fetch_is_content_with_files_at_hand(course: Course, files: Path) -> Non
     status, out, err = course("corpus", "fetch", "multi30k")
     assert (status, err) == (0, "")
     assert out == f"multi30k: 9 files, every SHA-256 as published, in {files}.\n"
+
+
+def test_the_documentation_is_fetched_and_verified_by_its_catalogues(
+    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(python_docs, "cache_folder", lambda: tmp_path / "cache")
+    status, out, err = course("corpus", "verify", "python-docs")
+    assert (status, out) == (1, f"missing    {python_docs.ARCHIVE}\n")
+    assert "Run `course corpus fetch python-docs`." in err
+    archive = tmp_path / "cache" / python_docs.ARCHIVE
+    archive.parent.mkdir()
+    with tarfile.open(archive, "w:gz"):
+        monkeypatch.setattr(python_docs, "CHECKSUMS", {})
+    for command, said in (("verify", "ok "), ("fetch", "1 file, every SHA-256 as published")):
+        status, out, err = course("corpus", command, "python-docs")
+        assert (status, err) == (0, "")
+        assert said in out
+        assert str(archive.parent) in out
 
 
 @pytest.mark.parametrize("name", GENERATED)

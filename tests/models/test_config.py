@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import torch
-from course_lib.models.relatives import DECODERS
 
 from course_lib.errors import CourseError
 from course_lib.evaluation.forced import forced_alpha

@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from course_lib.models.cells import UNITS, LSTMUnit, PaperUnit, TanhUnit, TorchUnit, Unit
 from torch import Tensor, nn
 
 from course_lib.models import GatedUnit
