@@ -17,7 +17,7 @@ from benchmarks.training import MIB, RECIPE, learning, products
 from benchmarks.workload import workload
 from course_lib.corpora.batches import batches_in_order, make_source
 from course_lib.corpora.vocabulary import BOS, EOS
-from course_lib.models import ModelConfig, RNNsearch, build_model
+from course_lib.models import ModelConfig, RNNsearch, State, build_model
 from course_lib.search import beam_search, length_limit
 from course_lib.search.beam import BeamStep
 from experiments.in_hand import translate_in_hand
@@ -67,10 +67,10 @@ def search_per_sentence(model: RNNsearch, sentences: list[Words], k: int) -> lis
                 break
             totals, written = torch.tensor([total for total, _ in beam]), [w for _, w in beam]
             y, index = torch.tensor([words[-1] for words in written]), torch.tensor(rows)
-            # The rows are of one sentence: its memory is copied when their number changes only.
+            # The rows are of one sentence: its keys are copied when their number changes only.
             same = len(rows) == len(state.s)
-            memory = state.memory if same else state.memory.select(index)
-            state = state.replaced(index, memory)
+            look_back = state[1:] if same else tuple(values[index] for values in state[1:])
+            state = State(state.s[index], *look_back)
         found.append(max(finished, key=lambda translation: translation[0])[1])
     return found
 

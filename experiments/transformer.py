@@ -24,7 +24,8 @@ from course_lib.models.rnnsearch import in_full
 from course_lib.models.self_attention import sinusoids
 from course_lib.training import RunConfig
 from course_lib.training.checkpoint import load_weights
-from course_lib.training.run_directory import BEST, CONFIG, VOCABULARY, vocabularies_of
+from course_lib.training.run_directory import BEST, CONFIG, VOCABULARY
+from course_lib.training.vocabularies import vocabularies_of
 
 
 @dataclass(frozen=True)
