@@ -199,7 +199,7 @@ class RNNsearch(nn.Module):
         real = batch.target_words
         steps = (*self.unroll(batch), batch.target_out)
         s, Ey, c, y = (each.flatten(0, 1).index_select(0, real) for each in steps)
-        logits = in_full(self.decoder.readout(s, Ey, c))
+        logits = self.decoder.readout(s, Ey, c)
         loss = functional.cross_entropy(logits, y, reduction="sum", label_smoothing=smoothing)
         return loss, len(real)
 
