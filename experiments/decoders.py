@@ -32,7 +32,7 @@ class SingleReadout(Decoder):
         size = config.readout_size
         self.U_o = nn.Linear(config.hidden, size, bias=False)
         self.V_o = nn.Linear(config.embedding, size)
-        self.C_o = nn.Linear(attention.context_size, size, bias=False)
+        self.C_o = nn.Linear(config.context_size, size, bias=False)
 
 
 class LinearReadout(SingleReadout):

@@ -16,7 +16,7 @@ class ConditionalDecoder(Decoder):
 
     def __init__(self, config: ModelConfig, attention: Context, unit: GatedUnit) -> None:
         super().__init__(config, attention, unit)
-        self.second = UNITS[config.unit](attention.context_size, config.hidden)
+        self.second = UNITS[config.unit](config.context_size, config.hidden)
         del self.C  # c_i enters by the second unit's own W
 
     def advance(self, WEy: Tensor, state: State) -> tuple[Tensor, Tensor, Tensor | None, State]:

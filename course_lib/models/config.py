@@ -80,6 +80,11 @@ class ModelConfig:
         return self.hidden * (2 if self.self_attentive else 1)
 
     @property
+    def context_size(self) -> int:
+        """Numbers in c_i: an annotation's, or of the last one those that have read forwards."""
+        return self.summary_size if self.context == "fixed" else self.annotation_size
+
+    @property
     def state_size(self) -> int:
         """Numbers in a decoder's state: n, twice as many for an LSTM, that for each layer."""
         return self.hidden * self.layers * (2 if self.unit == "lstm" else 1)

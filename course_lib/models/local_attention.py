@@ -17,7 +17,6 @@ class LocalAttention(Attention):
     def __init__(self, attention: Attention, n: int, window: int) -> None:
         nn.Module.__init__(self)
         self.attention = attention
-        self.context_size = attention.context_size
         self.window = window  # D
         self.W_p = nn.Linear(n, n, bias=False)
         self.v_p = nn.Linear(n, 1, bias=False)

@@ -20,7 +20,7 @@ class LuongDecoder(Decoder):
         self.F = nn.Linear(size, self.C.out_features, bias=False)
         # W_c = [C_o U_o], without a maxout's pairs; no context and no word enter elsewhere.
         self.U_o = nn.Linear(config.hidden, size, bias=False)
-        self.C_o = nn.Linear(attention.context_size, size, bias=False)
+        self.C_o = nn.Linear(config.context_size, size, bias=False)
         del self.C, self.V_o
 
     def start(self, annotations: Tensor, summary: Tensor, mask: Tensor) -> State:

@@ -71,7 +71,6 @@ class Attention(nn.Module):
 
     def __init__(self, n: int, annotation_size: int, n_prime: int) -> None:
         super().__init__()
-        self.context_size = annotation_size
         self.W_a = nn.Linear(n, n_prime, bias=False)
         self.U_a = nn.Linear(annotation_size, n_prime, bias=False)
         self.v_a = nn.Linear(n_prime, 1, bias=False)
@@ -104,7 +103,7 @@ class FixedContext(nn.Module):
 
     def __init__(self, n: int) -> None:
         super().__init__()
-        self.context_size = n
+        self.n = n
 
     def keys(self, annotations: Tensor) -> Tensor:
         """Nothing is scored: no numbers a word, (B, T_x, 0)."""
@@ -114,7 +113,7 @@ class FixedContext(nn.Module):
         """The same c at every i, (B, n), and no weights."""
         last = mask.sum(dim=1)[:, None, None] - 1
         # c_i = c = forward h_{T_x}
-        return annotations.take_along_dim(last, dim=1)[:, 0, : self.context_size], None
+        return annotations.take_along_dim(last, dim=1)[:, 0, : self.n], None
 
 
 Context = Attention | FixedContext
@@ -138,9 +137,9 @@ class Decoder(nn.Module):
         self.attention, self.unit = attention, unit
         self.E = nn.Embedding(config.target_vocabulary, m, padding_idx=PAD)
         self.W_s = nn.Linear(config.summary_size, config.state_size)
-        self.C = nn.Linear(attention.context_size, unit.W.out_features, bias=False)  # C_z, C_r, C
+        self.C = nn.Linear(config.context_size, unit.W.out_features, bias=False)  # C_z, C_r, C
         self.U_o, self.V_o = nn.Linear(n, l_2, bias=False), nn.Linear(m, l_2)
-        self.C_o = nn.Linear(attention.context_size, l_2, bias=False)
+        self.C_o = nn.Linear(config.context_size, l_2, bias=False)
         self.W_o = nn.Linear(config.readout_size, config.target_vocabulary)
         self.dropout = nn.Dropout(config.dropout)
 
@@ -199,7 +198,7 @@ class RNNsearch(nn.Module):
         real = batch.target_words
         steps = (*self.unroll(batch), batch.target_out)
         s, Ey, c, y = (each.flatten(0, 1).index_select(0, real) for each in steps)
-        logits = in_full(self.decoder.readout(s, Ey, c))
+        logits = self.decoder.readout(s, Ey, c)
         loss = functional.cross_entropy(logits, y, reduction="sum", label_smoothing=smoothing)
         return loss, len(real)
 

@@ -22,7 +22,7 @@ class ConcatAttention(Attention):
 
     def __init__(self, n: int, annotation_size: int, n_prime: int) -> None:
         nn.Module.__init__(self)
-        self.context_size, self.n = annotation_size, n
+        self.n = n
         self.W_a = nn.Linear(n + annotation_size, n_prime, bias=False)
         self.v_a = nn.Linear(n_prime, 1, bias=False)
 
@@ -41,7 +41,6 @@ class GeneralAttention(Attention):
 
     def __init__(self, n: int, annotation_size: int) -> None:
         nn.Module.__init__(self)
-        self.context_size = annotation_size
         self.W_a = nn.Linear(annotation_size, n, bias=False)
 
     def keys(self, annotations: Tensor) -> Tensor:
@@ -67,7 +66,7 @@ class DotAttention(Attention):
         nn.Module.__init__(self)
         if n != annotation_size:
             raise CourseError(unequal_sizes(n, annotation_size))
-        self.context_size, self.scale = annotation_size, scale
+        self.scale = scale
 
     def keys(self, annotations: Tensor) -> Tensor:
         """The annotations themselves, scaled: (B, T_x, d)."""

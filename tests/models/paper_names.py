@@ -71,7 +71,7 @@ def paper_parameters(model: RNNsearch, gradients: bool = False) -> dict[str, Arr
                 if f"decoder.{letter}.weight" in tensors:
                     weights[letter] = tensors.pop(f"decoder.{letter}.weight")
         named |= _by_gate(weights, unit, layer_name("dec", layer + 1), gradients)
-    if config.decoder == "conditional":
+    if config.decoder.startswith("conditional"):
         named |= _by_gate(_own(tensors, "decoder.second."), unit, "second", gradients)
     assert not tensors, f"nameless: {sorted(tensors)}"
     return named
