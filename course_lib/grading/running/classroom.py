@@ -149,9 +149,8 @@ def grade_class(
                 for outcome in progress(ran, len(remaining)):
                     outcomes[outcome.student] = outcome
     settle(root, place, name, students)
-    for student, remarks in boxed_inspection.same_weights(place, name).items():
-        if student in outcomes:
-            outcomes[student].remarks.extend(remarks)
+    for student, remarks in boxed_inspection.same_files(submitted, name, students).items():
+        outcomes[student].remarks.extend(remarks)
     reports = _reports(place, name, [outcomes[student] for student in students])
     return ClassReport(name, place, "bwrap" if boxed else "none", reports)
 
