@@ -3,6 +3,8 @@
 import hashlib
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 TEMPORARY = ".half"
@@ -51,6 +53,16 @@ def _write(path: Path, payload: bytes, previous: Path | str | None, private: boo
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def private_files() -> Iterator[None]:
+    """Files and folders that this process makes meanwhile can be read by nobody else."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 def remove_leftovers(folder: Path) -> None:

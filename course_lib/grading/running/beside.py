@@ -60,7 +60,7 @@ def outcomes(tasks: list[Job], jobs: int) -> Generator[Outcome, None, None]:
 def failed(task: Job, why: str) -> Outcome:
     """What is said of a submission whose process did not come to its end."""
     remark = f"The grading process itself failed ({why}). Run the command again."
-    return Outcome(task.student, False, 0.0, [remark])
+    return Outcome(task.student, False, 0.0, [remark], fault=True)
 
 
 def _copy() -> tuple[Connection, BaseProcess]:
