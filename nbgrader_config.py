@@ -44,6 +44,9 @@ c.HTMLExporter.filters = {
     "markdown2html": "course_lib.grading.reporting.pages.markup.of_cell",
 }
 
+# nbgrader's own grading, its page's button included, would run students' code without a sandbox.
+c.Autograde.exporter_class = "course_lib.grading.reporting.formgrader.NoAutograde"
+
 # The page that each student gets. The messages of hidden tests are on it, their code is not.
 c.GenerateFeedback.exporter_class = "course_lib.grading.reporting.pages.feedback.FeedbackExporter"
 c.GenerateFeedback.preprocessors = [
