@@ -423,3 +423,23 @@ def test_scratch_folders_of_killed_processes_go_and_of_living_ones_stay() -> Non
         assert not folder.exists()
         assert mine.is_dir()
     assert not mine.exists()
+
+
+def test_nobody_clears_away_a_folder_that_is_being_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process looks between its making and its locking."""
+    lock, looked = scratch.fcntl.flock, []
+
+    def and_meanwhile(file: Any, how: int) -> None:
+        if how == scratch.fcntl.LOCK_EX and len(looked) < 2:
+            looked.append(file.name)
+            with monkeypatch.context() as other:
+                other.setattr(scratch.fcntl, "flock", lock)
+                scratch.remove_leftovers()
+        lock(file, how)
+
+    monkeypatch.setattr(scratch.fcntl, "flock", and_meanwhile)
+    with scratch.held_folder() as folder:
+        assert len(looked) == 2
+        assert (folder / scratch.MARK).is_file()
+        scratch.remove_leftovers()
+        assert folder.is_dir()
