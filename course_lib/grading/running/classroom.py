@@ -200,7 +200,7 @@ def grade_class(
                 for outcome in progress(ran, len(remaining)):
                     outcomes[outcome.student] = outcome
             # what the grader could not do may be due to what ran beside: again, alone
-            failed = [job for job in remaining if outcomes[job.student].fault]
+            failed = [replace(job, alone=True) for job in remaining if outcomes[job.student].fault]
             with closing(beside.outcomes(failed, 1)) as ran:
                 outcomes |= {outcome.student: outcome for outcome in ran}
         settle(root, place, name, students)

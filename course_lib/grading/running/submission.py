@@ -64,6 +64,7 @@ class Job:
         key: what its grading rests on (see `journal`); without it nothing goes into the journal.
         again: whether it is to be graded though the journal has it.
         feedback_only: whether it is graded already and only its feedback is to be made anew.
+        alone: whether nothing else is graded meanwhile.
     """
 
     root: Path
@@ -76,6 +77,7 @@ class Job:
     key: Key = field(default_factory=dict)
     again: bool = False
     feedback_only: bool = False
+    alone: bool = False
 
     @property
     def graded(self) -> Path:
@@ -190,7 +192,12 @@ def judge(job: Job, staged: Staged) -> tuple[dict[str, Path], list[str]]:
 
 
 def run(job: Job, folder: Path, notebook: NotebookNode, files: dict[str, Path]) -> NotebookNode:
-    """Run a notebook behind walls, in a new folder with these files; the outcome of every cell."""
+    """Run a notebook behind walls, in a new folder with these files; the outcome of every cell.
+
+    Raises:
+        CourseError: the grader or the machine failed, or something was stopped for which what runs
+            beside may be the reason. Neither is a verdict.
+    """
     work, kernel = folder / "w", folder / "k"  # short names: the paths of sockets have to fit
     copy_files(files, work)
     work.mkdir(exist_ok=True)
@@ -204,12 +211,12 @@ def run(job: Job, folder: Path, notebook: NotebookNode, files: dict[str, Path]) 
         config.ExecutePreprocessor.kernel_name = "python3"
         config.ContainedExecute.extra_arguments = ["--log-level=ERROR"]
     resources = _resources(job, work)
+    execute = ContainedExecute(judge, job.assignment, config=config)
     with contextlib.closing(judge), setenv(NBGRADER_EXECUTION="autograde"):
-        for step in (
-            ContainedExecute(judge, job.assignment, config=config),
-            LimitOutput(config=config),
-        ):
-            notebook, resources = step(notebook, resources)
+        notebook, resources = execute(notebook, resources)
+    if execute.disturbed and not job.alone:
+        raise CourseError("It was stopped early while others were graded beside it.")
+    notebook, _ = LimitOutput(config=config)(notebook, resources)
     return notebook
 
 

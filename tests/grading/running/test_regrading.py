@@ -2,7 +2,10 @@
 
 import csv
 import shutil
+import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -10,8 +13,10 @@ from nbgrader.api import Gradebook
 
 from course_lib.errors import CourseError
 from course_lib.grading.reporting.tables import as_changes, as_table, note_changes
-from course_lib.grading.running import extensions, gradebooks
+from course_lib.grading.running import extensions, gradebooks, submission
 from course_lib.grading.running.classroom import ClassReport, Report, grade_class
+from course_lib.grading.running.submission import Job, grade
+from course_lib.grading.sandbox.boxes import Box
 from course_lib.grading.sources.project import db_url, nbgrader_messages
 from course_lib.grading.sources.release import generate
 from tests.grading.tiny import NAME, cell_of, write_course
@@ -271,3 +276,49 @@ def test_what_holds_names_and_marks_can_be_read_by_nobody_else(graded: Path) -> 
         assert path.stat().st_mode & 0o077 == 0, path
     for path in (*graded.glob("grading/**/*"), *graded.glob("autograded/**/*")):
         assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_a_fault_of_the_grader_is_no_verdict_and_the_submission_is_run_again_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, disturbed = submission.run, {"ben", "eve"}
+
+    def troubled(job: Job, *arguments: Any) -> Any:
+        if job.student == "eve" or (job.student == "ben" and not job.alone):
+            raise CourseError("The judge could not be reached.")
+        return run(job, *arguments)
+
+    monkeypatch.setattr(submission, "run", troubled)
+    for student in disturbed:
+        hand_in(folder, student, "42", f"Says {student}.")
+    result = grade_class(folder, NAME)
+    assert [one.student for one in result.reports if not one.graded] == ["eve"]
+    assert of(result, "ben").remarks == []
+    assert of(result, "ben").graded
+    # what an earlier grading has found out is left as it was
+    assert states(of(result, "eve")) == {"part": (0, False, False), "why": (2, False, False)}
+    monkeypatch.undo()
+    result = grade_class(folder, NAME)
+    assert states(of(result, "eve"))["part"] == (2, False, False)
+
+
+SLEEPS = "print('begun')\nimport time\ntime.sleep(600)\nnumber = 42"
+
+
+def test_what_is_stopped_with_others_beside_it_is_run_again_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless it had a processor to itself: then it is stopped once."""
+    write_course(tmp_path, answer="number = 42", test=TEST)
+    with (tmp_path / "nbgrader_config.py").open("a") as settings:
+        settings.write("\nc.ContainedExecute.timeout = 2\n")
+    hand_in(tmp_path, "ada", f"0\n{SLEEPS}", "Says ada.")
+    released = generate(tmp_path, NAME, db_url(tmp_path))[f"{NAME}.ipynb"].decode()
+    handed_in = tmp_path / "submitted" / "ada" / NAME
+    job = Job(tmp_path, tmp_path, handed_in, "ada", NAME, released, boxed=True)
+    first = grade(job)
+    assert first.fault, first.remarks
+    assert not job.graded.exists()
+    assert grade(replace(job, alone=True)).graded
+    monkeypatch.setattr(Box, "spent", lambda box: time.monotonic())  # as if it were busy
+    assert grade(job).graded
