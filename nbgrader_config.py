@@ -17,7 +17,7 @@ c.CourseDirectory.release_directory = "exercises"
 # "handed_in" is what the instructor's own solution hands in: nobody is given that either.
 c.CourseDirectory.ignore = [
     *(".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "*.md", "handed_in"),
-    *("demonstration.yaml", "variants.yaml", "criteria.yaml"),
+    *("demonstration.yaml", "variants.yaml", "criteria.yaml", "orals.yaml"),
 ]
 # Several submissions are graded at once: whoever finds the database busy waits.
 c.CourseDirectory.db_url = f"sqlite:///{course / 'gradebook.db'}?timeout=60"

@@ -1,4 +1,4 @@
-"""`course extend`, `join`: what an instructor decides about single students and marks."""
+"""`course extend`, `orals`, `join`: what an instructor decides about single students and marks."""
 
 from pathlib import Path
 from typing import Annotated
@@ -23,6 +23,21 @@ def extend(
         when = extensions.extend(place, name, student, until)
     said = f"may hand in {name} until {when:%Y-%m-%d %H:%M}" if when else "has no longer time"
     typer.echo(f"{student} {said}. The next `course grade {name}` counts it.")
+
+
+def orals(
+    name: Annotated[str, typer.Argument(help="The assignment.")],
+    student: Annotated[
+        list[str] | None, typer.Option(help="This student; everybody if not given.")
+    ] = None,
+    submitted: SubmittedFolder = None,
+) -> None:
+    """Print three short questions for each student, from their own answers, for five minutes."""
+    root, place = class_folder(name, submitted)
+    from course_lib.grading.reporting.orals import as_text
+    from course_lib.grading.reporting.orals import orals as ask
+
+    typer.echo(as_text(ask(root, place, name, student or [])))
 
 
 def join(

@@ -40,6 +40,9 @@ GRADED = (
 MADE_UP = ("demonstration.yaml", "variants.yaml")
 """Made-up answers beside a source, never released either."""
 
+ORALS = "orals.yaml"
+"""An assignment's own questions about answers, by grade id; not released."""
+
 
 def source_notebook(source: Path) -> NotebookNode:
     """The notebook a text source describes, solutions, hidden tests and criteria included.
@@ -148,7 +151,7 @@ def data_files(source: Path) -> dict[str, Path]:
         name: path
         for name, path in _files_below(source.parent).items()
         if path.suffix not in {".md", ".ipynb", ".pyc"}
-        and path.name not in {*MADE_UP, CRITERIA}
+        and path.name not in {*MADE_UP, CRITERIA, ORALS}
         and not path.is_relative_to(source.parent / HANDED_IN)
     }
 
