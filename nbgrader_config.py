@@ -17,7 +17,7 @@ c.CourseDirectory.release_directory = "exercises"
 # "handed_in" is what the instructor's own solution hands in: nobody is given that either.
 c.CourseDirectory.ignore = [
     *(".ipynb_checkpoints", "*.pyc", "__pycache__", "feedback", "*.md", "handed_in"),
-    *("demonstration.yaml", "variants.yaml", "criteria.yaml"),
+    *("demonstration.yaml", "variants.yaml", "criteria.yaml", "orals.yaml"),
 ]
 # Several submissions are graded at once: whoever finds the database busy waits.
 c.CourseDirectory.db_url = f"sqlite:///{course / 'gradebook.db'}?timeout=60"
@@ -43,6 +43,9 @@ c.LatePolicy.rule = {}
 c.HTMLExporter.filters = {
     "markdown2html": "course_lib.grading.reporting.pages.markup.of_cell",
 }
+
+# nbgrader's own grading, its page's button included, would run students' code without a sandbox.
+c.Autograde.exporter_class = "course_lib.grading.reporting.formgrader.NoAutograde"
 
 # The page that each student gets. The messages of hidden tests are on it, their code is not.
 c.GenerateFeedback.exporter_class = "course_lib.grading.reporting.pages.feedback.FeedbackExporter"

@@ -3,6 +3,8 @@
 import hashlib
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -50,6 +52,16 @@ def _write(path: Path, payload: bytes, previous: Path | str | None, private: boo
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def private_files() -> Iterator[None]:
+    """Files and folders that this process makes meanwhile can be read by nobody else."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
 
 
 def remove_leftovers(folder: Path) -> None:

@@ -164,10 +164,21 @@ def unpack(
         values = values.reshape(rest[1]).copy()
         return values if kind == "array" else values[()]
     if kind == "generator":
-        import torch
-
-        return torch.Generator().set_state(inner(rest[0]))
+        return _generator(inner(rest[0]))
     return other(entry)
+
+
+def _generator(state: Any) -> Any:
+    """PyTorch's generator of random numbers in a state that it can be in.
+
+    It believes how many of its 624 numbers are left, and which is next, and would read beyond them.
+    """
+    import torch
+
+    _seed, left, _seeded, following = struct.unpack_from("=QiiQ", bytes(state.tolist()))
+    if not (1 <= left <= 624 and following + left <= 625):
+        raise ValueError("no state")
+    return torch.Generator().set_state(state)
 
 
 def _tensor(dtype: str, shape: list[int], raw: bytes, steps: list[int] | None) -> Any:

@@ -18,6 +18,7 @@ from tqdm import tqdm
 
 from course_lib.cli.runs import Json
 from course_lib.errors import CourseError
+from course_lib.files import private_files
 
 if TYPE_CHECKING:
     from course_lib.grading.authoring.demonstration import Student
@@ -55,6 +56,14 @@ Late = Annotated[
 ]
 Regrade = Annotated[
     bool, typer.Option("--regrade", help="Run again what is graded already and has not changed.")
+]
+Only = Annotated[
+    list[str] | None,
+    typer.Option("--student", help="Grade this student's submission again, and nobody else's."),
+]
+Zeros = Annotated[
+    bool,
+    typer.Option("--zeros", help="Give 0 points to those in the roster without a submission."),
 ]
 Export = Annotated[Path | None, typer.Option(help="Also write the marks to this CSV.")]
 ExportCanvas = Annotated[
@@ -178,6 +187,8 @@ def grade(
     due: Due = None,
     late: Late = None,
     regrade: Regrade = False,
+    student: Only = None,
+    zeros: Zeros = False,
     export: Export = None,
     export_canvas: ExportCanvas = None,
     export_moodle: ExportMoodle = None,
@@ -207,7 +218,8 @@ def grade(
 
     root = project_root()
     submitted = (submitted or root / "submitted").resolve()
-    known = _roster(roster, submitted, name) if export_canvas or export_moodle else None
+    asked = export_canvas or export_moodle or zeros
+    known = _roster(roster, submitted, name) if asked else None
     try:
         result = grade_class(
             root,
@@ -219,16 +231,33 @@ def grade(
             due=due,
             late=late,
             regrade=regrade,
+            only=student or (),
             progress=partial(_progress, named=not pseudonyms),
         )
     except KeyboardInterrupt:
         typer.echo("What is graded is kept; the same command goes on from there.", err=True)
         raise
     tables = export, export_canvas, export_moodle
-    _publish(root, result, known, pseudonyms, as_json, report, tables)
+    with private_files():
+        _publish(root, result, known, pseudonyms, as_json, report, tables, zeros)
     agrees = not demo or _compare(result, declared)
     if not (result.complete and agrees):
         raise typer.Exit(1)
+
+
+def class_folder(name: str | None, submitted: Path | None) -> tuple[Path, Path]:
+    """The course's folder, and that of the class's gradebook.
+
+    Raises:
+        CourseError: there is no such assignment, or what grading needs is not installed.
+    """
+    _need("nbgrader")
+    from course_lib.grading.sources.project import project_root, source_of
+
+    root = project_root()
+    if name is not None:
+        source_of(root, name)
+    return root, (submitted or root / "submitted").resolve().parent
 
 
 def _prepare(sandbox: Sandbox, scheduler: str | None) -> None:
@@ -256,18 +285,24 @@ def _publish(
     as_json: bool,
     report: Path | None,
     tables: Tables,
+    zeros: bool,
 ) -> None:
     """Write the report and the tables that were asked for, and print the marks."""
     from course_lib.grading.reporting import formgrader
     from course_lib.grading.reporting import tables as points
-    from course_lib.grading.reporting.overview import overview, under_pseudonyms
-    from course_lib.grading.reporting.pages.report import write_report
+    from course_lib.grading.reporting.overview import overview, under_pseudonyms, with_zeros
+    from course_lib.grading.reporting.pages.report import write_report, write_term
+    from course_lib.grading.reporting.pseudonyms import pseudonyms as names_of
 
-    shown = overview(root, result)
+    changed = points.note_changes(result)
+    shown = overview(root, with_zeros(result, known) if zeros and known else result)
+    names = None
     if pseudonyms:
+        names = names_of(result.place, [one.student for one in shown.result.reports])
         shown = under_pseudonyms(shown)
     folder = report or result.place / ("report-pseudonyms" if pseudonyms else "report")
     page = write_report(shown, folder)
+    write_term(result.place, folder, names)
     formgrader.prepare(root, result.place)
     _export(shown, known, tables)
     if as_json:
@@ -276,14 +311,18 @@ def _publish(
         typer.echo(json.dumps(printed, indent=2))
         return
     typer.echo(f"{points.as_table(shown.result)}\n")
-    marking = f"cd {result.place} && jupyter lab   (Nbgrader > Formgrader)"
-    for what, place in (
+    if shown.result.changes:
+        typer.echo(f"{points.as_changes(shown.result)}\n")
+    kinds = ("Points, for a spreadsheet", "Points, for Canvas", "Points, for Moodle")
+    for what, where in (
         ("The class, in a browser", page),
         ("A page for each student", result.place / "feedback"),
-        ("To mark by hand", marking),
-        *(("Points, for a spreadsheet", table) for table in tables if table is not None),
+        ("To mark by hand", f"cd {result.place} && jupyter lab   (Nbgrader > Formgrader)"),
+        ("Who gained and who lost", changed),
+        *zip(kinds, tables, strict=True),
     ):
-        typer.echo(f"{what:26} {place}")
+        if where is not None:
+            typer.echo(f"{what:26} {where}")
 
 
 def _roster(given: Path | None, submitted: Path, name: str) -> "Roster":
@@ -306,19 +345,26 @@ def _export(shown: "Overview", roster: "Roster | None", tables: Tables) -> None:
 
     result, (plain, canvas, moodle) = shown.result, tables
     if plain is not None:
-        write_atomically(plain, points.as_csv(result))
+        write_atomically(plain, points.as_csv(result), private=True)
     if roster is None:
         return
     if canvas is not None:
-        write_atomically(canvas, points.for_canvas(result, roster, shown.title))
+        write_atomically(canvas, points.for_canvas(result, roster, shown.title), private=True)
     if moodle is not None:
-        write_atomically(moodle, points.for_moodle(result, roster))
+        write_atomically(moodle, points.for_moodle(result, roster), private=True)
     missing = points.missing_from(result, roster)
     if missing:
         typer.echo(f"Not in the roster, so not exported: {', '.join(missing)}.", err=True)
     waiting = sum(any(mark.to_read for mark in one.marks) for one in result.reports)
     if waiting:
         typer.echo(f"{waiting} of the totals lack parts that a person has still to read.", err=True)
+    changed = sum(any(mark.changed for mark in one.marks) for one in result.reports)
+    if changed:
+        typer.echo(
+            f"{changed} of the totals have points that a person gave to an answer which was"
+            " changed since.",
+            err=True,
+        )
 
 
 def _validate(notebook: Path) -> bool:

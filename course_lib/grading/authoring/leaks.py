@@ -1,9 +1,10 @@
 """Looking for what only instructors may see in what everybody gets.
 
 Secret are the regions of a source that nbgrader takes out (solutions, hidden tests, mark schemes)
-and the made-up answers beside it. They must be neither in a release, nor in the built site, nor in
-the package. A line alone may be anybody's; three in a row are not, if each says something. In a
-release a single line of a region is one too many.
+and the made-up answers beside it. They must be in none of what students may read: a release, the
+built site, the package, and all else of the repository but `KEPT_BACK`. A line alone may be
+anybody's; three in a row are not, if each says something. In a release a single line of a region is
+one too many.
 """
 
 import html
@@ -24,6 +25,9 @@ _TEXT = {
 }
 _FOREIGN = {"mathjax", "vendor", "fontawesome", "__pycache__"}
 _ROW = 3
+KEPT_BACK = ("solutions", "tests")
+"""The folders that students must not be able to read: tests hold answers in words of their own."""
+_PUBLIC = ("book", "benchmarks", "experiments")
 LIBRARY = Path(course_lib.__file__).parent
 _SHORTEST = 13
 """Characters, without white space. What is shorter (`else:`, `return x`) says nothing."""
@@ -61,7 +65,9 @@ def leaks(root: Path, names: list[str], package: Path = LIBRARY) -> list[str]:
         leaked += _search(release, root, _rows(regions, 1, but=_rows(shown, 1)), 1)
         leaked += _search(release, root, _rows(made_up, _ROW, but=_rows(shown, _ROW)), _ROW)
         secret |= _rows([*regions, *made_up], _ROW, but=_rows(shown, _ROW))
-    leaked += _search(_files([package, root / "book" / "_build" / "html"]), root, secret, _ROW)
+    public = [path for name in _PUBLIC for path in sorted((root / name).glob("*"))]
+    places = [package, root / "book" / "_build" / "html", *public]
+    leaked += _search(_files(path for path in places if path.name != "_build"), root, secret, _ROW)
     return leaked
 
 
@@ -106,7 +112,7 @@ def _files(places: Iterable[Path]) -> list[Path]:
     return [
         path
         for place in places
-        for path in sorted(place.rglob("*"))
+        for path in ([place] if place.is_file() else sorted(place.rglob("*")))
         if path.suffix in _TEXT and path.is_file() and not _FOREIGN & {*path.parts}
     ]
 

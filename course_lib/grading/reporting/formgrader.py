@@ -1,6 +1,10 @@
-"""Marking by hand in nbgrader's formgrader, wherever the class lies."""
+"""nbgrader's formgrader on a class, wherever it lies: for marking by hand, and for nothing else."""
 
 from pathlib import Path
+from typing import Any, NoReturn
+
+from nbconvert.exporters import NotebookExporter
+from nbgrader.converters.base import NbGraderException
 
 from course_lib.files import write_atomically
 from course_lib.grading.sources.project import CONFIG
@@ -20,6 +24,32 @@ c.CourseDirectory.root = str(place)
 c.CourseDirectory.source_directory = {solutions!r}
 c.CourseDirectory.db_url = f"sqlite:///{{place / 'gradebook.db'}}?timeout=60"
 '''
+
+
+class NoAutograde(NotebookExporter):
+    """Stands in nbgrader_config.py where nbgrader's own grading would begin, and refuses it.
+
+    That runs students' code with the rights of whoever pressed the button, and puts its result in
+    place of the one from the sandbox. It asks for its exporter before it deletes anything.
+    """
+
+    def __init__(self, parent: Any = None, **settings: Any) -> None:
+        super().__init__(parent=parent, **settings)
+        self.refuse(parent)
+
+    def refuse(self, converter: Any) -> NoReturn:
+        """Say what to type.
+
+        Raises:
+            NbGraderException: always.
+        """
+        course = converter.coursedir
+        said = (
+            "Autograde is off here: it runs students' code without a sandbox. Type this in a"
+            f" terminal: course grade {course.assignment_id} --student {course.student_id}"
+        )
+        converter.log.error(said)
+        raise NbGraderException(said)
 
 
 def prepare(root: Path, place: Path) -> None:

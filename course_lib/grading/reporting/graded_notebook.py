@@ -6,8 +6,9 @@ from nbformat import NotebookNode
 
 from course_lib.grading.running.execution import ENDINGS
 from course_lib.grading.sources.marked_cells import comment, grade_id, is_grade
+from course_lib.grading.wording import LONGEST
 
-_HEADING = re.compile(r"^#{1,6}\s+(?P<text>.+?)\s*(\(.*points?\))?\s*$", re.MULTILINE)
+_POINTS = re.compile(r"\([^()]*points?\)$")
 # What a test says on purpose: the words alone are enough.
 _PLAIN_ERRORS = {"AssertionError", "Refused"}
 
@@ -15,8 +16,8 @@ _PLAIN_ERRORS = {"AssertionError", "Refused"}
 def notebook_title(notebook: NotebookNode) -> str | None:
     """The first heading."""
     for cell in notebook.cells:
-        if cell.cell_type == "markdown" and (heading := _HEADING.search(cell.source)):
-            return heading["text"]
+        if cell.cell_type == "markdown" and (found := _headings(cell.source)):
+            return found[0]
     return None
 
 
@@ -28,9 +29,20 @@ def titles(notebook: NotebookNode) -> dict[str, str]:
         if name is not None and is_grade(cell):
             named[name] = comment(cell) or heading or name
         elif cell.cell_type == "markdown" and name is None:
-            for match in _HEADING.finditer(cell.source):
-                heading = match["text"]
+            heading = (_headings(cell.source) or [heading])[-1]
     return named
+
+
+def _headings(text: str) -> list[str]:
+    """The headings in a text, without their points; one step a character, whatever stands there."""
+    found = []
+    for line in text.split("\n"):
+        marks = line[:7].split(" ")[0]
+        if marks and set(marks) == {"#"} and len(marks) <= 6 and line[len(marks) :].strip():
+            heading = line[len(marks) :].strip()
+            points = _POINTS.search(heading[-LONGEST:])
+            found.append(heading[: -len(points[0])].rstrip() if points else heading)
+    return found
 
 
 def message(cell: NotebookNode) -> str | None:

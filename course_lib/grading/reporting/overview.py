@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import nbformat
@@ -10,10 +10,11 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 
 from course_lib.grading.intake.late import rule_of
+from course_lib.grading.intake.roster import Person, Roster, kept_roster, read_roster
 from course_lib.grading.reporting import graded_notebook
 from course_lib.grading.reporting.pseudonyms import disguise, pseudonyms
 from course_lib.grading.reporting.similarity import Pair, pairs
-from course_lib.grading.running.classroom import ClassReport
+from course_lib.grading.running.classroom import ClassReport, Report
 from course_lib.grading.sources.criteria import Criterion, criteria_of
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.sources.project import db_url, nbgrader_messages, source_of
@@ -55,6 +56,7 @@ class Overview:
         parts: in the assignment's order.
         pairs: submissions that resemble each other.
         rule: what being late costs, in words.
+        absent: who is in the kept roster and has no submission here: id and name.
         disguised: whether students stand here under pseudonyms.
     """
 
@@ -63,6 +65,7 @@ class Overview:
     parts: list[PartSummary]
     pairs: list[Pair]
     rule: str
+    absent: list[tuple[str, str]] = field(default_factory=list)
     disguised: bool = False
 
 
@@ -83,18 +86,44 @@ def overview(root: Path, result: ClassReport) -> Overview:
         parts=_parts(result, source, criteria_of(text), graded),
         pairs=_pairs(result, graded),
         rule=str(rule_of(root, result.place, name)),
+        absent=_absent(result),
     )
+
+
+def with_zeros(result: ClassReport, roster: Roster) -> ClassReport:
+    """The same with no points for whoever is in the roster and has no submission here."""
+    marks = [replace(mark, score=0.0, to_read=False, changed=False) for mark in result.parts]
+    known = {*(report.student for report in result.reports), *result.not_graded}
+    reports = [
+        Report(one.student, True, marks, ["No submission."], 0.0, None, name=_name(one))
+        for one in roster.people
+        if one.student not in known
+    ]
+    return replace(result, reports=[*result.reports, *reports])
+
+
+def _absent(result: ClassReport) -> list[tuple[str, str]]:
+    path = kept_roster(result.place, result.assignment)
+    known = {*(report.student for report in result.reports), *result.not_graded}
+    people = read_roster(path).people if path.is_file() else []
+    return [(one.student, _name(one)) for one in people if one.student not in known]
+
+
+def _name(person: Person) -> str:
+    return f"{person.first} {person.last}".strip()
 
 
 def under_pseudonyms(shown: Overview) -> Overview:
     """The same with every student under another name, and nothing that students wrote."""
     result = shown.result
-    names = pseudonyms(result.place, [report.student for report in result.reports])
+    here = [report.student for report in result.reports]
+    names = pseudonyms(result.place, [*here, *(student for student, _ in shown.absent)])
     known = names | _known_as(result.place, names)
     reports = [
         replace(
             report,
             student=names[report.student],
+            name="",
             remarks=[disguise(remark, known) for remark in report.remarks],
             feedback=None,
         )
@@ -103,7 +132,13 @@ def under_pseudonyms(shown: Overview) -> Overview:
     reports.sort(key=lambda report: report.student)
     return replace(
         shown,
-        result=replace(result, reports=reports),
+        result=replace(
+            result,
+            reports=reports,
+            changes=[replace(one, student=names[one.student]) for one in result.changes],
+            not_graded=[],
+        ),
+        absent=sorted((names[student], "") for student, _ in shown.absent),
         parts=[
             replace(
                 part,

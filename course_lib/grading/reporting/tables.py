@@ -2,20 +2,28 @@
 
 import csv
 import io
+import itertools
 import re
+import textwrap
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
-from tabulate import tabulate
-
 from course_lib.errors import CourseError
+from course_lib.files import write_atomically
 from course_lib.grading.intake.late import delay
 from course_lib.grading.intake.roster import Person, Platform, Roster, plain
 from course_lib.grading.reporting.similarity import Pair
-from course_lib.grading.running.classroom import ClassReport, Mark, Report
+from course_lib.grading.running.classroom import ClassReport, Report
+from course_lib.grading.wording import visible
 
+WIDTH = 100
+"""Columns of a terminal."""
+NOBODY = "Nobody has a point in {}: look at its test; `course release` runs your solution on it."
+"""What is said of such a part."""
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)?")
 
 
@@ -26,12 +34,16 @@ def as_json(result: ClassReport) -> dict[str, Any]:
         "sandbox": result.sandbox,
         "gradebook": str(result.place / "gradebook.db"),
         "students": [_student(report) for report in result.reports],
+        "changes": [asdict(change) for change in result.changes],
+        "nobody_passes": result.nobody_passes,
+        "not_graded": result.not_graded,
     }
 
 
 def _student(report: Report) -> dict[str, Any]:
     values = asdict(report) | {"score": report.score, "points": report.points}
     values["parts"] = {mark.pop("part"): mark for mark in values.pop("marks")}
+    values["extended"] = report.extended.isoformat() if report.extended else None
     values["feedback"] = str(report.feedback) if report.feedback else None
     return values
 
@@ -50,62 +62,116 @@ def similar(pairs: list[Pair]) -> list[dict[str, Any]]:
 
 
 def as_table(result: ClassReport) -> str:
-    """The table the command prints: a heading for each part in as many lines as it has words."""
-    parts = result.parts
-    columns = [
-        ["student", ""],
-        *([*mark.part.split("_"), f"/{number(mark.points)}"] for mark in parts),
-        ["total", f"/{number(sum(mark.points for mark in parts))}"],
-    ]
-    depth = max(map(len, columns))
-    # the points belong in the last line whatever the number of words
-    headings = [
-        "\n".join([*words, *[""] * (depth - len(words) - 1), points]) for *words, points in columns
-    ]
-    table = tabulate(
-        [_row(report, parts) for report in result.reports],
-        headings,
-        colalign=["left", *["right"] * (len(parts) + 1)],
-        disable_numparse=True,
-    )
-    lines = [line.rstrip() for line in table.splitlines()]
+    """What the command prints: for each student the total, and the parts without all points."""
+    wide = max([7, *(len(report.student) for report in result.reports)])
+    wide = min(wide, WIDTH // 3)
+    lines = [f"{'student':{wide}}  {'points':>12}  not all points in"]
+    for report in result.reports:
+        total = f"{number(report.score)} of {number(report.points)}" if report.marks else "-"
+        start = f"{visible(report.student, wide):{wide}}  {total:>12}  "
+        lines += _wrapped(start, "; ".join(_not_full(report)), len(start))
     if any(mark.to_read for report in result.reports for mark in report.marks):
-        lines.append("read: a person has still to mark this part (nbgrader's formgrader).")
+        lines.append("read: a person has still to mark this part.")
+    if any(mark.changed for report in result.reports for mark in report.marks):
+        lines.append("changed: the answer was changed since a person marked it.")
+    for part in result.nobody_passes:
+        lines += _wrapped("", f"{NOBODY.format(part)}", 0)
     remarks = [
-        f"  {report.student}: {remark}"
+        f"{report.student}: {remark}"
         for report in result.reports
-        for remark in [*_lateness(report), *report.remarks]
+        for remark in [*_times(report), *report.remarks]
     ]
     if remarks:
-        lines += ["", "Remarks", *remarks]
+        lines += ["", "Remarks"]
+        for remark in remarks:
+            lines += _wrapped("  ", remark, 4)
+    if result.not_graded:
+        text = f"Never graded, and not asked for now: {', '.join(result.not_graded)}."
+        lines += ["", *_wrapped("", text, 0)]
     return "\n".join(lines)
 
 
-def _row(report: Report, parts: list[Mark]) -> list[str]:
-    marks = {mark.part: mark for mark in report.marks}
-    cells = []
-    for part in parts:
-        mark = marks.get(part.part)
-        cells.append("-" if mark is None else "read" if mark.to_read else number(mark.score))
-    return [report.student, *cells, number(report.score) if report.marks else "-"]
+def _wrapped(start: str, text: str, indent: int) -> list[str]:
+    return textwrap.wrap(
+        text,
+        WIDTH,
+        initial_indent=start,
+        subsequent_indent=" " * indent,
+        break_on_hyphens=False,
+    ) or [start.rstrip()]
+
+
+def _not_full(report: Report) -> list[str]:
+    """The parts that a student has not all points in, in words."""
+    if report.marks and all(mark.score == 0 for mark in report.marks):
+        return ["all parts: 0"]
+    return [
+        f"{mark.part}: read"
+        if mark.to_read
+        else f"{mark.part}: {number(mark.score)} of {number(mark.points)}"
+        + (" (changed)" if mark.changed else "")
+        for mark in report.marks
+        if mark.to_read or mark.changed or (mark.score or 0) < mark.points
+    ]
+
+
+def as_changes(result: ClassReport) -> str:
+    """Who gained and who lost by this grading, and why: a line for each student; "" for nobody."""
+    lines = []
+    for student, changes in itertools.groupby(result.changes, lambda change: change.student):
+        *parts, total = changes
+        said = [
+            f"{one.part} {number(one.before)} -> {number(one.after)}"
+            + (" (the answer was changed since it was marked)" if one.changed else "")
+            for one in parts
+        ]
+        start = f"  {student}: {number(total.before)} -> {number(total.after)}  "
+        lines += _wrapped(start, f"{'; '.join(said)}: {total.why}", 4)
+    return "\n".join(["Changed since the last grading", *lines]) if lines else ""
+
+
+def note_changes(result: ClassReport) -> Path | None:
+    """Write the same into a file of its own, a line for each part; its path, if there is one."""
+    if not result.changes:
+        return None
+    rows = [
+        {
+            "student": change.student,
+            "part": change.part,
+            "before": number(change.before),
+            "after": number(change.after),
+            "why": change.why,
+            "answer changed since marked": "yes" if change.changed else "",
+        }
+        for change in result.changes
+    ]
+    folder = result.place / "grading" / "changes"
+    path = folder / f"{result.assignment}-{datetime.now():%Y-%m-%d-%H%M%S-%f}.csv"
+    write_atomically(path, _written(list(rows[0]), rows), private=True)
+    return path
 
 
 def as_csv(result: ClassReport) -> str:
-    """One line a student: points a part, total, what is still to read, remarks."""
+    """One line a student: points a part, total, what is to read, or was changed, and remarks."""
     names = [mark.part for mark in result.parts]
     rows = [
         {
             "student": report.student,
+            "name": report.name,
             **{mark.part: number(mark.score) for mark in report.marks},
             "late": number(-report.deducted),
             "total": number(report.score),
             "out of": number(report.points),
             "to read": " ".join(mark.part for mark in report.marks if mark.to_read),
+            "changed": " ".join(mark.part for mark in report.marks if mark.changed),
             "remarks": " ".join(report.remarks),
         }
         for report in result.reports
     ]
-    return _written(["student", *names, "late", "total", "out of", "to read", "remarks"], rows)
+    return _written(
+        ["student", "name", *names, "late", "total", "out of", "to read", "changed", "remarks"],
+        rows,
+    )
 
 
 def for_canvas(result: ClassReport, roster: Roster, title: str) -> str:
@@ -172,16 +238,21 @@ def _comment(report: Report) -> str:
         f"{mark.part}: "
         + ("to be read" if mark.to_read else f"{number(mark.score)}")
         + f" of {number(mark.points)}"
+        + (" (the answer was changed since it was marked)" if mark.changed else "")
         for mark in report.marks
     ]
-    return "; ".join([*parts, *_lateness(report)])
+    return "; ".join([*parts, *_times(report)])
 
 
-def _lateness(report: Report) -> list[str]:
-    if report.seconds_late <= 0:
-        return []
-    taken = f", {number(report.deducted)} points taken away" if report.deducted else ""
-    return [f"{delay(report.seconds_late)}{taken}."]
+def _times(report: Report) -> list[str]:
+    """An extension, and what a delay has cost."""
+    said = []
+    if report.extended is not None:
+        said.append(f"may hand in until {report.extended:%Y-%m-%d %H:%M}.")
+    if report.seconds_late > 0:
+        taken = f", {number(report.deducted)} points taken away" if report.deducted else ""
+        said.append(f"{delay(report.seconds_late)}{taken}.")
+    return said
 
 
 def _graded(result: ClassReport, roster: Roster) -> list[tuple[Person, Report]]:

@@ -8,7 +8,9 @@ import contextvars
 import gc
 import multiprocessing
 import os
+import resource
 import signal
+import time
 import warnings
 from collections import deque
 from collections.abc import Generator
@@ -22,13 +24,17 @@ from course_lib.grading.sandbox import joining
 
 ATTEMPTS = 3
 """How often a submission is begun whose process is killed."""
+LONGEST = 1800
+"""Seconds after which the process of a submission is ended, whatever it does."""
+MOST_MEMORY = 6 * 1024**3
+"""Bytes that such a process may have of its own; what runs in a box is not of it."""
 
 
 def outcomes(tasks: list[Job], jobs: int) -> Generator[Outcome, None, None]:
     """Outcomes as they come, of `jobs` submissions at a time."""
     waiting = deque((task, 1) for task in tasks)
     copies: dict[Connection, BaseProcess] = {}
-    at_work: dict[Connection, tuple[Job, int]] = {}
+    at_work: dict[Connection, tuple[Job, int, float]] = {}
     try:
         while waiting or at_work:
             while waiting and len(at_work) < jobs:
@@ -36,12 +42,13 @@ def outcomes(tasks: list[Job], jobs: int) -> Generator[Outcome, None, None]:
                 if way is None:
                     way, process = _copy()
                     copies[way] = process
-                at_work[way] = waiting.popleft()
+                at_work[way] = (*waiting.popleft(), time.monotonic() + LONGEST)
                 with suppress(OSError):  # nobody is there: nothing will come back
                     way.send(at_work[way][0])
-            for ready in wait(list(at_work)):
+            first = min(until for _, _, until in at_work.values())
+            for ready in wait(list(at_work), max(first - time.monotonic(), 0)):
                 assert isinstance(ready, Connection)
-                task, attempt = at_work.pop(ready)
+                task, attempt, _ = at_work.pop(ready)
                 try:
                     yield ready.recv()
                 except (EOFError, OSError):
@@ -51,6 +58,12 @@ def outcomes(tasks: list[Job], jobs: int) -> Generator[Outcome, None, None]:
                         waiting.append((task, attempt + 1))
                     else:
                         yield failed(task, f"status {process.exitcode}")
+            for way in [way for way, (_, _, until) in at_work.items() if until < time.monotonic()]:
+                task, _, _ = at_work.pop(way)
+                process = copies.pop(way)
+                process.kill()
+                process.join()
+                yield failed(task, f"no end within {LONGEST} seconds")
     finally:
         for process in copies.values():
             process.kill()
@@ -60,7 +73,7 @@ def outcomes(tasks: list[Job], jobs: int) -> Generator[Outcome, None, None]:
 def failed(task: Job, why: str) -> Outcome:
     """What is said of a submission whose process did not come to its end."""
     remark = f"The grading process itself failed ({why}). Run the command again."
-    return Outcome(task.student, False, 0.0, [remark])
+    return Outcome(task.student, False, 0.0, [remark], fault=True)
 
 
 def _copy() -> tuple[Connection, BaseProcess]:
@@ -78,6 +91,9 @@ def _work(way: Connection, parent: int) -> None:
     """In the copy: grade what comes, until it is ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all that share a terminal
     joining.die_with_parent()
+    # the hard limit stays: boxes set their own
+    most = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, most))
     gc.freeze()  # what is there stays: to look through it would copy it
     context = contextvars.Context()  # with an event loop of its own
     while os.getppid() == parent:

@@ -3,20 +3,19 @@
 The processes are copies of this one, or the workers of a Dask scheduler that sees the same files.
 """
 
-import os
-import shutil
-import tempfile
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from nbgrader.api import Grade, Gradebook, MissingEntry
 
 from course_lib.errors import CourseError
+from course_lib.files import private_files
 from course_lib.grading.intake.late import set_policy, settle
 from course_lib.grading.intake.staging import find_students
-from course_lib.grading.running import beside, journal
+from course_lib.grading.running import beside, extensions, gradebooks, journal
 from course_lib.grading.running.journal import Outcome
 from course_lib.grading.running.submission import Job, grade
 from course_lib.grading.runs import boxed_inspection
@@ -24,9 +23,6 @@ from course_lib.grading.sandbox import boxes
 from course_lib.grading.sandbox.scratch import scratch_folder
 from course_lib.grading.sources.project import db_url, nbgrader_messages
 from course_lib.grading.sources.release import generate
-
-UNFINISHED = ".gradebook-"
-"""How the name of a folder begins in which a gradebook is being made."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +36,7 @@ class Mark:
         automatic: whether tests decide it, and no person.
         to_read: whether a person has still to mark it.
         by_hand: whether a person's score is in it.
+        changed: whether the answer is another than the one that a person gave the score to.
     """
 
     part: str
@@ -48,6 +45,7 @@ class Mark:
     automatic: bool
     to_read: bool
     by_hand: bool
+    changed: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,6 +60,8 @@ class Report:
     feedback: Path | None
     seconds_late: float = 0.0
     deducted: float = 0.0  # for handing in late
+    extended: datetime | None = None  # until when, where this student may hand in later
+    name: str = ""
 
     @property
     def score(self) -> float:
@@ -75,13 +75,41 @@ class Report:
 
 
 @dataclass(frozen=True)
+class Change:
+    """What a grading changed for a student who had been graded before.
+
+    Attributes:
+        student: whose.
+        part: the grade id, "late" for what is taken away for handing in late, or "total".
+        before, after: points; None where there were none yet.
+        why: the reasons, in words.
+        changed: whether the answer is another than the one that a person gave the points to.
+    """
+
+    student: str
+    part: str
+    before: float | None
+    after: float | None
+    why: str
+    changed: bool = False
+
+
+@dataclass(frozen=True)
 class ClassReport:
-    """The result of one `course grade`."""
+    """The result of one `course grade`.
+
+    Attributes:
+        reports: a student each, in alphabetical order.
+        changes: what became other than an earlier grading had left it.
+        not_graded: who has handed in and was not asked for, nor ever graded.
+    """
 
     assignment: str
     place: Path
     sandbox: str
     reports: list[Report] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    not_graded: list[str] = field(default_factory=list)
 
     @property
     def complete(self) -> bool:
@@ -92,6 +120,16 @@ class ClassReport:
     def parts(self) -> list[Mark]:
         """The graded parts, as whoever has most of them has them."""
         return max((report.marks for report in self.reports), key=len, default=[])
+
+    @property
+    def nobody_passes(self) -> list[str]:
+        """The parts in which several had no point, by their tests, and nobody had any."""
+        scores: dict[str, list[float]] = {}
+        for report in self.reports:
+            for mark in report.marks:
+                if mark.automatic and report.score > 0:  # who hands in nothing tells nothing
+                    scores.setdefault(mark.part, []).append(mark.score or 0.0)
+        return [part for part, got in scores.items() if len(got) > 1 and not any(got)]
 
 
 def grade_class(
@@ -105,6 +143,7 @@ def grade_class(
     due: str | None = None,
     late: str | None = None,
     regrade: bool = False,
+    only: Sequence[str] = (),
     progress: Callable[[Iterator[Outcome], int], Iterator[Outcome]] = lambda outcomes, _: outcomes,
 ) -> ClassReport:
     """Grade everything handed in for an assignment.
@@ -123,6 +162,7 @@ def grade_class(
         due: when the assignment was due, and
         late: what handing it in later costs; both are remembered, None leaves what there is.
         regrade: whether submissions that were graded already, and have not changed, are run again.
+        only: students who are run again, whatever has changed; nobody else is. All if empty.
         progress: wraps the outcomes as they come in (with their number), for a progress bar.
 
     Raises:
@@ -130,30 +170,89 @@ def grade_class(
     """
     submitted = (submitted or root / "submitted").resolve()
     place, students = submitted.parent, find_students(submitted, name)
-    boxed_inspection.prepare(root, name, [submitted / student / name for student in students])
-    with scratch_folder():
-        _prepare_gradebook(place)
+    if unknown := sorted(set(only) - set(students)):
+        raise CourseError(f"Nothing of {', '.join(unknown)} is in {submitted}. Check the id.")
+    asked = list(only) or students
+    boxed_inspection.prepare(root, name, [submitted / student / name for student in asked])
+    with private_files(), scratch_folder():
+        gradebooks.prepare(place)
         released = generate(root, name, db_url(place))[f"{name}.ipynb"].decode()
         set_policy(root, place, name, due, late)
-        received = _received(root, submitted, students, name, released, boxed, regrade)
-        finished, remaining = _finished(received)
+        before = _reports(place, name, [Outcome(student, True, 0.0) for student in students])
+        extensions.apply(place, name)
+        again = regrade or bool(only)
+        received = _received(root, submitted, asked, name, released, boxed, again)
+        entries = {one: journal.read(place, name, one) for one in students}
+        finished, remaining = _finished(received, entries)
         outcomes = {outcome.student: outcome for outcome in finished}
+        outcomes |= {
+            student: entry.outcome
+            for student, entry in entries.items()
+            if entry is not None and student not in asked
+        }
+        if boxed and remaining and scheduler is None:
+            boxes.fork_server()  # which the copies of this process ask
         if remaining:
-            if scheduler is not None:
-                ran = _elsewhere(scheduler, remaining)
-            else:
-                if boxed:
-                    boxes.fork_server()  # which the copies of this process ask
-                ran = beside.outcomes(remaining, jobs)
+            ran = (
+                _elsewhere(scheduler, remaining) if scheduler else beside.outcomes(remaining, jobs)
+            )
             with closing(ran):
                 for outcome in progress(ran, len(remaining)):
                     outcomes[outcome.student] = outcome
-    settle(root, place, name, students)
-    for student, remarks in boxed_inspection.same_weights(place, name).items():
+            # what the grader could not do may be due to what ran beside: again, alone
+            failed = [replace(job, alone=True) for job in remaining if outcomes[job.student].fault]
+            with closing(beside.outcomes(failed, 1)) as ran:
+                outcomes |= {outcome.student: outcome for outcome in ran}
+        settle(root, place, name, students)
+    for student, remarks in boxed_inspection.same_files(submitted, name, students).items():
         if student in outcomes:
             outcomes[student].remarks.extend(remarks)
-    reports = _reports(place, name, [outcomes[student] for student in students])
-    return ClassReport(name, place, "bwrap" if boxed else "none", reports)
+    graded = [student for student in students if student in outcomes]
+    reports = _reports(place, name, [outcomes[student] for student in graded])
+    reasons = {
+        job.student: journal.why(entry.key, job.key) or "graded again"
+        for job in remaining
+        if not job.feedback_only and (entry := entries[job.student]) is not None
+    }
+    return ClassReport(
+        name,
+        place,
+        "bwrap" if boxed else "none",
+        reports,
+        changes(before, reports, reasons),
+        [student for student in students if student not in outcomes],
+    )
+
+
+def changes(
+    before: Sequence[Report], after: Sequence[Report], reasons: Mapping[str, str]
+) -> list[Change]:
+    """What has become of those who had been graded before, part by part, and of their totals.
+
+    Args:
+        before, after: what the gradebook said about them then and says now.
+        reasons: student -> why their submission was run again; not those whose was not.
+    """
+    found = []
+    earlier = {report.student: report for report in before if report.marks}
+    for report in after:
+        if (old := earlier.get(report.student)) is None:
+            continue
+        why = reasons.get(report.student, "a rule or a time for handing in late")
+        parts = {mark.part: mark for mark in old.marks}
+        own = []
+        for mark in report.marks:
+            was = parts.get(mark.part)
+            score = was.score if was else None
+            if score != mark.score or (mark.changed and not (was and was.changed)):
+                own.append(Change(report.student, mark.part, score, mark.score, why, mark.changed))
+        if old.deducted != report.deducted:
+            taken = -old.deducted or None, -report.deducted or None
+            own.append(Change(report.student, "late", *taken, why))
+        if own:
+            own.append(Change(report.student, "total", old.score, report.score, why))
+        found += own
+    return found
 
 
 def _received(
@@ -183,25 +282,14 @@ def _received(
     ]
 
 
-def _prepare_gradebook(place: Path) -> None:
-    """Make the gradebook, if there is none: at once, for half a database cannot be gone on with."""
-    path = place / "gradebook.db"
-    for leftover in place.glob(f"{UNFINISHED}*"):
-        shutil.rmtree(leftover, ignore_errors=True)
-    if path.exists():
-        return
-    with tempfile.TemporaryDirectory(dir=place, prefix=UNFINISHED) as folder, nbgrader_messages():
-        Gradebook(db_url(Path(folder))).close()
-        os.replace(Path(folder) / path.name, path)
-
-
-def _finished(tasks: list[Job]) -> tuple[list[Outcome], list[Job]]:
+def _finished(
+    tasks: list[Job], entries: Mapping[str, journal.Entry | None]
+) -> tuple[list[Outcome], list[Job]]:
     """What is finished, and the jobs that remain: those whose marks have changed need new feedback.
 
     Finished is what the journal says and the gradebook and both folders bear out.
     """
     outcomes, remaining = [], []
-    entries = {job.student: journal.read(job.place, job.assignment, job.student) for job in tasks}
     known = [job for job in tasks if (entry := entries[job.student]) and entry.key == job.key]
     if known and not known[0].again:
         root, place, name = known[0].root, known[0].place, known[0].assignment
@@ -251,11 +339,15 @@ def _reports(place: Path, name: str, outcomes: list[Outcome]) -> list[Report]:
 
 def _report(gradebook: Gradebook, place: Path, name: str, outcome: Outcome) -> Report:
     order = [cell.name for cell in gradebook.find_notebook(name, name).source_cells]
-    grades, seconds_late, deducted = [], 0.0, 0.0
+    grades, seconds_late, deducted, extended, called = [], 0.0, 0.0, None, ""
     with suppress(MissingEntry):
         notebook = gradebook.find_submission_notebook(name, name, outcome.student)
         grades, deducted = notebook.grades, float(notebook.late_submission_penalty or 0)
         seconds_late = float(notebook.assignment.total_seconds_late)
+        known = notebook.student
+        called = " ".join(part for part in (known.first_name, known.last_name) if part)
+        if notebook.assignment.extension and notebook.assignment.duedate:
+            extended = notebook.assignment.duedate.replace(tzinfo=UTC).astimezone()
     page = place / "feedback" / outcome.student / name / f"{name}.html"
     return Report(
         student=outcome.student,
@@ -266,6 +358,8 @@ def _report(gradebook: Gradebook, place: Path, name: str, outcome: Outcome) -> R
         feedback=page if page.is_file() else None,
         seconds_late=seconds_late,
         deducted=deducted,
+        extended=extended,
+        name=called,
     )
 
 
@@ -277,6 +371,7 @@ def _mark(grade: Grade) -> Mark:
         score=float(grade.score) if marked else None,
         points=float(grade.max_score),
         automatic=grade.cell.cell_type == "code",
-        to_read=bool(grade.needs_manual_grade),
+        to_read=bool(grade.needs_manual_grade) and grade.manual_score is None,
         by_hand=grade.manual_score is not None,
+        changed=bool(grade.needs_manual_grade) and grade.manual_score is not None,
     )

@@ -2,6 +2,7 @@
 
 import ast
 import asyncio
+import errno
 import re
 import textwrap
 import time
@@ -40,6 +41,11 @@ ENDINGS = {
 }
 """How a run can end early: the error's name in the graded notebook, and what it says there."""
 
+OF_THE_MACHINE = {
+    *(errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS, errno.ENOSPC, errno.ETOOMANYREFS),
+}
+"""What a system call says where the machine, and no submission, has come to an end."""
+
 NOT_RUN = "This cell was not run, because an earlier one had ended the notebook."
 
 AGENT = "__import__('course_lib.assignments.agent').assignments.agent"
@@ -50,6 +56,9 @@ TIMED_OUT = "CellTimeoutError"
 
 STOPPED = "This cell did not end in time, and was stopped."
 """What it says there."""
+
+LEAST_SHARE = 0.5
+"""Of a processor. A cell that had less until its time was over may have been kept waiting."""
 
 LARGEST_MESSAGE = 8 * 1024**2
 """Bytes. What is larger never reaches the grader's memory."""
@@ -145,6 +154,8 @@ class ContainedExecute(ExecutePreprocessor):
         self.raise_on_iopub_timeout = False
         self._left = float(self.submission_seconds)
         self._ended: str | None = None
+        self.disturbed = False
+        """Whether something was stopped that might have come to its end had nothing run beside."""
         self._closed = False
         self._put_out = 0
         return super().preprocess(nb, resources, km)
@@ -168,14 +179,23 @@ class ContainedExecute(ExecutePreprocessor):
             raise
         except DeadKernelError:
             self._ended = "KernelDied"
-        except Exception:  # student code can send the grader whatever it likes
+        except Exception as error:  # student code can send the grader whatever it likes
+            if getattr(error, "errno", None) in OF_THE_MACHINE:
+                raise CourseError(f"The grader could not go on: {error}.") from error
             self._ended = "KernelGarbled"
             for task in asyncio.all_tasks(ensure_event_loop()):
                 task.cancel()  # nbclient leaves some waiting
         if self._ended is not None:
-            self._ended = self._exceeded() or self._ended
+            exceeded = self._exceeded()
+            self.disturbed |= exceeded is None and self._ended == "KernelDied"
+            self._ended = exceeded or self._ended
             cell.outputs = [_ending(self._ended)]
         return cell, resources
+
+    def _spent(self) -> float:
+        """Seconds of processor time that a boxed kernel has taken until now."""
+        box = getattr(self.km.provisioner, "box", None) if self.km is not None else None
+        return 0.0 if box is None else float(box.spent())
 
     def _exceeded(self) -> str | None:
         """The limit at which a boxed kernel was stopped, a key of `limits.EXCEEDED`."""
@@ -230,9 +250,13 @@ class ContainedExecute(ExecutePreprocessor):
         """The outputs of `source`, as the kernel sent them."""
         cell, ran = self.nb.cells[index], new_code_cell(source)
         self._put_out, self._heard_all = 0, False
+        begun, spent = time.monotonic(), self._spent()
         try:
             self.execute_cell(ran, index, store_history=history)
         finally:
+            seconds = time.monotonic() - begun
+            if seconds >= self.timeout and self._spent() - spent < LEAST_SHARE * seconds:
+                self.disturbed = True
             self.nb.cells[index] = cell  # nbclient puts what it has run in its place
             self._display_id_map.clear()  # or later cells could change the outputs of earlier ones
         outputs: list[NotebookNode] = ran.outputs

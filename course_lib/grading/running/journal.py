@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
+from nbformat import NotebookNode
 from nbgrader.api import Gradebook, MissingEntry
 
 import course_lib
@@ -29,10 +30,22 @@ from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 from course_lib.grading.intake import staging
 from course_lib.grading.sandbox.limits import DEFAULT
+from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.sources.project import CONFIG
 
 LARGEST_READ = 256 * 1024**2
 """Bytes. A larger file is known by its size and date alone; staging refuses it anyway."""
+
+Key = dict[str, str]
+"""What a grading rests on, part by part, each by its checksum: why something was graded again."""
+
+CHANGED = {
+    "handed in": "handed in again",
+    "assignment": "the assignment was changed",
+    "settings": "the settings were changed",
+    "library": "the course's library, or what it needs, is another version",
+}
+"""The parts of a key, and what it means when one is another."""
 
 PACKAGES = ("torch", "numpy", "nbgrader", "nbclient", "ipykernel")
 OTHER_SECONDS = 900
@@ -46,6 +59,8 @@ class Outcome:
     graded: bool
     seconds: float
     remarks: list[str] = field(default_factory=list)
+    fault: bool = False
+    """Whether it was the grader that failed: nothing is recorded, and it is to be tried again."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +71,14 @@ class Entry:
         key: what was graded, as `key_of` names it.
         marks: what the gradebook held when its feedback was made, as `marks_of` names it.
         outcome: how it went.
+        marked: part that a person gave points for -> the answer that they were given to, as
+            `answers_of` names it.
     """
 
-    key: str
+    key: Key
     marks: str
     outcome: Outcome
+    marked: dict[str, str] = field(default_factory=dict)
 
 
 def path_of(place: Path, assignment: str, student: str) -> Path:
@@ -72,7 +90,8 @@ def read(place: Path, assignment: str, student: str) -> Entry | None:
     """The entry of a submission, if it is finished."""
     try:
         entry: dict[str, Any] = json.loads(path_of(place, assignment, student).read_text())
-        return Entry(entry["key"], entry["marks"], Outcome(**entry["outcome"]))
+        outcome = Outcome(**entry["outcome"])
+        return Entry(dict(entry["key"]), entry["marks"], outcome, dict(entry.get("marked", {})))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -80,7 +99,7 @@ def read(place: Path, assignment: str, student: str) -> Entry | None:
 def write(place: Path, assignment: str, entry: Entry) -> None:
     """Note that a submission is finished."""
     text = json.dumps(asdict(entry), indent=1) + "\n"
-    write_atomically(path_of(place, assignment, entry.outcome.student), text)
+    write_atomically(path_of(place, assignment, entry.outcome.student), text, private=True)
 
 
 @contextmanager
@@ -97,23 +116,40 @@ def alone(place: Path, assignment: str, student: str) -> Iterator[None]:
         ) from error
 
 
-def common_key(root: Path, assignment: str, released: str, boxed: bool) -> str:
-    """A name for all that the grading of a class depends on, the submissions apart."""
-    sources = root / "solutions" / assignment
-    return _digest(
-        [
-            released.encode(),
-            repr((assignment, boxed, asdict(DEFAULT))).encode(),
-            *_contents(sources),
-            (root / CONFIG).read_bytes(),
-            _library().encode(),
-        ]
-    )
+def common_key(root: Path, assignment: str, released: str, boxed: bool) -> Key:
+    """All that the grading of a class depends on, the submissions apart."""
+    settings = repr((assignment, boxed, asdict(DEFAULT))).encode()
+    return {
+        "assignment": _digest([released.encode(), *_contents(root / "solutions" / assignment)]),
+        "settings": _digest([settings, (root / CONFIG).read_bytes()]),
+        "library": _library(),
+    }
 
 
-def key_of(common: str, student: str, handed_in: Path) -> str:
-    """A name for one submission under these circumstances."""
-    return _digest([common.encode(), student.encode(), *_contents(handed_in)])
+def key_of(common: Key, student: str, handed_in: Path) -> Key:
+    """One submission under these circumstances."""
+    return {**common, "handed in": _digest([student.encode(), *_contents(handed_in)])}
+
+
+def why(before: Key, now: Key) -> str:
+    """Why a submission is graded again, in words; "" if nothing it rests on has changed."""
+    return ", ".join(said for part, said in CHANGED.items() if before.get(part) != now.get(part))
+
+
+def answers_of(notebook: NotebookNode) -> dict[str, str]:
+    """Part -> a name for the answer that its points are given to.
+
+    A paragraph is its own answer; that of a test is the last answer cell of code above it.
+    """
+    answers, code = {}, ""
+    for cell in notebook.cells:
+        if is_solution(cell):
+            pasted = json.dumps(cell.get("attachments", {}), sort_keys=True)
+            answer = _digest([cell.source.strip().encode(), pasted.encode()])
+            code = answer if cell.cell_type == "code" else code
+        if is_grade(cell):
+            answers[str(grade_id(cell))] = answer if is_solution(cell) else code
+    return answers
 
 
 def marks_of(gradebook: Gradebook, assignment: str, student: str) -> str | None:
@@ -123,7 +159,10 @@ def marks_of(gradebook: Gradebook, assignment: str, student: str) -> str | None:
     except MissingEntry:
         return None
     grades = sorted(
-        (grade.name, grade.auto_score, grade.manual_score, grade.extra_credit)
+        (
+            *(grade.name, grade.auto_score, grade.manual_score, grade.extra_credit),
+            bool(grade.needs_manual_grade),
+        )
         for grade in notebook.grades
     )
     comments = sorted(

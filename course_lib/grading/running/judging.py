@@ -88,23 +88,45 @@ class Judge:
         finally:
             self._door.close()
         if self._listener is not None:
-            socket.send_fds(channel, [b"x"], [self._listener.fileno()])
+            try:
+                socket.send_fds(channel, [b"x"], [self._listener.fileno()])
+            except OSError as error:  # others may have used up what the system allows a user
+                raise CourseError(f"The judge could not be reached: {error.strerror}.") from error
         else:
             channel.settimeout(START_SECONDS)
             self.place = str(wire.receive(channel)["place"])
         return channel
 
     def verdict(self) -> dict[str, Any]:
-        """How the test ended, once the kernel answers no more: `passed`, or `kind` and `said`."""
+        """How the test ended, once the kernel answers no more: `passed`, or `kind` and `said`.
+
+        Raises:
+            CourseError: the judge has ended, and not by what it was sent.
+        """
         assert self._channel is not None
         try:
             wire.send(self._channel, {"over": True})
             verdict = wire.receive(self._channel)
-        except Broken:
+        except Broken as error:
+            killed = self._was_killed()
             self._stop()
+            if killed:
+                raise CourseError("The process that judges tests was killed.") from error
             why = "It could not be judged: what was answered is too large, or takes too long."
             return {"passed": False, "kind": "Refused", "said": why}
         return verdict
+
+    def _was_killed(self) -> bool:
+        """Whether the judge is gone, though it exceeded none of its own limits."""
+        if self._process is None or isinstance(self._process, subprocess.Popen):
+            process, exceeded = self._process, None
+        else:
+            process, exceeded = self._process.process, self._process.exceeded
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            if process is not None and exceeded is None:
+                process.wait(1)
+                return True
+        return False
 
     def _stop(self) -> None:
         if self._channel is not None:

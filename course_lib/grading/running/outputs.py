@@ -79,7 +79,8 @@ def plain(text: Any, most: int = MOST_TEXT) -> str:
     if len(text) > most:
         text = text[:most] + "\n[cut off here]"
     # a progress bar writes over its line: only what is left standing is kept
-    text = re.sub(r"[^\n]*\r(?!\n)", "", text).replace("\r", "")
+    lines = text.replace("\r\n", "\n").split("\n")
+    text = "\n".join(line[line.rfind("\r") + 1 :] for line in lines)
     parts = _COLOURS.split(text)
     cleaned = [_HIDDEN.sub("\N{REPLACEMENT CHARACTER}", _SEQUENCES.sub("", one)) for one in parts]
     colours = [*_COLOURS.findall(text), ""]

@@ -4,6 +4,7 @@
     judge     trained models that came along, looked at in a box of their own
     run       every cell run in its box, the outcome of each in the notebook
     mark      points, and what being late costs, in the gradebook
+    keep      the notebook, with the files that it was run with, where graded ones lie
     report    the student's page
 
 `grade` is the line of these steps. Each takes what the steps before it have made, and returns what
@@ -15,7 +16,8 @@ killed anywhere can be gone on with.
 import contextlib
 import shutil
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +31,12 @@ from nbgrader.utils import setenv
 
 from course_lib.assignments import inspection, opened
 from course_lib.errors import CourseError
-from course_lib.files import write_atomically
+from course_lib.files import private_files, write_atomically
 from course_lib.grading.intake import late, staging
 from course_lib.grading.intake.staging import Staged, laid_over
-from course_lib.grading.running import journal
+from course_lib.grading.running import extensions, journal
 from course_lib.grading.running.execution import ContainedExecute, remarks_of
-from course_lib.grading.running.journal import Outcome
+from course_lib.grading.running.journal import Key, Outcome
 from course_lib.grading.running.judging import Judge
 from course_lib.grading.runs import boxed_inspection
 from course_lib.grading.sandbox import boxes
@@ -59,9 +61,10 @@ class Job:
         assignment: the assignment's name.
         released: the released notebook, as JSON.
         boxed: whether the kernel runs in the sandbox.
-        key: the name under which it goes into the journal (see `journal`); none if empty.
+        key: what its grading rests on (see `journal`); without it nothing goes into the journal.
         again: whether it is to be graded though the journal has it.
         feedback_only: whether it is graded already and only its feedback is to be made anew.
+        alone: whether nothing else is graded meanwhile.
     """
 
     root: Path
@@ -71,9 +74,10 @@ class Job:
     assignment: str
     released: str
     boxed: bool
-    key: str = ""
+    key: Key = field(default_factory=dict)
     again: bool = False
     feedback_only: bool = False
+    alone: bool = False
 
     @property
     def graded(self) -> Path:
@@ -96,19 +100,22 @@ def grade(job: Job) -> Outcome:
     if fault is not None:
         return Outcome(job.student, False, 0.0, [fault])
     try:
-        with journal.alone(job.place, job.assignment, job.student):
+        with private_files(), journal.alone(job.place, job.assignment, job.student):
             entry = journal.read(job.place, job.assignment, job.student)
             if entry is None or entry.key != job.key or job.again:
-                return _whole_way(job, start)
+                return _whole_way(job, start, entry.marked if entry else {})
             if job.feedback_only:
-                _finish(job, _page_anew(job), entry.outcome)
+                _finish(job, _page_anew(job), entry.outcome, entry.marked)
             return entry.outcome  # perhaps by a process that outlived an earlier run
     except CourseError as error:
-        return Outcome(job.student, False, 0.0, [str(error)])
+        return Outcome(job.student, False, 0.0, [str(error)], fault=True)
 
 
-def _whole_way(job: Job, start: float) -> Outcome:
-    """The line of steps; where one of them cannot be taken, the remarks say why."""
+def _whole_way(job: Job, start: float, marked: dict[str, str]) -> Outcome:
+    """The line of steps; where one of them cannot be taken, the remarks say why.
+
+    Until the marks are recorded everything stays as an earlier grading has left it.
+    """
     remarks: list[str] = []
     try:
         with scratch_folder() as folder, nbgrader_messages():
@@ -118,20 +125,20 @@ def _whole_way(job: Job, start: float) -> Outcome:
             remarks += judged
             notebook = run(job, folder, staged.notebook, files)
             remarks += remarks_of(notebook)
-            marks = mark(job, staged, notebook)
+            marks, marked = mark(job, staged, notebook, marked)
+            keep(job, notebook, files)
             report(job, notebook)
     except CourseError as error:
         remarks.append(str(error))
     except Exception as error:  # one submission must not stop the others
-        shutil.rmtree(job.graded.parent, ignore_errors=True)
         text = (str(error).strip().splitlines() or [""])[0]
         remarks.append(f"It could not be graded: {type(error).__name__}: {text}")
     else:
         seconds = round(time.monotonic() - start, 2)
         outcome = Outcome(job.student, staged.notebook_found, seconds, remarks)
-        _finish(job, marks, outcome)
+        _finish(job, marks, outcome, marked)
         return outcome
-    return Outcome(job.student, False, round(time.monotonic() - start, 2), remarks)
+    return Outcome(job.student, False, round(time.monotonic() - start, 2), remarks, fault=True)
 
 
 def _page_anew(job: Job) -> str | None:
@@ -142,10 +149,10 @@ def _page_anew(job: Job) -> str | None:
             return journal.marks_of(gradebook, job.assignment, job.student)
 
 
-def _finish(job: Job, marks: str | None, outcome: Outcome) -> None:
+def _finish(job: Job, marks: str | None, outcome: Outcome, marked: dict[str, str]) -> None:
     """Write into the journal that a submission is finished: the last thing that is done."""
     if job.key and marks is not None:
-        journal.write(job.place, job.assignment, journal.Entry(job.key, marks, outcome))
+        journal.write(job.place, job.assignment, journal.Entry(job.key, marks, outcome, marked))
 
 
 def stage(job: Job, folder: Path) -> Staged:
@@ -179,47 +186,52 @@ def judge(job: Job, staged: Staged) -> tuple[dict[str, Path], list[str]]:
     )
     if facts is None:
         return staged.data_files, []
-    boxed_inspection.keep(facts, job.place, job.assignment, job.student)
     files = {name: path for name, path in staged.data_files.items() if path.exists()}
     files[inspection.FILE] = staged.folder / inspection.FILE
     return files, facts["remarks"]
 
 
 def run(job: Job, folder: Path, notebook: NotebookNode, files: dict[str, Path]) -> NotebookNode:
-    """Run a notebook behind walls, and put it with its files where graded notebooks lie.
+    """Run a notebook behind walls, in a new folder with these files; the outcome of every cell.
 
-    Returns it with the outcome of every cell.
+    Raises:
+        CourseError: the grader or the machine failed, or something was stopped for which what runs
+            beside may be the reason. Neither is a verdict.
     """
-    shutil.rmtree(job.graded.parent, ignore_errors=True)
-    copy_files(files, job.graded.parent)
-    for name in files:
-        (job.graded.parent / name).chmod(0o444)
-    config = load_config(job.root)
-    kernel = folder / "k"  # a short name: the paths of its sockets have to fit
+    work, kernel = folder / "w", folder / "k"  # short names: the paths of sockets have to fit
+    copy_files(files, work)
+    work.mkdir(exist_ok=True)
     kernel.mkdir()
-    judge = Judge(folder, files if job.boxed else job.graded.parent)
+    config = load_config(job.root)
+    judge = Judge(folder, files if job.boxed else work)
     if job.boxed:
         library = opened.parts(job.assignment)
         config.merge(boxes.kernel_config(kernel, files, Path(judge.place), library))
     else:
         config.ExecutePreprocessor.kernel_name = "python3"
         config.ContainedExecute.extra_arguments = ["--log-level=ERROR"]
-    resources = _resources(job)
+    resources = _resources(job, work)
+    execute = ContainedExecute(judge, job.assignment, config=config)
     with contextlib.closing(judge), setenv(NBGRADER_EXECUTION="autograde"):
-        for step in (
-            ContainedExecute(judge, job.assignment, config=config),
-            LimitOutput(config=config),
-        ):
-            notebook, resources = step(notebook, resources)
-    write_atomically(job.graded, nbformat.writes(notebook))
-    job.graded.chmod(0o444)
+        notebook, resources = execute(notebook, resources)
+    if execute.disturbed and not job.alone:
+        raise CourseError("It was stopped early while others were graded beside it.")
+    notebook, _ = LimitOutput(config=config)(notebook, resources)
     return notebook
 
 
-def mark(job: Job, staged: Staged, notebook: NotebookNode) -> str | None:
+def mark(
+    job: Job, staged: Staged, notebook: NotebookNode, marked: dict[str, str]
+) -> tuple[str | None, dict[str, str]]:
     """Record the points of every part, all at once, and what being late costs.
 
-    Returns a name for what the gradebook now says (see `journal.marks_of`).
+    Args:
+        marked: part that a person gave points for -> the answer that they were given to, as far as
+            it is known (see `journal.answers_of`).
+
+    Returns:
+        a name for what the gradebook now says (see `journal.marks_of`), and `marked`, brought up to
+        date.
     """
     config = load_config(job.root)
     course = CourseDirectory(config=config)
@@ -227,11 +239,39 @@ def mark(job: Job, staged: Staged, notebook: NotebookNode) -> str | None:
     when = {} if handed_in_at is None else {"timestamp": handed_in_at}
     with Gradebook(db_url(job.place), course.course_id) as gradebook:
         gradebook.update_or_create_student(job.student)
-        gradebook.update_or_create_submission(job.assignment, job.student, **when)
-        SaveAtOnce(gradebook, config=config)(notebook, _resources(job))
+        submission = gradebook.update_or_create_submission(job.assignment, job.student, **when)
+        extensions.apply_to(submission, extensions.granted(job.place, job.assignment))
+        marked = _marked(job, gradebook, marked)
+        SaveAtOnce(gradebook, marked, config=config)(notebook, _resources(job, staged.folder))
         rule = late.rule_of(job.root, job.place, job.assignment)
         late.deduct(gradebook, rule, job.assignment, job.student)
-        return journal.marks_of(gradebook, job.assignment, job.student)
+        return journal.marks_of(gradebook, job.assignment, job.student), marked
+
+
+def _marked(job: Job, gradebook: Gradebook, known: dict[str, str]) -> dict[str, str]:
+    """The answers that a person has given points to: those on show until now, but for parts that
+    wait to be looked at again."""
+    try:
+        shown = journal.answers_of(nbformat.read(job.graded, as_version=4))
+    except (OSError, ValueError):
+        shown = {}
+    notebook = gradebook.find_submission_notebook(job.assignment, job.assignment, job.student)
+    marked = {}
+    for grade in notebook.grades:
+        if grade.manual_score is not None:
+            seen = {} if grade.needs_manual_grade else shown
+            if answer := seen.get(grade.name) or known.get(grade.name):
+                marked[grade.name] = answer
+    return marked
+
+
+def keep(job: Job, notebook: NotebookNode, files: dict[str, Path]) -> None:
+    """Put a graded notebook, with the files that it was run with, where graded ones lie."""
+    shutil.rmtree(job.graded.parent, ignore_errors=True)
+    copy_files(files, job.graded.parent)
+    write_atomically(job.graded, nbformat.writes(notebook))
+    for name in (*files, job.graded.name):
+        (job.graded.parent / name).chmod(0o400)
 
 
 def report(job: Job, notebook: NotebookNode) -> None:
@@ -242,19 +282,26 @@ def report(job: Job, notebook: NotebookNode) -> None:
     exporter = settings.exporter_class(parent=settings, config=settings.config)
     for step in settings.preprocessors:
         exporter.register_preprocessor(step)
-    page, _ = exporter.from_notebook_node(notebook, _resources(job))
+    page, _ = exporter.from_notebook_node(notebook, _resources(job, job.graded.parent))
     write_atomically(job.page, page)
-    for name in FOR_THE_EXCHANGE:
-        if (beside := job.graded.parent / name).is_file():
+    # nbgrader copies it, rights and all, to where a student reads it; the folder above is private
+    job.page.chmod(0o644)
+    for name in FOR_THE_EXCHANGE:  # also beside a notebook that could not be read
+        if (beside := job.handed_in / name).is_file() and not beside.is_symlink():
             shutil.copyfile(beside, job.page.parent / name)
 
 
 class SaveAtOnce(SaveAutoGrades):
-    """nbgrader's SaveAutoGrades on an open gradebook, with all marks in one transaction."""
+    """nbgrader's SaveAutoGrades on an open gradebook, with all marks in one transaction.
 
-    def __init__(self, gradebook: Gradebook, **settings: Any) -> None:
+    nbgrader has a person look again at whatever a person has marked. Here a mark stands while the
+    answer it was given to stands, whatever else has changed.
+    """
+
+    def __init__(self, gradebook: Gradebook, marked: Mapping[str, str], **settings: Any) -> None:
+        """Record in this gradebook; `marked` has the answers that a person gave points to."""
         super().__init__(**settings)
-        self.gradebook = gradebook
+        self.gradebook, self._marked = gradebook, marked
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
@@ -265,16 +312,22 @@ class SaveAtOnce(SaveAutoGrades):
         self.student_id = names["student"]
         self.gradebook.db.commit = lambda: None  # nbgrader commits after each of the marks
         nb, resources = NbGraderPreprocessor.preprocess(self, nb, resources)
+        answers = journal.answers_of(nb)
+        names_of = (self.notebook_id, self.assignment_id, self.student_id)
+        for grade in self.gradebook.find_submission_notebook(*names_of).grades:
+            if grade.manual_score is not None:
+                known = self._marked.get(grade.name)
+                grade.needs_manual_grade = known is None or known != answers.get(grade.name)
         del self.gradebook.db.commit
         self.gradebook.db.commit()
         return nb, resources
 
 
-def _resources(job: Job) -> dict[str, Any]:
-    """What nbgrader's steps have to know beside the notebook."""
+def _resources(job: Job, folder: Path) -> dict[str, Any]:
+    """What nbgrader's steps have to know beside the notebook: whose it is, and where it runs."""
     return {
         "unique_key": job.assignment,
-        "metadata": {"name": job.assignment, "path": str(job.graded.parent)},
+        "metadata": {"name": job.assignment, "path": str(folder)},
         "nbgrader": {
             "student": job.student,
             "assignment": job.assignment,

@@ -6,20 +6,28 @@ to read and the submission's folder, and nothing else. What it finds lies beside
 file that hidden tests read with `facts`.
 """
 
+import hashlib
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from course_lib.assignments.inspection import ASSIGNMENT, FILE, PARTS, WEIGHTY, facts
+from course_lib.assignments.inspection import (
+    ASSIGNMENT,
+    FILE,
+    FOLDER,
+    LARGEST_DATA,
+    PARTS,
+    WEIGHTY,
+)
 from course_lib.corpora import multi30k, own
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.registry import CORPORA, chosen, load_corpus
 from course_lib.errors import CourseError
-from course_lib.files import write_atomically
 from course_lib.grading.sandbox import walls
 from course_lib.grading.sources.project import load_config
 
@@ -27,6 +35,8 @@ MODULE = "course_lib.grading.runs.comparison"
 """Run as `python -m MODULE FOLDER STUDENT [CORPUS PAIR]`, prints facts and remarks as JSON."""
 WALL_SECONDS = 900  # a busy machine; the processor time is limited to a third of that
 LARGEST_REPORT = 4 * 1024**2
+UNIQUE = ("model.safetensors", "metrics.jsonl", "result.json")
+"""The files of a training that no other training writes the same."""
 
 
 def named_corpus(root: Path) -> tuple[str, str] | None:
@@ -42,11 +52,12 @@ def named_corpus(root: Path) -> tuple[str, str] | None:
 
 
 def prepare(root: Path, assignment: str, handed_in: Iterable[Path]) -> None:
-    """Make sure that this machine can judge what a class handed in.
+    """Fetch what it takes to judge what a class handed in.
+
+    What cannot be fetched costs no more than the submissions that name it: they are not graded.
 
     Raises:
-        CourseError: a run was trained on a corpus that is not at hand here, or the text that the
-            instructor names cannot be used.
+        CourseError: the text that the instructor names cannot be used.
     """
     if assignment != ASSIGNMENT:
         return
@@ -60,7 +71,8 @@ def prepare(root: Path, assignment: str, handed_in: Iterable[Path]) -> None:
             with path.open("rb") as file:
                 asked = b"corpus: multi30k" in file.read(64 * 1024)
             if asked:
-                load_corpus("multi30k", "en-de")  # fetched and tokenised once, for all of them
+                with suppress(CourseError):
+                    load_corpus("multi30k", "en-de")  # once, for all of them
                 return
 
 
@@ -165,24 +177,29 @@ def _no_end(why: str) -> dict[str, Any]:
     }
 
 
-def keep(report: dict[str, Any], place: Path, assignment: str, student: str) -> None:
-    """Note the findings beside the gradebook, for the comparison of the class."""
-    target = place / "inspected" / assignment / student
-    write_atomically(target / FILE, json.dumps(report))
+def same_files(submitted: Path, assignment: str, students: Iterable[str]) -> dict[str, list[str]]:
+    """Which files of a training stand in two submissions byte for byte: remarks for each of them.
 
-
-def same_weights(place: Path, assignment: str) -> dict[str, list[str]]:
-    """Who handed in a model like somebody else's: remarks for each of them."""
+    Two trainings never write the same: their seeds and their seconds differ.
+    """
     if assignment != ASSIGNMENT:
         return {}
-    from course_lib.grading.runs.evidence import alike  # imports torch, which takes seconds
-
-    by_student = {
-        path.parent.name: {
-            model: evidence
-            for model, evidence in ((facts(path.parent) or {}).get("units") or {}).items()
-            if evidence is not None
-        }
-        for path in sorted((place / "inspected" / assignment).glob(f"*/{FILE}"))
-    }
-    return alike(by_student)
+    having: dict[tuple[str, str], list[str]] = {}
+    for student in students:
+        folder = submitted.resolve() / student / assignment
+        for path in sorted(folder.glob(f"{FOLDER}/*/*")):
+            plain = path.resolve() == path and path.is_file()  # no link on the way
+            if path.name not in UNIQUE or not plain or path.stat().st_size > LARGEST_DATA:
+                continue
+            with path.open("rb") as stream:
+                digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            name = path.relative_to(folder).as_posix()
+            having.setdefault((name, digest), []).append(student)
+    remarks: dict[str, list[str]] = {}
+    for (name, _), owners in sorted(having.items()):
+        for student in owners:
+            if others := [other for other in owners if other != student]:
+                remarks.setdefault(student, []).append(
+                    f"{name} is byte for byte the file of {', '.join(others)}."
+                )
+    return remarks

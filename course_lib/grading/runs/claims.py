@@ -43,6 +43,8 @@ WORTH_TOLERANCE = 0.5
 LOSS_TOLERANCE = 0.002
 """Nats a word. Noise of 1% on every weight moves the loss by 0.0005, bfloat16 by 0.00004."""
 WIDEST_BEAM = 16
+LEAST_GAIN = 0.05
+"""Nats a word that a trained model gains over one that knows nothing."""
 
 
 def check_scores(run: Submitted, scores: dict[str, Any], split: str) -> None:
@@ -193,4 +195,23 @@ def check_best(
         raise Fault(
             f"{claim} is written down with BLEU {best['val_bleu']:.2f}; the weights that were"
             f" handed in have {score:.2f}."
+        )
+
+
+def check_trained(
+    run: Submitted, model: RNNsearch, words: tuple[Vocabulary, Vocabulary], corpus: Corpus
+) -> None:
+    """Whether the model does better than one that takes every word for equally likely.
+
+    Weights as they are drawn are within 0.005 nats of that; five updates are well beyond.
+
+    Raises:
+        Fault: it does not.
+    """
+    loss = mean_loss(model, encode_pairs(corpus.splits["val"], words))
+    by_chance = math.log(len(words[1]))
+    if not loss < by_chance - LEAST_GAIN:
+        raise Fault(
+            f"{run.record.name} is not trained: its validation loss is {loss:.2f} nats a word, and"
+            f" taking every word for equally likely gives {by_chance:.2f}."
         )

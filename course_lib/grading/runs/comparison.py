@@ -1,9 +1,8 @@
 """What the two runs of a training comparison, as handed in, show to be true and what not.
 
 Scores and curves are numbers in text files, which anybody can write. So the translations and the
-best validation are computed again from the weights, and the scores from the translations; the
-weights show whether they were trained, and from which seed (see `evidence`). The rest of a curve
-cannot be checked, and is marked so.
+best validation are computed again from the weights, and the scores from the translations. The rest
+of a curve cannot be checked, and is marked so. Who trained a model no number says: a person asks.
 """
 
 import json
@@ -27,14 +26,9 @@ from course_lib.grading.runs.claims import (
     check_best,
     check_curve,
     check_scores,
+    check_trained,
     check_translations,
     curve_of,
-)
-from course_lib.grading.runs.evidence import (
-    check_learned,
-    check_start,
-    evidence_of,
-    published_like,
 )
 from course_lib.grading.runs.submitted_run import (
     Fault,
@@ -131,29 +125,20 @@ def inspect(folder: Path, student: str, named: tuple[str, str] | None = None) ->
 
     Returns:
         `facts` as hidden tests read them: `problems` by part, `runs` with the scores as computed
-        here, `units` by run, to be compared with those of others; and `remarks` for the
-        instructor.
+        here; and `remarks` for the instructor.
 
     Raises:
         Unavailable: this machine lacks the corpus.
     """
     findings = Findings()
     runs = _read(folder, findings)
-    facts: dict[str, Any] = {"problems": findings.problems, "runs": {}, "units": {}}
+    facts: dict[str, Any] = {"problems": findings.problems, "runs": {}}
     if len(runs) == len(MODELS):
         findings.attempt("recipe", _check_same, runs, findings)
     for model, run in runs.items():
-        if run.model is not None and run.words is not None:
-            known = findings.attempt("files", published_like, run.model, run.words)
-            if known is not None:
-                likeness = f"{model} is like the published {known[0]}: {known[1]}."
-                findings.remarks.append(f"{likeness} Ask who trained it.")
         corpus = findings.attempt("recipe", _corpus, run.record, named)
         if corpus is not None:
             facts["runs"][model] = _inspect_run(run, corpus, student, findings)
-            if run.model is not None and run.words is not None:
-                made = (run.model, run.words, corpus)
-                facts["units"][model] = findings.attempt("curves", evidence_of, *made)
     for model in MODELS:
         lacking = _lacking(runs[model]) if model in facts["runs"] else [CONFIG]
         for part, files in PARTS.items():
@@ -311,7 +296,7 @@ def _inspect_run(
         findings.attempt("curves", check_curve, run, corpus)
         if None not in made:
             findings.attempt("curves", check_best, run, *made, corpus)
-            findings.attempt("curves", check_learned, run, *made, corpus)
+            findings.attempt("curves", check_trained, run, *made, corpus)
     if None not in (*made, run.translations, run.result):
         arguments = (*made, run.translations, test, split)
         findings.attempt("translations", check_translations, run, *arguments)
@@ -356,18 +341,6 @@ def _check_recipe(run: Submitted, corpus: Corpus, student: str, findings: Findin
         raise Fault(
             f"{record.name}/config.yaml: the sizes are not those of its preset and changes."
         )
-    if run.model is None:
-        return
-    try:
-        check_start(run, run.model)
-    except Fault as fault:
-        versions = (run.result or {}).get("versions")
-        version = versions.get("torch") if isinstance(versions, dict) else None
-        if str(version).split(".")[:2] == torch.__version__.split(".")[:2]:
-            raise
-        findings.remarks.append(f"{fault} Another version of torch may have drawn them otherwise.")
-        if version is None:
-            findings.not_checked("recipe", f"{record.name}/{RESULT}")
 
 
 def main() -> None:

@@ -98,6 +98,10 @@ class Box:
         """The limit at which it was stopped, a key of `limits.EXCEEDED`."""
         return None if self._watch is None else self._watch.exceeded
 
+    def spent(self) -> float:
+        """Seconds of processor time that everything inside has taken until now."""
+        return 0.0 if self._watch is None else self._watch.spent()
+
     def kill(self) -> None:
         """Kill everything inside; bubblewrap sees it and ends."""
         # the end of the first process inside is the end of all, wherever they have gone

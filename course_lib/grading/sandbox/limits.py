@@ -94,6 +94,10 @@ class Watch:
                 self._kill()
                 return
 
+    def spent(self) -> float:
+        """Seconds of processor time until now."""
+        return _spent(_descendants(self._roots, self._limits.processes))
+
     def end(self) -> None:
         """Stop looking."""
         self._over.set()
@@ -111,9 +115,12 @@ def too_many(roots: list[int], limits: Limits) -> str | None:
         return "ProcessesExceeded"
     if sum(_of_each(alive, psutil.Process.num_threads)) > limits.processes:
         return "ProcessesExceeded"
-    # its own, and that of children which have ended
-    spent = sum(sum(times[:4]) for times in _of_each(alive, psutil.Process.cpu_times))
-    return "ProcessorTimeExceeded" if spent > limits.processor else None
+    return "ProcessorTimeExceeded" if _spent(alive) > limits.processor else None
+
+
+def _spent(processes: list[int]) -> float:
+    """Seconds of processor time: their own, and that of children which have ended."""
+    return sum(sum(times[:4]) for times in _of_each(processes, psutil.Process.cpu_times))
 
 
 def too_heavy(roots: list[int], limits: Limits) -> str | None:

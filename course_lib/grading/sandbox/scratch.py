@@ -25,13 +25,17 @@ FRESH_SECONDS = 60
 def held_folder() -> Iterator[Path]:
     """A new folder that is deleted at the end."""
     remove_leftovers()
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=TOP))
-    with (folder / MARK).open("w") as mark:
-        fcntl.flock(mark, fcntl.LOCK_EX)
-        try:
-            yield folder
-        finally:
-            remove(folder)
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=TOP))
+        with (folder / MARK).open("w") as mark:
+            fcntl.flock(mark, fcntl.LOCK_EX)
+            if not (folder / MARK).exists():
+                continue  # somebody who clears away came between making and locking it
+            try:
+                yield folder
+            finally:
+                remove(folder)
+            return
 
 
 @contextlib.contextmanager

@@ -31,6 +31,9 @@ MEMORY_KIB = 6 * 1024**2
 FILE_KIB = 64 * 1024
 CPU_SECONDS = 300
 TMP_BYTES = 256 * 1024**2
+MOST_OPEN = 256
+"""Files that a process may have open; Linux counts those on their way through sockets for a whole
+user, so that more could keep the grader from passing any."""
 SOCKETS = "/run/kernel/k"
 """How the names of the kernel's sockets begin, as the kernel sees them."""
 CONNECTION = "/run/connection.json"
@@ -131,7 +134,7 @@ def _inside(
     """The command of a program that begins in a folder behind the walls, and sees more there."""
     # the same as in `limits`; should memory run out, this goes first
     set_limits = (
-        f"ulimit -v {MEMORY_KIB} -f {FILE_KIB} -t {CPU_SECONDS} -c 0;"
+        f"ulimit -v {MEMORY_KIB} -f {FILE_KIB} -t {CPU_SECONDS} -n {MOST_OPEN} -c 0;"
         ' echo 1000 > /proc/self/oom_score_adj; exec "$@"'
     )
     # bash, since a POSIX `ulimit` sets one limit a call
@@ -145,6 +148,7 @@ def limits() -> dict[str, int]:
         "RLIMIT_AS": MEMORY_KIB * 1024,
         "RLIMIT_FSIZE": FILE_KIB * 1024,
         "RLIMIT_CPU": CPU_SECONDS,
+        "RLIMIT_NOFILE": MOST_OPEN,
         "RLIMIT_CORE": 0,
     }
 

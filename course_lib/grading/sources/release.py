@@ -30,8 +30,18 @@ from course_lib.opening import first_cell, repository_url
 HANDED_IN = "handed_in"
 """A folder beside a source, with what the instructor's own solution hands in; never released."""
 
+GRADED = (
+    " If something is graded already: parts can be neither added, removed nor renamed then. Put the"
+    " old ones back, and give one that is to count no longer 0 points. (A new gradebook would take"
+    " any, and lose the points, comments and extensions that a person gave in every assignment.)"
+)
+"""What to do where a gradebook does not take an assignment."""
+
 MADE_UP = ("demonstration.yaml", "variants.yaml")
 """Made-up answers beside a source, never released either."""
+
+ORALS = "orals.yaml"
+"""An assignment's own questions about answers, by grade id; not released."""
 
 
 def source_notebook(source: Path) -> NotebookNode:
@@ -88,7 +98,7 @@ def generate(root: Path, name: str, db_url: str | None = None) -> dict[str, byte
             except NbGraderException as error:
                 raise CourseError(
                     f"nbgrader does not take {source.relative_to(root)}: {reason(messages)}."
-                    " If older submissions are in the gradebook, move gradebook.db aside."
+                    + (GRADED if db_url is not None else "")
                 ) from error
         released = _files_below(stage / config.CourseDirectory.release_directory / name)
         return {file: path.read_bytes() for file, path in released.items()}
@@ -141,7 +151,7 @@ def data_files(source: Path) -> dict[str, Path]:
         name: path
         for name, path in _files_below(source.parent).items()
         if path.suffix not in {".md", ".ipynb", ".pyc"}
-        and path.name not in {*MADE_UP, CRITERIA}
+        and path.name not in {*MADE_UP, CRITERIA, ORALS}
         and not path.is_relative_to(source.parent / HANDED_IN)
     }
 

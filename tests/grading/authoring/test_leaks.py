@@ -2,13 +2,16 @@
 
 import json
 import shutil
+import subprocess
+import sys
+import zipfile
 from html import escape
 from pathlib import Path
 
 import pytest
 import yaml
 
-from course_lib.grading.authoring.leaks import leaks
+from course_lib.grading.authoring.leaks import KEPT_BACK, leaks
 from course_lib.grading.sources.project import assignment_names
 from tests.conftest import ROOT, Course
 
@@ -94,6 +97,8 @@ def test_a_course_that_keeps_its_secrets_is_left_alone(made: Path) -> None:
         "book/_build/html/notebooks/page.ipynb",
         "book/_build/html/_static/data.json",
         "course_lib/models/new.py",
+        "book/page.md",
+        "experiments/part/record.py",
     ],
 )
 def test_every_leak_is_found_with_its_place(made: Path, place: str, secret: str) -> None:
@@ -105,6 +110,7 @@ def test_every_leak_is_found_with_its_place(made: Path, place: str, secret: str)
         ".html": lambda: as_html(indented),
         ".json": lambda: json.dumps({"code": secret}),
         ".py": lambda: f"def f():\n{indented}\n",
+        ".md": lambda: f"Look:\n\n{indented}\n",
     }
     path.write_text(dressed[path.suffix]())
     public, source = found(made)[0].split(" has what stands in ")
@@ -135,6 +141,30 @@ def test_one_line_of_a_region_is_too_many_in_a_release_but_not_in_a_page(made: P
 def test_this_course_keeps_its_secrets() -> None:
     assert assignment_names(ROOT)
     assert leaks(ROOT, []) == []
+
+
+def test_the_wheel_keeps_them_and_students_are_given_no_folder_that_holds_any(
+    tmp_path: Path,
+) -> None:
+    for name in ("pyproject.toml", "README.md", "LICENSE", "LICENSE-TEXT"):
+        shutil.copy(ROOT / name, tmp_path)
+    for name in ("course_lib", *KEPT_BACK):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    code = "from setuptools import build_meta; print(build_meta.build_wheel('dist'))"
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True, capture_output=True)
+    [wheel] = (tmp_path / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path / "wheel")
+    assert {path.name for path in (tmp_path / "wheel").iterdir()} == {
+        "course_lib",
+        f"{wheel.name.removesuffix('-py3-none-any.whl')}.dist-info",
+    }
+    assert (tmp_path / "wheel" / "course_lib" / "assignments" / "checks.py").is_file()
+    assert leaks(ROOT, [], tmp_path / "wheel" / "course_lib") == []
+    guide = (ROOT / "book" / "instructors.md").read_text(encoding="utf-8")
+    given = [line for line in guide.splitlines() if line.startswith("git archive")]
+    assert given
+    assert all(f"':!{folder}'" in line for line in given for folder in KEPT_BACK)
 
 
 def test_the_command_says_where_and_fails(

@@ -16,11 +16,14 @@ from typing import TYPE_CHECKING, Any
 import nbformat
 import pytest
 from matplotlib.figure import Figure
+from nbformat.v4 import new_code_cell
 from nbgrader.api import Gradebook
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.coursedir import CourseDirectory
 
 from course_lib.grading.authoring.demonstration import automatic_parts
 from course_lib.grading.reporting.formgrader import prepare
-from course_lib.grading.sources.project import db_url, nbgrader_messages, source_of
+from course_lib.grading.sources.project import db_url, load_config, nbgrader_messages, source_of
 from course_lib.grading.sources.release import generate, source_notebook
 from tests.conftest import PATIENCE, ROOT
 from tests.grading.tiny import cell_of
@@ -47,6 +50,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for folder in ("autograded", "submitted"):
         (place / folder / "ada" / NAME).mkdir(parents=True)
         notebook = source_notebook(source_of(ROOT, NAME))
+        code = f"from pathlib import Path\nPath({str(place / 'ran')!r}).touch()"
+        notebook.cells.append(new_code_cell(code))
         why = cell_of(notebook, "why")
         why.source += f"\n\n{HOSTILE}"
         why["attachments"] = {"map.png": {"image/png": base64.b64encode(png()).decode()}}
@@ -115,6 +120,33 @@ def port(place: Path) -> Iterator[int]:
     finally:
         server.terminate()
         server.wait(timeout=PATIENCE)
+
+
+def unharmed(place: Path) -> bool:
+    """Whether no code of a student's has run, and the graded notebook is as it was."""
+    graded = place / "autograded" / "ada" / NAME / f"{NAME}.ipynb"
+    return not (place / "ran").exists() and "before [one]" in graded.read_text()
+
+
+def test_nbgraders_own_grading_is_refused_before_it_touches_anything(place: Path) -> None:
+    config = load_config(ROOT)
+    config.CourseDirectory.root = str(place)
+    config.CourseDirectory.db_url = db_url(place)
+    answer = NbGraderAPI(CourseDirectory(config=config), config=config).autograde(NAME, "ada")
+    assert not answer["success"]
+    assert f"course grade {NAME} --student ada" in answer["log"]
+    assert unharmed(place)
+
+
+@pytest.mark.slow
+def test_the_button_for_it_is_refused_too(port: int, place: Path, browser: "Browser") -> None:
+    context = browser.new_context(extra_http_headers={"Authorization": f"token {TOKEN}"})
+    page = context.new_page()
+    page.goto(f"http://127.0.0.1:{port}/formgrader/manage_submissions/{NAME}")
+    page.locator("td.autograde a").first.click()
+    page.get_by_text("course grade").first.wait_for()
+    context.close()
+    assert unharmed(place)
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import pytest
 
 from course_lib.errors import CourseError
 from course_lib.grading.intake.roster import Roster, read_roster
+from course_lib.grading.reporting.overview import with_zeros
 from course_lib.grading.reporting.tables import (
     as_csv,
     as_table,
@@ -57,17 +58,27 @@ def rows(text: str) -> list[list[str]]:
 
 def test_the_table_has_a_line_a_student_and_says_what_is_still_to_read() -> None:
     table = as_table(result())
-    assert [line.split() for line in table.splitlines() if not line.startswith("--")][:7] == [
-        ["student", "energies", "why", "total"],
-        ["negated"],
-        ["/22", "/3", "/25"],
-        ["ada", "20.5", "read", "18.45"],
-        ["emmy", "22", "read", "22"],
-        ["@stranger", "0", "read", "0"],
-        ["nobody", "-", "-", "-"],
+    assert [line.split() for line in table.splitlines()][:5] == [
+        ["student", "points", "not", "all", "points", "in"],
+        ["ada", "18.45", "of", "25", "energies_negated:", "20.5", "of", "22;", "why:", "read"],
+        ["emmy", "22", "of", "25", "why:", "read"],
+        ["@stranger", "0", "of", "25", "energies_negated:", "0", "of", "22;", "why:", "read"],
+        ["nobody", "-"],
     ]
     assert "ada: 25 hours late, 2.05 points taken away." in table
     assert "nobody: It could not be graded." in table
+
+
+def test_the_table_fits_a_terminal() -> None:
+    marks = [Mark(f"function_of_many_words_{k}", 0.5, 2, True, False, False) for k in range(30)]
+    remark = "The cell " + "function_of_many_words " * 20
+    students = ["ada", "a" * 100]
+    reports = [Report(student, True, marks, [remark], 1.0, None) for student in students]
+    table = as_table(ClassReport("attention_by_hand", Path("/class"), "bwrap", reports))
+    # a word that is longer than a line is not broken
+    lines = [line for line in table.splitlines() if "a" * 100 not in line]
+    assert max(map(len, lines)) <= 100
+    assert " ".join(table.split()).count("0.5 of 2") == 60
 
 
 def test_canvas_gets_its_own_columns_and_the_points_after_deduction(tmp_path: Path) -> None:
@@ -114,6 +125,25 @@ def test_the_other_platforms_list_is_refused(tmp_path: Path) -> None:
         for_canvas(result(), roster(tmp_path, WORKSHEET), "")
     with pytest.raises(CourseError, match=r"Give Moodle's with --roster"):
         for_moodle(result(), roster(tmp_path, CANVAS))
+
+
+def test_what_was_changed_since_it_was_marked_is_said_everywhere(tmp_path: Path) -> None:
+    marks = [Mark("why", 2.0, 3.0, False, False, True, changed=True)]
+    reports = [Report("ada", True, marks, [], 1.0, None)]
+    changed = ClassReport("attention_by_hand", Path("/class"), "bwrap", reports)
+    assert "why: 2 of 3 (changed)" in as_table(changed)
+    assert rows(as_csv(changed))[1][-2] == "why"
+    comment = rows(for_moodle(changed, roster(tmp_path, WORKSHEET)))[1][6]
+    assert comment == "why: 2 of 3 (the answer was changed since it was marked)"
+
+
+def test_zeros_are_given_to_those_without_a_submission_where_they_are_wished(
+    tmp_path: Path,
+) -> None:
+    known = roster(tmp_path, CANVAS)
+    made = rows(for_canvas(with_zeros(result(), known), known, "Attention by hand"))
+    assert made[-1] == ["Curie, Marie", "1044", "", "marie", "A", "0"]
+    assert rows(as_csv(with_zeros(result(), known)))[-1][:2] == ["marie", "Marie Curie"]
 
 
 def test_no_cell_is_a_formula(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Processes that grade beside each other: what becomes of a submission that ends its process."""
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -34,3 +35,25 @@ def test_what_ends_its_process_every_time_is_begun_three_times_and_costs_nobody_
     assert "KeyError" in outcomes["ben"].remarks[0]
     names = begun.read_text().split()
     assert {name: names.count(name) for name in students} == dict.fromkeys(students, 1) | {"eve": 3}
+
+
+def test_one_that_does_not_end_or_takes_all_memory_is_not_graded_and_costs_nobody_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def grade(job: Job) -> Outcome:
+        if job.student == "endless":
+            time.sleep(600)
+        if job.student == "huge":
+            bytearray(beside.MOST_MEMORY + 1)
+        return Outcome(job.student, True, 0.0)
+
+    monkeypatch.setattr(beside, "grade", grade)
+    monkeypatch.setattr(beside, "LONGEST", 2)
+    students = ("endless", "ada", "huge", "joe")
+    jobs = [Job(tmp_path, tmp_path, tmp_path, one, "tiny", "", boxed=True) for one in students]
+    outcomes = {one.student: one for one in beside.outcomes(jobs, 2)}
+    assert {name for name, one in outcomes.items() if one.graded} == {"ada", "joe"}
+    assert outcomes["endless"].fault
+    assert "no end within 2 seconds" in outcomes["endless"].remarks[0]
+    assert outcomes["huge"].fault
+    assert "MemoryError" in outcomes["huge"].remarks[0]

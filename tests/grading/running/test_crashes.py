@@ -4,6 +4,7 @@ The assignment is a tiny one. Its class is graded on the workers of a scheduler 
 apart, except where the command itself is killed.
 """
 
+import itertools
 import os
 import random
 import shutil
@@ -249,14 +250,13 @@ def test_points_given_by_hand_are_kept_and_reach_the_feedback(
     assert stamps(folder)["eve"] != before["eve"]
 
 
-@pytest.mark.parametrize("lost", ["gradebook.db", "autograded", "feedback", "grading"])
+@pytest.mark.parametrize("lost", ["autograded", "feedback", "grading"])
 def test_what_the_journal_says_has_to_be_borne_out(
     lost: str, undisturbed: tuple[Path, ClassReport], tmp_path: Path, scheduler: str
 ) -> None:
     folder = tmp_path / "class"
     shutil.copytree(undisturbed[0], folder)
-    path = folder / lost
-    path.unlink() if path.is_file() else shutil.rmtree(path)
+    shutil.rmtree(folder / lost)
     assert scores(grade_class(folder, NAME, scheduler=scheduler)) == scores(undisturbed[1])
     assert rows(folder) == rows(undisturbed[0])
     assert pages(folder).keys() == pages(undisturbed[0]).keys()
@@ -374,27 +374,30 @@ def test_an_entry_tells_every_change_apart(tmp_path: Path) -> None:
     (handed_in / "folder").mkdir(parents=True)
     file = handed_in / "folder" / "notes"
     file.write_text("a")
-    names = [journal.key_of("common", "ada", handed_in)]
+    keys = [journal.key_of({}, "ada", handed_in)]
     os.utime(file, (1, 1))
-    assert journal.key_of("common", "ada", handed_in) == names[0]
+    assert journal.key_of({}, "ada", handed_in) == keys[0]
     file.write_text("b")
-    names.append(journal.key_of("common", "ada", handed_in))
+    keys.append(journal.key_of({}, "ada", handed_in))
     file.rename(handed_in / "notes")
-    names.append(journal.key_of("common", "ada", handed_in))
+    keys.append(journal.key_of({}, "ada", handed_in))
     (handed_in / "link").symlink_to("/etc/passwd")
-    names.append(journal.key_of("common", "ada", handed_in))
-    names += [journal.key_of("other", "ada", handed_in), journal.key_of("common", "ben", handed_in)]
-    assert len(set(names)) == len(names)
+    keys.append(journal.key_of({}, "ada", handed_in))
+    keys += [journal.key_of({}, "ben", handed_in)]
+    assert all(journal.why(one, other) for one, other in itertools.combinations(keys, 2))
     root = course(tmp_path / "course")
-    commons = [journal.common_key(root, NAME, "released", boxed) for boxed in (True, False)]
+    before = journal.common_key(root, NAME, "released", True)
+    unboxed = journal.common_key(root, NAME, "released", False)
+    assert journal.why(before, unboxed) == journal.CHANGED["settings"]
     (root / "solutions" / NAME / "data.txt").write_text("more")
-    commons.append(journal.common_key(root, NAME, "released", True))
-    assert len(set(commons)) == 3
+    now = journal.common_key(root, NAME, "released", True)
+    assert journal.why(before, now) == journal.CHANGED["assignment"]
+    assert journal.why(now, now) == ""
 
 
 def test_half_an_entry_is_none(tmp_path: Path) -> None:
     outcome = journal.Outcome("ada", True, 1.0, ["a remark"])
-    entry = journal.Entry("key", "marks", outcome)
+    entry = journal.Entry({"handed in": "x"}, "marks", outcome, {"why": "y"})
     journal.write(tmp_path, NAME, entry)
     assert journal.read(tmp_path, NAME, "ada") == entry
     path = journal.path_of(tmp_path, NAME, "ada")
@@ -420,3 +423,23 @@ def test_scratch_folders_of_killed_processes_go_and_of_living_ones_stay() -> Non
         assert not folder.exists()
         assert mine.is_dir()
     assert not mine.exists()
+
+
+def test_nobody_clears_away_a_folder_that_is_being_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process looks between its making and its locking."""
+    lock, looked = scratch.fcntl.flock, []
+
+    def and_meanwhile(file: Any, how: int) -> None:
+        if how == scratch.fcntl.LOCK_EX and len(looked) < 2:
+            looked.append(file.name)
+            with monkeypatch.context() as other:
+                other.setattr(scratch.fcntl, "flock", lock)
+                scratch.remove_leftovers()
+        lock(file, how)
+
+    monkeypatch.setattr(scratch.fcntl, "flock", and_meanwhile)
+    with scratch.held_folder() as folder:
+        assert len(looked) == 2
+        assert (folder / scratch.MARK).is_file()
+        scratch.remove_leftovers()
+        assert folder.is_dir()

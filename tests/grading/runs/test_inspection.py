@@ -3,24 +3,31 @@
 import json
 import os
 import pickle
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 import torch
 import yaml
+from safetensors.torch import save_file
 
-from course_lib.assignments import inspection
+from course_lib.assignments import inspection, owner
 from course_lib.corpora import own
+from course_lib.corpora.batches import make_batch
 from course_lib.corpora.own import own_corpus
 from course_lib.errors import CourseError
 from course_lib.evaluation.score import measured
 from course_lib.grading.runs import boxed_inspection, comparison
+from course_lib.grading.runs.claims import check_trained
 from course_lib.grading.runs.comparison import Unavailable, inspect
+from course_lib.grading.runs.submitted_run import Record, Submitted
+from course_lib.models import build_model
 from course_lib.search import translate
-from course_lib.training import load_run
+from course_lib.training import encode_pairs, load_run
 from tests.conftest import ROOT
 from tests.grading.runs.handed_in import (
     BOTH,
@@ -51,7 +58,6 @@ def test_an_honest_pair_has_no_problem_and_its_scores_are_those_it_reports(folde
         assert score["short"]["sentences"] > 5
         assert score["long"]["sentences"] > 5
         assert found["facts"]["runs"][model]["curve"] == result["metrics"]
-    assert found["facts"]["units"].keys() == set(BOTH)
     assert [remark for remark in found["remarks"] if "not verifiable" in remark]
 
 
@@ -372,6 +378,53 @@ def test_a_changed_middle_of_a_curve_is_not_claimed_to_be_checked(folder: Path) 
     assert "others are not verifiable" in " ".join(found["remarks"])
 
 
+def test_weights_as_drawn_are_no_training(folder: Path) -> None:
+    for model in BOTH:
+        run = folder / "comparison" / model
+        drawn = build_model(load_run(run).model.config, owner.seed(STUDENT)).state_dict()
+        save_file(drawn, run / "model.safetensors")
+    said = " ".join(problems(folder)["curves"])
+    assert re.search(r"rnnsearch is not trained: its validation loss is \d\.\d\d", said)
+
+
+def test_a_model_that_learned_next_to_nothing_is_a_training(folder: Path) -> None:
+    """A score costs nothing, however low: here after five updates."""
+    for model in BOTH:
+        run = load_run(folder / "comparison" / model)
+        words = (run.source_vocabulary, run.target_vocabulary)
+        fresh = build_model(run.model.config, owner.seed(STUDENT))
+        train = encode_pairs(corpus().splits["train"], words)
+        optimiser = torch.optim.Adam(fresh.parameters(), lr=0.01)
+        for update in range(5):
+            loss, count = fresh.loss(make_batch(train, list(range(32 * update, 32 * update + 32))))
+            optimiser.zero_grad()
+            (loss / count).backward()
+            optimiser.step()
+        check_trained(Submitted(cast(Record, SimpleNamespace(name=model))), fresh, words, corpus())
+
+
+def test_a_file_that_two_handed_in_is_named_to_both_and_no_other_is(
+    folder: Path, tmp_path: Path
+) -> None:
+    submitted = tmp_path / "submitted"
+    for student in ("ada", "bela", "cem"):
+        shutil.copytree(folder / "comparison", submitted / student / NAME / "comparison")
+    for path in (submitted / "cem").rglob("*.*"):
+        if path.is_file():
+            path.write_bytes(path.read_bytes() + b" ")
+    (submitted / "bela" / NAME / "comparison/rnnencdec/model.safetensors").unlink()
+    (submitted / "dora" / NAME).mkdir(parents=True)
+    (submitted / "dora" / NAME / "comparison").symlink_to(submitted / "ada" / NAME / "comparison")
+    said = boxed_inspection.same_files(submitted, NAME, ["ada", "bela", "cem", "dora"])
+    assert said.keys() == {"ada", "bela"}
+    assert (
+        "comparison/rnnsearch/model.safetensors is byte for byte the file of bela." in said["ada"]
+    )
+    assert not any("rnnencdec/model" in one for one in said["ada"])
+    assert not any("config.yaml" in one or "vocabulary" in one for one in said["ada"])
+    assert boxed_inspection.same_files(submitted, "attention_by_hand", ["ada", "bela"]) == {}
+
+
 def test_a_pickle_is_never_opened(folder: Path, tmp_path: Path) -> None:
     caught = tmp_path / "caught"
 
@@ -388,7 +441,6 @@ def test_a_pickle_is_never_opened(folder: Path, tmp_path: Path) -> None:
 
 
 def test_the_whole_runs_boxed_in_and_leaves_its_findings_to_be_read(folder: Path) -> None:
-    boxed_inspection.keep({"facts": {}}, folder, NAME, "somebody")
     found = boxed_inspection.inspect(ROOT, NAME, folder, STUDENT, boxed=True)
     assert found is not None
     assert not any(found["facts"]["problems"].values()), found["remarks"]

@@ -32,6 +32,7 @@ class Row:
     score: float
     points: float
     state: str  # "full", "lost" or "waits"
+    changed: bool  # the answer, since a person gave these points
     message: str | None
     comment: Markup | None
 
@@ -51,7 +52,9 @@ class Marks(GetGrades):
                 self.assignment_id,
                 self.student_id,
             )
-            cell.metadata.nbgrader["needs_manual_grade"] = bool(grade.needs_manual_grade)
+            looked = grade.manual_score is not None
+            cell.metadata.nbgrader["waits"] = bool(grade.needs_manual_grade) and not looked
+            cell.metadata.nbgrader["changed"] = bool(grade.needs_manual_grade) and looked
         return cell, resources
 
 
@@ -85,6 +88,7 @@ def page(notebook: NotebookNode, record: dict[str, Any]) -> str:
         points=record["max_score"],
         deducted=record["late_penalty"],
         waits=any(row.state == "waits" for row in rows.values()),
+        changed=any(row.changed for row in rows.values()),
         rows=list(rows.values()),
         remarks=remarks_of(notebook),
         blocks=[_block(cell, rows) for cell in _shown(notebook)],
@@ -103,13 +107,14 @@ def _rows(notebook: NotebookNode) -> dict[str, Row]:
         mark = cell.metadata.nbgrader
         by_tests = cell.cell_type == "code" and not is_solution(cell)
         score, points = float(mark.get("score") or 0), float(mark.get("points") or 0)
-        waits = not by_tests and bool(mark.get("needs_manual_grade"))
+        waits = not by_tests and bool(mark.get("waits"))
         rows[part] = Row(
             part=part,
             title=titles[part],
             score=score,
             points=points,
             state="waits" if waits else "full" if score >= points else "lost",
+            changed=bool(mark.get("changed")),
             message=graded_notebook.message(cell) if by_tests and score < points else None,
             comment=comment,
         )

@@ -30,9 +30,13 @@ _TAGS = frozenset(
     re.findall(
         r"\w+",
         "a abbr b blockquote br caption code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i kbd"
-        " li ol p pre s span strong sub summary sup table tbody td th thead tr u ul",
+        " li ol p pre span strong sub summary sup table tbody td th thead tr u ul",
     )
 )
+
+
+# How JupyterLab writes a pasted picture whose size was changed.
+_RESIZED = re.compile(r"""<img\s[^<>]*?src=["']attachment:([^"'<>]+)["'][^<>]*>""")
 
 
 def _leads_out(tag: str, name: str, value: str) -> bool:
@@ -41,11 +45,10 @@ def _leads_out(tag: str, name: str, value: str) -> bool:
 
 
 _ATTRIBUTES = {"a": _leads_out, "td": ["colspan", "rowspan"], "th": ["colspan", "rowspan"]}
+# What is not allowed as markup is shown as it was written: `<pad>` is a word of this course.
 _CLEANER = bleach.Cleaner(
-    tags=_TAGS, attributes=_ATTRIBUTES, protocols={"http", "https", "mailto"}, strip=True
+    tags=_TAGS, attributes=_ATTRIBUTES, protocols={"http", "https", "mailto"}, strip=False
 )
-# Their content would be left as text when the tags are taken away.
-_DROPPED = re.compile(r"<(script|style|iframe|object)\b.*?(</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
 
 
 class _Renderer(IPythonRenderer):
@@ -94,6 +97,7 @@ def markdown(
     """
     if len(text) > LONGEST_TEXT:
         return Markup(f"<pre>{html.escape(text[:LONGEST_TEXT])}</pre>{_cut(text, LONGEST_TEXT)}")
+    text = _RESIZED.sub(r"![\1](attachment:\1)", text)
     renderer = _Renderer(pasted or {})
     try:
         made = MarkdownWithMath(renderer=renderer).render(text)
@@ -115,7 +119,7 @@ def markdown(
 
 def clean(text: str) -> str:
     """Foreign HTML with nothing in it that runs, loads or looks like the page itself."""
-    return str(_CLEANER.clean(_DROPPED.sub("", text)))
+    return str(_CLEANER.clean(re.sub(r"<(?=[!?])", "&lt;", text)))
 
 
 @functools.lru_cache(maxsize=256)  # most of a notebook is the same in a whole class

@@ -93,6 +93,26 @@ def test_ordinary_markdown_keeps_its_form() -> None:
     assert '<em>so</em> <a href="https://example.org">there</a>' in made
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("<pad>", "<s>", "<EOS>", "<subject> <object> <verb>", "<script>x</script>", "<?x ?>"),
+        *("<!-- x -->", "<img src=x>", "<object>x", "<style>p { }</style>"),
+    ],
+)
+def test_what_is_no_markup_here_is_shown_as_it_was_written(text: str) -> None:
+    page = BeautifulSoup(markup.markdown(f"before {text} after\n\n{text}\n\nlast"), "html.parser")
+    assert page.get_text().split().count(text.split()[0]) == 2
+    assert " ".join(page.get_text().split()) == f"before {text} after {text} last"
+
+
+def test_a_pasted_picture_whose_size_was_changed_is_shown() -> None:
+    pasted = {"a.png": {"image/png": "aGVsbG8="}}
+    for src in ('src="attachment:a.png"', "width='3' src='attachment:a.png' alt=''"):
+        made = markup.markdown(f"<img {src}/>", pasted=pasted)
+        assert 'src="data:image/png;base64,aGVsbG8="' in made
+
+
 def test_formulas_are_mathml_and_aligned_equations_a_table() -> None:
     made = mathml(r"\begin{aligned} e &= v_a^\top x \\ c &= \sum_j h_j \end{aligned}", True)
     assert made.count("<mtr>") == 2

@@ -1,0 +1,275 @@
+"""Questions for five minutes of talk with each student, made from that student's own answers.
+
+A program cannot say who had an idea. Whoever had it can say why a line is there, what a number
+came from and what would prove a sentence wrong; each question names the place to look. Nothing is
+judged here, and no question says that anything is wrong.
+"""
+
+import ast
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from course_lib.errors import CourseError
+from course_lib.grading.sources.data import read_data
+from course_lib.grading.sources.marked_cells import grade_id, is_locked, is_solution
+from course_lib.grading.sources.project import source_of
+from course_lib.grading.sources.release import ORALS, generate
+from course_lib.grading.wording import visible
+
+EACH = 3
+"""Questions a student."""
+LONGEST_QUOTE = 120
+"""Characters of an answer that a question repeats."""
+
+Ask = Callable[[ast.AST], str | None]
+"""What can be asked about a piece of code; None if it is not of this kind."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question.
+
+    Attributes:
+        kind: what it is about, one of `KINDS`, or "own" of an assignment's own question.
+        place: where in the student's notebook.
+        quote: what stands there.
+        text: what to ask.
+    """
+
+    kind: str
+    place: str
+    quote: str
+    text: str
+
+
+def orals(root: Path, place: Path, name: str, students: list[str]) -> dict[str, list[Question]]:
+    """Three questions, or as many as there is something to ask about, for each hand-in.
+
+    Args:
+        root: the course's folder.
+        place: the folder of the gradebook; the notebooks are read as they were graded.
+        name: the assignment.
+        students: whose; everybody's if empty.
+
+    Raises:
+        CourseError: nothing was graded, or nothing of one of these students.
+    """
+    paths = sorted(place.glob(f"autograded/*/{name}/{name}.ipynb"))
+    graded = {path.parts[-3]: path for path in paths}
+    if missing := sorted(set(students) - graded.keys()) or ([] if graded else ["anybody"]):
+        raise CourseError(
+            f"Nothing of {', '.join(missing)} was graded in {place}. Run `course grade {name}`"
+            " first."
+        )
+    released = nbformat.reads(generate(root, name)[f"{name}.ipynb"].decode(), as_version=4)
+    given = {grade_id(cell): cell.source for cell in released.cells}
+    path = source_of(root, name).with_name(ORALS)
+    asked = read_data(path, dict[str, list[str]]) if path.is_file() else {}
+    return {
+        student: questions(nbformat.read(path, as_version=4), given, asked)
+        for student, path in graded.items()
+        if not students or student in students
+    }
+
+
+def questions(
+    notebook: NotebookNode, given: Mapping[str | None, str], asked: Mapping[str, list[str]]
+) -> list[Question]:
+    """The questions about one notebook, of as many kinds as there are.
+
+    Args:
+        notebook: as it was graded.
+        given: grade id -> what stood there when the assignment was given out.
+        asked: grade id of an answer -> the assignment's own questions about it.
+    """
+    own: list[Question] = []
+    found: list[Question] = []
+    for cell in sorted(notebook.cells, key=lambda cell: -len(cell.source)):  # more to say first
+        part = grade_id(cell)
+        as_given = cell.source.strip() == given.get(part, "").strip()
+        if part is None or (is_solution(cell) and as_given):
+            continue
+        if cell.cell_type == "code" and is_solution(cell):
+            made = [*_of_code(cell.source, part, given.get(part, ""))]
+        elif is_solution(cell):
+            made = [*_of_sentences(cell.source, part)]
+        else:
+            made = [*_of_output(cell, part)] if is_locked(cell) else []
+        found += made
+        if made and is_solution(cell):
+            own += [replace(made[0], kind="own", text=text) for text in asked.get(part, [])]
+    by_kind = [[one for one in found if one.kind == kind] for kind in KINDS]
+    in_turn = itertools.chain.from_iterable(itertools.zip_longest(own, *by_kind))
+    chosen: list[Question] = []
+    for question in in_turn:
+        if question is not None and not any(_alike(question, one) for one in chosen):
+            chosen.append(question)
+    return chosen[:EACH]
+
+
+def _alike(one: Question, other: Question) -> bool:
+    return one.text == other.text or (
+        one.place == other.place and "own" not in (one.kind, other.kind)
+    )
+
+
+def _of_code(source: str, part: str, given: str) -> Iterator[Question]:
+    """Questions about lines that are the student's, the most telling ones first."""
+    try:
+        nodes = [node for node in ast.walk(ast.parse(source)) if hasattr(node, "lineno")]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    lines, theirs = source.split("\n"), {line.strip() for line in given.split("\n")}
+    for kind, ask in ASKED:
+        for node in nodes:
+            line = lines[getattr(node, "lineno", 1) - 1].strip()
+            if line not in theirs and (text := ask(node)):
+                place = f"cell {part}, line {getattr(node, 'lineno', 1)}"
+                yield Question(kind, place, visible(line, LONGEST_QUOTE), text)
+                break
+
+
+def _numbers(node: ast.AST) -> str | None:
+    if isinstance(node, ast.List | ast.Tuple) and len(node.elts) > 1:
+        written = [ast.unparse(one) for one in node.elts if _is_number(one)]
+        if len(written) == len(node.elts):
+            return f"How did you get {visible(written[1], 20)}? Take one more step of it aloud."
+    return None
+
+
+def _is_number(node: ast.AST) -> bool:
+    inner = node.operand if isinstance(node, ast.UnaryOp) else node
+    return isinstance(inner, ast.Constant) and isinstance(inner.value, float)
+
+
+def _axis(node: ast.AST) -> str | None:
+    for keyword in node.keywords if isinstance(node, ast.Call) else ():
+        if keyword.arg in {"dim", "axis"}:
+            which = f"{keyword.arg}={visible(ast.unparse(keyword.value), 20)}"
+            return f"What runs along this axis ({which})? What would come out with another?"
+    return None
+
+
+def _called(*names: str) -> Callable[[ast.AST], bool]:
+    def is_called(node: ast.AST) -> bool:
+        if not isinstance(node, ast.Call):
+            return False
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        return name in names
+
+    return is_called
+
+
+def _if(holds: Callable[[ast.AST], bool], text: str) -> Ask:
+    return lambda node: text if holds(node) else None
+
+
+def _of_kind(*kinds: type[ast.AST]) -> Callable[[ast.AST], bool]:
+    return lambda node: isinstance(node, kinds)
+
+
+ASKED: tuple[tuple[str, Ask], ...] = (
+    ("number", _numbers),
+    (
+        "code",
+        _if(
+            _called("masked_fill", "where", "masked_fill_"),
+            "Which places does this change, and what would the result be without it?",
+        ),
+    ),
+    ("code", _axis),
+    (
+        "code",
+        _if(
+            _called("einsum", "bmm", "matmul", "mm"), "Which shapes meet here, and which comes out?"
+        ),
+    ),
+    (
+        "code",
+        _if(
+            lambda node: isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult),
+            "Which shapes meet here, and which comes out?",
+        ),
+    ),
+    (
+        "code",
+        _if(
+            _called("softmax", "log_softmax", "exp", "logsumexp"),
+            "What comes out if every number that goes in is 1000 larger? Why?",
+        ),
+    ),
+    (
+        "code",
+        _if(
+            _of_kind(ast.While, ast.For),
+            "How often does this run in the example of the task? What is different after once?",
+        ),
+    ),
+    ("code", _if(_of_kind(ast.If, ast.IfExp), "Give an input for which this condition is false.")),
+    (
+        "code",
+        _if(_of_kind(ast.Slice), "Which entries does this take, and which does it leave out?"),
+    ),
+    (
+        "code",
+        _if(
+            _of_kind(ast.Return),
+            "What is returned for the smallest input that you can think of?",
+        ),
+    ),
+    (
+        "code",
+        _if(
+            lambda node: (
+                isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp | ast.Call)
+            ),
+            "What does this line compute, and what breaks without it?",
+        ),
+    ),
+)
+"""What is asked about code, by what it is; the first that fits a line comes first."""
+
+KINDS = ("sentence", "code", "number", "output")
+
+
+def _of_sentences(text: str, part: str) -> Iterator[Question]:
+    """A question about the longest sentence, one with a number before others."""
+    plain = " ".join(text.split())
+    sentences = [one for one in re.split(r"(?<=[.!?]) ", plain) if len(one.split()) > 3]
+    for sentence in sorted(sentences, key=lambda one: (not re.search(r"\d", one), -len(one)))[:2]:
+        yield Question(
+            *("sentence", f"cell {part}", visible(sentence, LONGEST_QUOTE)),
+            "Where in your notebook does one see this? What would have to come out for it to be"
+            " wrong?",
+        )
+
+
+def _of_output(cell: NotebookNode, part: str) -> Iterator[Question]:
+    """A question about the last line with a number that a cell of the assignment printed."""
+    printed = [str(one.text) for one in cell.get("outputs", []) if one.output_type == "stream"]
+    lines = [line for line in "".join(printed).split("\n") if re.search(r"\d", line)]
+    if lines:
+        yield Question(
+            *("output", f"what cell {part} printed", visible(lines[-1].strip(), LONGEST_QUOTE)),
+            "What does this line say about your own answers? Why is it not the half of it?",
+        )
+
+
+def as_text(asked: Mapping[str, list[Question]]) -> str:
+    """The questions to be printed, student by student."""
+    lines = []
+    for student, questions in asked.items():
+        lines += [student]
+        for number, question in enumerate(questions, start=1):
+            lines.append(f"  {number}. {question.place}: {question.quote}")
+            lines.append(f"     {question.text}")
+        if not questions:
+            lines.append("  Nothing of their own stands there to ask about.")
+        lines.append("")
+    return "\n".join(lines).rstrip()

@@ -1,0 +1,95 @@
+"""Who may hand in later: told before or after grading, or read from Moodle's worksheet."""
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from dateutil import parser
+from nbgrader.api import Gradebook, SubmittedAssignment
+
+from course_lib.errors import CourseError
+from course_lib.files import write_atomically
+from course_lib.grading.intake.late import parse_time
+from course_lib.grading.intake.roster import kept_roster, read_roster
+from course_lib.grading.sources.project import db_url, nbgrader_messages
+
+FILE = "extensions.json"
+"""Beside the gradebook: assignment -> student -> until when, or null for no longer than others."""
+_GRANTED = re.compile(r"Extension granted until:?\s*(.+)")
+"""What Moodle writes into a worksheet's column Status."""
+
+
+def extend(place: Path, name: str, student: str, until: str) -> datetime | None:
+    """Let a student hand in until a time; "none" takes an extension back.
+
+    Raises:
+        CourseError: it is no time, or nobody of that id is in the class.
+    """
+    when = None if until == "none" else parse_time(until)
+    known = _known(place)
+    if known and student not in known:
+        raise CourseError(f"Nobody in this class has the id {student!r}. The roster has the ids.")
+    told = _told(place)
+    told.setdefault(name, {})[student] = when.isoformat() if when else None
+    write_atomically(place / FILE, json.dumps(told, indent=1) + "\n", private=True)
+    return when
+
+
+def _known(place: Path) -> set[str]:
+    handed_in = place / "submitted"
+    known = {path.name for path in handed_in.iterdir()} if handed_in.is_dir() else set()
+    if (place / "gradebook.db").is_file():
+        with nbgrader_messages(), Gradebook(db_url(place)) as gradebook:
+            known |= {student.id for student in gradebook.students}
+    return known
+
+
+def granted(place: Path, name: str) -> dict[str, datetime | None]:
+    """Until when students may hand in; what was told here counts before what Moodle says.
+
+    Raises:
+        CourseError: Moodle's time cannot be read.
+    """
+    until: dict[str, datetime | None] = {
+        student: datetime.fromisoformat(when) if when else None
+        for student, when in _told(place).get(name, {}).items()
+    }
+    path = kept_roster(place, name)
+    for person in read_roster(path).people if path.is_file() else ():
+        for cell in person.row.values():
+            found = _GRANTED.search(cell or "")
+            if found and person.student not in until:
+                try:
+                    until[person.student] = parser.parse(found[1]).astimezone()
+                except (ValueError, OverflowError) as error:
+                    raise CourseError(
+                        f"{path} gives {person.student} a longer time, {found[1]!r}, which cannot"
+                        f" be read. Say it yourself: course extend {name} {person.student}"
+                        " '2026-05-06 23:59'."
+                    ) from error
+    return until
+
+
+def apply(place: Path, name: str) -> None:
+    """Write the extensions of those who have been graded into the gradebook."""
+    until = granted(place, name)
+    with nbgrader_messages(), Gradebook(db_url(place)) as gradebook:
+        for submission in gradebook.assignment_submissions(name):
+            apply_to(submission, until)
+        gradebook.db.commit()
+
+
+def apply_to(submission: SubmittedAssignment, until: Mapping[str, datetime | None]) -> None:
+    """The same for one submission; one of which nothing is said is left as it is."""
+    due, student = submission.assignment.duedate, submission.student.id
+    if due is not None and student in until:
+        when = until[student]  # nbgrader's times are in UTC, without saying so
+        later = when.astimezone(UTC).replace(tzinfo=None) - due if when else timedelta()
+        submission.extension = max(later, timedelta()) or None
+
+
+def _told(place: Path) -> dict[str, dict[str, str | None]]:
+    path = place / FILE
+    return dict(json.loads(path.read_text("utf-8"))) if path.is_file() else {}

@@ -1,0 +1,324 @@
+"""What a grading changes for those who were graded before, and what it leaves alone."""
+
+import csv
+import shutil
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbgrader.api import Gradebook
+
+from course_lib.errors import CourseError
+from course_lib.grading.reporting.tables import as_changes, as_table, note_changes
+from course_lib.grading.running import extensions, gradebooks, submission
+from course_lib.grading.running.classroom import ClassReport, Report, grade_class
+from course_lib.grading.running.submission import Job, grade
+from course_lib.grading.sandbox.boxes import Box
+from course_lib.grading.sources.project import db_url, nbgrader_messages
+from course_lib.grading.sources.release import generate
+from tests.grading.tiny import NAME, cell_of, write_course
+
+TEST = "assert number == 42"
+
+
+def hand_in(folder: Path, student: str, answer: str, why: str) -> None:
+    notebook = nbformat.reads(generate(folder, NAME)[f"{NAME}.ipynb"].decode(), as_version=4)
+    cell_of(notebook, "part_answer").source = f"number = {answer}"
+    cell_of(notebook, "why").source = why
+    path = folder / "submitted" / student / NAME / f"{NAME}.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, path)
+
+
+def give(folder: Path, student: str, points: float, part: str = "why") -> None:
+    """What the form grader writes when a person gives points."""
+    with nbgrader_messages(), Gradebook(db_url(folder)) as gradebook:
+        grade = gradebook.find_grade(part, NAME, NAME, student)
+        grade.manual_score, grade.needs_manual_grade = points, False
+        gradebook.db.commit()
+
+
+def states(report: Report) -> dict[str, tuple[float | None, bool, bool]]:
+    return {mark.part: (mark.score, mark.to_read, mark.changed) for mark in report.marks}
+
+
+def of(result: ClassReport, student: str) -> Report:
+    return next(report for report in result.reports if report.student == student)
+
+
+def page(folder: Path, student: str) -> str:
+    return (folder / "feedback" / student / NAME / f"{NAME}.html").read_text()
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three students whose paragraphs a person has marked; one part is overridden by hand."""
+    folder = tmp_path_factory.mktemp("course")
+    write_course(folder, answer="number = 42", test=TEST)
+    for student, answer in (("ada", "6 * 7"), ("ben", "41"), ("eve", "'?'")):
+        hand_in(folder, student, answer, f"Says {student}.")
+    grade_class(folder, NAME)
+    for student in ("ada", "ben", "eve"):
+        give(folder, student, 2)
+    give(folder, "ben", 1, "part")
+    grade_class(folder, NAME)
+    return folder
+
+
+@pytest.fixture
+def folder(graded: Path, tmp_path: Path) -> Path:
+    """A copy of that class, to be changed."""
+    shutil.copytree(graded, tmp_path / "course")
+    return tmp_path / "course"
+
+
+def test_a_mark_stands_whatever_changes_but_its_answer(folder: Path) -> None:
+    """Another test, other points, other settings, another time, and another answer elsewhere."""
+    source = folder / "solutions" / NAME / f"{NAME}.md"
+    text = source.read_text().replace("points: 2}", "points: 4}")
+    source.write_text(text.replace(TEST, "assert number == 42, 'Not 42.'"))
+    with (folder / "nbgrader_config.py").open("a") as settings:
+        settings.write("\n# a remark\n")
+    (folder / "submitted" / "ada" / NAME / "timestamp.txt").write_text("2026-05-04T12:00Z\n")
+    hand_in(folder, "eve", "7 * 6", "Says eve.")
+    result = grade_class(folder, NAME, regrade=True)
+    for student in ("ada", "ben", "eve"):
+        assert states(of(result, student))["why"] == (2, False, False), student
+        for said in ("so far", "has still to", "changed since"):
+            assert said not in page(folder, student)
+    assert states(of(result, "ben"))["part"] == (1, False, False)
+
+
+def test_a_mark_of_another_answer_is_called_so_until_a_person_has_looked(folder: Path) -> None:
+    hand_in(folder, "ada", "6 * 7", "Says somebody else.")
+    hand_in(folder, "ben", "40 + 1", "Says ben.")
+    for regrade in (False, True):
+        result = grade_class(folder, NAME, regrade=regrade)
+        assert states(of(result, "ada"))["why"] == (2, False, True)
+        assert states(of(result, "ben"))["part"] == (1, False, True)
+        assert states(of(result, "ben"))["why"] == (2, False, False)
+        assert of(result, "ada").score == 4
+        assert "changed since it was marked" in page(folder, "ada")
+        assert "so far" not in page(folder, "ada")
+        assert "why: 2 of 3 (changed)" in as_table(result)
+    give(folder, "ada", 3)
+    result = grade_class(folder, NAME, regrade=True)
+    assert states(of(result, "ada"))["why"] == (3, False, False)
+    assert "changed since" not in page(folder, "ada")
+
+
+def test_an_answer_that_is_as_it_was_again_has_its_mark_again(folder: Path) -> None:
+    hand_in(folder, "ada", "6 * 7", "Says somebody else.")
+    assert states(of(grade_class(folder, NAME), "ada"))["why"] == (2, False, True)
+    hand_in(folder, "ada", "6 * 7", "Says ada.")
+    assert states(of(grade_class(folder, NAME), "ada"))["why"] == (2, False, False)
+
+
+def test_where_nobody_knows_which_answer_was_marked_a_person_looks(folder: Path) -> None:
+    shutil.rmtree(folder / "autograded")
+    shutil.rmtree(folder / "grading")
+    assert states(of(grade_class(folder, NAME), "ada"))["why"] == (2, False, True)
+
+
+def test_who_gained_and_who_lost_is_told_with_the_reason(folder: Path) -> None:
+    assert grade_class(folder, NAME).changes == []
+    hand_in(folder, "eve", "42", "Says eve.")
+    hand_in(folder, "ada", "43", "Says ada.")
+    result = grade_class(folder, NAME)
+    told = as_changes(result)
+    assert "ada: 4 -> 2  part 2 -> 0: handed in again" in told
+    assert "eve: 2 -> 4  part 0 -> 2: handed in again" in told
+    assert "ben" not in told
+    path = note_changes(result)
+    assert path is not None
+    with path.open(newline="") as stream:
+        rows = [list(row.values()) for row in csv.DictReader(stream)]
+    assert ["eve", "part", "0", "2", "handed in again", ""] in rows
+    assert ["ada", "total", "4", "2", "handed in again", ""] in rows
+    text = (folder / "solutions" / NAME / f"{NAME}.md").read_text().replace(TEST, "assert number")
+    (folder / "solutions" / NAME / f"{NAME}.md").write_text(text)
+    assert "ada: 2 -> 4  part 0 -> 2: the assignment was changed" in as_changes(
+        grade_class(folder, NAME)
+    )
+
+
+def test_one_student_is_graded_again_and_nobody_else(folder: Path) -> None:
+    hand_in(folder, "eve", "42", "Says eve.")
+    hand_in(folder, "ada", "43", "Says ada.")
+    hand_in(folder, "new", "42", "Says new.")
+    path = folder / "autograded" / "ada" / NAME / f"{NAME}.ipynb"
+    before = path.stat().st_mtime_ns
+    result = grade_class(folder, NAME, only=["eve"])
+    assert {report.student: report.score for report in result.reports} == {
+        "ada": 4,
+        "ben": 3,
+        "eve": 4,
+    }
+    assert path.stat().st_mtime_ns == before
+    assert result.not_graded == ["new"]
+    assert "not asked for now: new." in as_table(result)
+    with pytest.raises(CourseError, match="Nothing of nobody"):
+        grade_class(folder, NAME, only=["nobody"])
+
+
+def test_a_test_that_nobody_passes_is_called_out(tmp_path: Path) -> None:
+    write_course(tmp_path, answer="number = 42", test="assert number == 43")
+    for student in ("ada", "ben"):
+        hand_in(tmp_path, student, "42", f"Says {student}.")
+    assert grade_class(tmp_path, NAME).nobody_passes == []  # nobody has a point of any kind
+    for student in ("ada", "ben"):
+        give(tmp_path, student, 1)
+    result = grade_class(tmp_path, NAME)
+    assert result.nobody_passes == ["part"]
+    assert "Nobody has a point in part" in as_table(result)
+
+
+LATE = {"due": "2026-05-04T12:00Z", "late": "{points: 1, per: day}"}
+
+
+def test_an_extension_counts_before_grading_and_after(folder: Path) -> None:
+    for student in ("ada", "ben", "new"):
+        hand_in(folder, student, "42", f"Says {student}.")
+        (folder / "submitted" / student / NAME / "timestamp.txt").write_text("2026-05-05T13:00Z\n")
+    extensions.extend(folder, NAME, "new", "2026-05-06T12:00Z")
+    result = grade_class(folder, NAME, **LATE)
+    assert (of(result, "ada").deducted, of(result, "new").deducted) == (2, 0)
+    assert "taken away" not in page(folder, "new")
+    assert of(result, "new").extended is not None
+    assert "new: may hand in until 2026-05-0" in as_table(result)
+    extensions.extend(folder, NAME, "ada", "2026-05-05T12:30Z")
+    result = grade_class(folder, NAME)
+    assert of(result, "ada").deducted == 1
+    assert "1 points were taken away" in page(folder, "ada")
+    assert "ada: 2 -> 3  late -2 -> -1: a rule or a time" in as_changes(result)
+    extensions.extend(folder, NAME, "ada", "none")
+    assert of(grade_class(folder, NAME), "ada").deducted == 2
+    with pytest.raises(CourseError, match="Nobody in this class has the id 'adda'"):
+        extensions.extend(folder, NAME, "adda", "2026-05-05T12:30Z")
+    with pytest.raises(CourseError, match="Not a time"):
+        extensions.extend(folder, NAME, "ada", "soon")
+
+
+def test_moodles_own_extensions_are_read(folder: Path) -> None:
+    (folder / "submitted" / "ada" / NAME / "timestamp.txt").write_text("2026-05-05T13:00Z\n")
+    status = "Submitted for grading - Extension granted until: Wednesday, 6 May 2026, 11:59 PM"
+    roster = folder / "rosters" / f"{NAME}.csv"
+    roster.parent.mkdir()
+    row = 'Participant 5,Ada Lovelace,ada,"{}",Yes,,30.00\n'
+    header = "Identifier,Full name,Email address,Status,Grade can be changed,Grade,Maximum grade\n"
+    roster.write_text(header + row.format(status))
+    assert of(grade_class(folder, NAME, **LATE), "ada").deducted == 0
+    roster.write_text(header + row.format(status.replace("May", "Marte")))
+    with pytest.raises(CourseError, match="course extend tiny ada"):
+        grade_class(folder, NAME)
+
+
+def test_the_last_ten_gradebooks_are_kept_and_one_that_is_gone_or_damaged_is_no_new_one(
+    folder: Path,
+) -> None:
+    path = folder / "gradebook.db"
+    for points in range(12):
+        give(folder, "ada", points / 4)
+        gradebooks.prepare(folder)
+    gradebooks.prepare(folder)  # it is as it was: no copy
+    copies = sorted((folder / gradebooks.BACKUPS).glob("*.db"))
+    assert len(copies) == 10
+    assert copies[-1].stat().st_mode & 0o777 == path.stat().st_mode & 0o777 == 0o600
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+    with pytest.raises(CourseError, match=f"is damaged .*cp {copies[-1]} {path}"):
+        grade_class(folder, NAME)
+    path.unlink()
+    with pytest.raises(CourseError, match=f"points and comments of a person.*cp {copies[-1]}"):
+        grade_class(folder, NAME)
+    shutil.copy(copies[-1], path)
+    assert states(of(grade_class(folder, NAME), "ada"))["why"] == (2.75, False, False)
+
+
+def test_two_markers_gradebooks_are_joined_and_conflicts_are_told(
+    graded: Path, folder: Path, tmp_path: Path
+) -> None:
+    theirs = tmp_path / "theirs"
+    shutil.copytree(graded, theirs)
+    hand_in(theirs, "new", "42", "Says new.")
+    grade_class(theirs, NAME)
+    with nbgrader_messages(), Gradebook(db_url(folder)) as gradebook:
+        for student in ("ada", "ben"):
+            grade = gradebook.find_grade("why", NAME, NAME, student)
+            grade.manual_score, grade.needs_manual_grade = None, True
+        gradebook.find_comment("why", NAME, NAME, "eve").manual_comment = "Ours."
+        gradebook.db.commit()
+    give(theirs, "ada", 1)
+    give(theirs, "eve", 3)
+    with nbgrader_messages(), Gradebook(db_url(theirs)) as gradebook:
+        gradebook.find_comment("why", NAME, NAME, "ada").manual_comment = "Theirs."
+        gradebook.db.commit()
+    before = (theirs / "gradebook.db").read_bytes()
+    joined = gradebooks.join(folder, theirs / "gradebook.db")
+    assert (theirs / "gradebook.db").read_bytes() == before
+    assert joined.conflicts == ["eve, tiny, why, points: 2 here, 3 there"]
+    assert joined.unknown == ["new, tiny"]
+    assert joined.taken == 3  # two marks and a comment
+    result = grade_class(folder, NAME)
+    found = {one.student: states(one)["why"] for one in result.reports}
+    assert found == {"ada": (1, False, False), "ben": (2, False, False), "eve": (2, False, False)}
+    assert "Theirs." in page(folder, "ada")
+    with pytest.raises(CourseError, match="There is no"):
+        gradebooks.join(folder, tmp_path / "nothing.db")
+
+
+def test_what_holds_names_and_marks_can_be_read_by_nobody_else(graded: Path) -> None:
+    made = [graded / name for name in ("gradebook.db", "grading", "autograded", "feedback")]
+    for path in made:
+        assert path.stat().st_mode & 0o077 == 0, path
+    for path in (*graded.glob("grading/**/*"), *graded.glob("autograded/**/*")):
+        assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_a_fault_of_the_grader_is_no_verdict_and_the_submission_is_run_again_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, disturbed = submission.run, {"ben", "eve"}
+
+    def troubled(job: Job, *arguments: Any) -> Any:
+        if job.student == "eve" or (job.student == "ben" and not job.alone):
+            raise CourseError("The judge could not be reached.")
+        return run(job, *arguments)
+
+    monkeypatch.setattr(submission, "run", troubled)
+    for student in disturbed:
+        hand_in(folder, student, "42", f"Says {student}.")
+    result = grade_class(folder, NAME)
+    assert [one.student for one in result.reports if not one.graded] == ["eve"]
+    assert of(result, "ben").remarks == []
+    assert of(result, "ben").graded
+    # what an earlier grading has found out is left as it was
+    assert states(of(result, "eve")) == {"part": (0, False, False), "why": (2, False, False)}
+    monkeypatch.undo()
+    result = grade_class(folder, NAME)
+    assert states(of(result, "eve"))["part"] == (2, False, False)
+
+
+SLEEPS = "print('begun')\nimport time\ntime.sleep(600)\nnumber = 42"
+
+
+def test_what_is_stopped_with_others_beside_it_is_run_again_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unless it had a processor to itself: then it is stopped once."""
+    write_course(tmp_path, answer="number = 42", test=TEST)
+    with (tmp_path / "nbgrader_config.py").open("a") as settings:
+        settings.write("\nc.ContainedExecute.timeout = 2\n")
+    hand_in(tmp_path, "ada", f"0\n{SLEEPS}", "Says ada.")
+    released = generate(tmp_path, NAME, db_url(tmp_path))[f"{NAME}.ipynb"].decode()
+    handed_in = tmp_path / "submitted" / "ada" / NAME
+    job = Job(tmp_path, tmp_path, handed_in, "ada", NAME, released, boxed=True)
+    first = grade(job)
+    assert first.fault, first.remarks
+    assert not job.graded.exists()
+    assert grade(replace(job, alone=True)).graded
+    monkeypatch.setattr(Box, "spent", lambda box: time.monotonic())  # as if it were busy
+    assert grade(job).graded
