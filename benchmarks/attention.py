@@ -4,12 +4,13 @@ from itertools import product
 from typing import Any
 
 import torch
-from course_lib.models.contexts import AttentionContext, PredictiveWindow, build_context
 from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.machine import about, copy_rate, product_rates, seconds_in_turn, tanh_rate
-from course_lib.models import ModelConfig
-from course_lib.models.scores import AdditiveScore, ConcatScore
+from course_lib.models import ModelConfig, assemble
+from course_lib.models.local_attention import LocalAttention
+from course_lib.models.rnnsearch import Attention
+from course_lib.models.scores import ConcatAttention
 
 SCORES: dict[str, dict[str, Any]] = {
     "additive": {},
@@ -17,10 +18,9 @@ SCORES: dict[str, dict[str, Any]] = {
     "general": {"context": "general"},
     "dot": {"context": "dot", "encoder": "forward"},
     "scaled-dot": {"context": "scaled-dot", "encoder": "forward"},
-    "local-m": {"context": "local-m-general"},
-    "local-p": {"context": "local-p-general"},
+    "local": {"context": "general", "window": 10},
 }
-"""Each context as what it sets against RNNsearch; dot products need annotations as wide as s."""
+"""Each as what it sets against RNNsearch; dot products need annotations as wide as s."""
 
 LENGTHS = (10, 40, 160)
 """Source words; the first are about the mean length of a sentence."""
@@ -64,39 +64,36 @@ def measure_attention(
     }
 
 
-def _case(score: str, n: int) -> AttentionContext:
+def _case(score: str, n: int) -> Attention:
     sizes = {"embedding": n, "hidden": n, "alignment": n, "readout": n}
-    context = build_context(ModelConfig(8, 8, **{**sizes, **SCORES[score]}))
-    assert isinstance(context, AttentionContext)
-    return context
+    attention = assemble(ModelConfig(8, 8, **{**sizes, **SCORES[score]})).decoder.attention
+    assert isinstance(attention, Attention)
+    return attention
 
 
 @torch.no_grad()
 def _measure(
-    context: AttentionContext, batch: int, n: int, t_x: int, rounds: int, rates: dict[str, float]
+    attention: Attention, batch: int, n: int, t_x: int, rounds: int, rates: dict[str, float]
 ) -> dict[str, Any]:
-    annotations = torch.randn(batch, t_x, context.size)
+    annotations = torch.randn(batch, t_x, attention.context_size)
     mask = torch.ones(batch, t_x, dtype=torch.bool)
     query = torch.randn(batch, n)
-    memory = context.prepare(annotations, mask)
-    assert memory.keys is not None
+    keys = attention.keys(annotations)
 
     def ours() -> None:
-        context(query, memory, 0)
+        attention(query, keys, annotations, mask)
 
     def textbook() -> None:
-        context(query, context.prepare(annotations, mask), 0)
+        attention(query, attention.keys(annotations), annotations, mask)
 
     seconds, seconds_textbook = seconds_in_turn((ours, textbook), rounds)
     with FlopCounterMode(display=False) as counter:
         ours()
-    numbers = memory.keys.numel() + annotations.numel()
-    if memory.keys is annotations:  # one array is both what is scored and what is averaged
-        numbers = annotations.numel()
+    numbers = keys.numel() + annotations.numel()
     times_at_best = {
         "products": counter.get_total_flops() / rates["products"],
         "memory": 4 * numbers / copy_rate(max(1, numbers // 3)),
-        "tanh": _tanhs(context, batch, n, t_x) / rates["tanh"],
+        "tanh": _tanhs(attention, batch, n, t_x) / rates["tanh"],
     }
     bound = max(times_at_best, key=lambda name: times_at_best[name])
     limit = 1 / times_at_best[bound]
@@ -110,7 +107,7 @@ def _measure(
     }
 
 
-def _tanhs(context: AttentionContext, batch: int, n: int, t_x: int) -> int:
-    """How many numbers go through tanh in one step: a hidden layer's, and those of local-p."""
-    hidden = isinstance(context.score, AdditiveScore | ConcatScore)
-    return batch * n * (t_x * hidden + isinstance(context.window, PredictiveWindow))
+def _tanhs(attention: Attention, batch: int, n: int, t_x: int) -> int:
+    """How many numbers go through tanh in one step: a hidden layer's, and those of a window."""
+    hidden = type(attention) in (Attention, ConcatAttention)
+    return batch * n * (t_x * hidden + isinstance(attention, LocalAttention))
