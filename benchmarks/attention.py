@@ -7,9 +7,10 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.machine import about, copy_rate, product_rates, seconds_in_turn, tanh_rate
-from course_lib.models import Attention, ModelConfig
+from course_lib.models import ModelConfig, assemble
 from course_lib.models.local_attention import LocalAttention
-from course_lib.models.scores import build_attention
+from course_lib.models.rnnsearch import Attention
+from course_lib.models.scores import ConcatAttention
 
 SCORES: dict[str, dict[str, Any]] = {
     "additive": {},
@@ -17,9 +18,9 @@ SCORES: dict[str, dict[str, Any]] = {
     "general": {"context": "general"},
     "dot": {"context": "dot", "encoder": "forward"},
     "scaled-dot": {"context": "scaled-dot", "encoder": "forward"},
-    "local-p": {"context": "general", "window": 10},
+    "local": {"context": "general", "window": 10},
 }
-"""Each context as what it sets against RNNsearch; dot products need annotations as wide as s."""
+"""Each as what it sets against RNNsearch; dot products need annotations as wide as s."""
 
 LENGTHS = (10, 40, 160)
 """Source words; the first are about the mean length of a sentence."""
@@ -65,10 +66,9 @@ def measure_attention(
 
 def _case(score: str, n: int) -> Attention:
     sizes = {"embedding": n, "hidden": n, "alignment": n, "readout": n}
-    config = ModelConfig(8, 8, **{**sizes, **SCORES[score]})
-    attention = build_attention(config)
+    attention = assemble(ModelConfig(8, 8, **{**sizes, **SCORES[score]})).decoder.attention
     assert isinstance(attention, Attention)
-    return LocalAttention(attention, n, config.window) if config.window else attention
+    return attention
 
 
 @torch.no_grad()
@@ -108,7 +108,6 @@ def _measure(
 
 
 def _tanhs(attention: Attention, batch: int, n: int, t_x: int) -> int:
-    """How many numbers go through tanh in one step: a hidden layer's, and those of local-p."""
-    local = isinstance(attention, LocalAttention)
-    hidden = hasattr(attention.attention if local else attention, "v_a")
-    return batch * n * (t_x * hidden + local)
+    """How many numbers go through tanh in one step: a hidden layer's, and those of a window."""
+    hidden = type(attention) in (Attention, ConcatAttention)
+    return batch * n * (t_x * hidden + isinstance(attention, LocalAttention))

@@ -17,7 +17,7 @@ from benchmarks.training import MIB, RECIPE, learning, products
 from benchmarks.workload import workload
 from course_lib.corpora.batches import batches_in_order, make_source
 from course_lib.corpora.vocabulary import BOS, EOS
-from course_lib.models import ModelConfig, RNNsearch, State, build_model
+from course_lib.models import ModelConfig, RNNsearch, build_model
 from course_lib.search import beam_search, length_limit
 from course_lib.search.beam import BeamStep
 from experiments.in_hand import translate_in_hand
@@ -67,10 +67,11 @@ def search_per_sentence(model: RNNsearch, sentences: list[Words], k: int) -> lis
                 break
             totals, written = torch.tensor([total for total, _ in beam]), [w for _, w in beam]
             y, index = torch.tensor([words[-1] for words in written]), torch.tensor(rows)
-            # The rows are of one sentence: its keys are copied when their number changes only.
-            same = len(rows) == len(state.s)
-            look_back = state[1:] if same else tuple(values[index] for values in state[1:])
-            state = State(state.s[index], *look_back)
+            # The rows are of one sentence: what no step changes is copied with their number only.
+            if len(rows) == len(state.s):
+                state = state._replace(s=state.s[index])
+            else:
+                state = state._make(part[index] for part in state)
         found.append(max(finished, key=lambda translation: translation[0])[1])
     return found
 
@@ -216,11 +217,9 @@ def differences(model: RNNsearch, work: Decoding, search: BeamSearch, k: int) ->
 def necessary_flops(model: RNNsearch, work: Decoding, k: int) -> int:
     """Operations of the matrix products that a beam search of width k cannot do without.
 
-    For RNNsearch with torch's unit, attention before the update and a maxout readout, real words
-    only. Once a sentence: reading it, the keys, s_0, and the annotations' products C h_j and
-    C_o h_j. Once a live hypothesis and step: the products with s_{i-1}, the energies, the weighted
-    sum of those products, and the vocabulary. A target word's own products are left out: they can
-    be made once and kept.
+    For RNNsearch, real words only. Once a sentence: reading it, the keys, s_0. Once a live
+    hypothesis and step: the products with s_{i-1}, the energies, c_i, C c_i and C_o c_i, and the
+    vocabulary. A target word's own products are left out: they can be made once and kept.
     """
     config = model.config
     n, m, hidden, wide = config.hidden, config.embedding, config.alignment, 2 * config.readout_size
@@ -237,11 +236,12 @@ def necessary_flops(model: RNNsearch, work: Decoding, k: int) -> int:
         rows += sum(map(len, live))
         scored += int(lengths[torch.cat(live)].sum())
     encoder = words * 2 * (m + n) * 3 * n
-    annotations = words * 2 * n * (hidden + 3 * n + wide)
+    keys = words * 2 * n * hidden
     states = work.sentences * n * n + rows * n * (hidden + 3 * n + wide)
-    looks = scored * (hidden + 3 * n + wide)
+    looks = scored * (hidden + 2 * n)
+    contexts = rows * 2 * n * (3 * n + wide)
     vocabulary = rows * config.readout_size * config.target_vocabulary
-    return 2 * (encoder + annotations + states + looks + vocabulary)
+    return 2 * (encoder + keys + states + looks + contexts + vocabulary)
 
 
 def briefly_trained(corpus: str, batch: int, batches: int, updates: int, **sizes: Any) -> Decoding:

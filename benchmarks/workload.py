@@ -1,7 +1,6 @@
 """What is trained on while it is timed: one set of sentence pairs, cut into batches in two ways."""
 
 import random
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from course_lib.corpora.batches import POOL_BATCHES, EncodedPair, bucketed_batches
@@ -15,6 +14,8 @@ from course_lib.training import cost
 CORPORA = ("multi30k", "toy")
 PAIR = "en-de"
 MIN_FREQUENCY = 2
+UNIT = "torch"
+"""The gated unit that the textbook and JoeyNMT have, too."""
 
 
 class Workload(NamedTuple):
@@ -76,4 +77,4 @@ def workload(corpus: str, batch: int, batches: int = POOL_BATCHES, **sizes: Any)
     )
     chosen = random.Random(0).sample(range(len(train)), min(wanted, len(train)))
     pairs = [(source.encode(train.source[i]), target.encode(train.target[i])) for i in chosen]
-    return Workload(pairs, batch, replace(ModelConfig(len(source), len(target)), **sizes))
+    return Workload(pairs, batch, ModelConfig(len(source), len(target), **{"unit": UNIT, **sizes}))

@@ -10,7 +10,7 @@ from benchmarks.textbook import Seq2Seq, collate
 from course_lib.corpora.batches import EncodedPair, make_batch
 from course_lib.models import ModelConfig, build_model
 
-CONFIG = ModelConfig(20, 30, embedding=12, hidden=8, alignment=10, readout=6)
+CONFIG = ModelConfig(20, 30, embedding=12, hidden=8, alignment=10, readout=6, unit="torch")
 
 
 def pairs_of_lengths(lengths: list[tuple[int, int]]) -> list[EncodedPair]:
@@ -29,7 +29,7 @@ def arranged(values: dict[str, Tensor]) -> dict[str, Tensor]:
     """
     get = {name.removeprefix("decoder."): value for name, value in values.items()}
     recurrent = {
-        name.replace("encoder.rnn.units.", "encoder."): value
+        name.replace("encoder.rnn.", "encoder."): value
         for name, value in values.items()
         if name.startswith("encoder.rnn.")
     }
@@ -40,9 +40,9 @@ def arranged(values: dict[str, Tensor]) -> dict[str, Tensor]:
         "target_embedding.weight": get["E.weight"],
         "initial.weight": get["W_s.weight"],
         "initial.bias": get["W_s.bias"],
-        "attention.W.weight": get["context.score.W_a.weight"],
-        "attention.U.weight": get["context.score.U_a.weight"],
-        "attention.v.weight": get["context.score.v_a.weight"],
+        "attention.W.weight": get["attention.W_a.weight"],
+        "attention.U.weight": get["attention.U_a.weight"],
+        "attention.v.weight": get["attention.v_a.weight"],
         "cell.weight_ih": torch.cat((get["unit.W.weight"], get["C.weight"]), dim=1),
         "cell.bias_ih": get["unit.W.bias"],
         "cell.weight_hh": get["unit.U.weight"],
