@@ -7,9 +7,8 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.machine import about, copy_rate, product_rates, seconds_in_turn, tanh_rate
-from course_lib.models import Attention, ModelConfig
+from course_lib.models import Attention, ModelConfig, assemble
 from course_lib.models.local_attention import LocalAttention
-from course_lib.models.scores import build_attention
 
 SCORES: dict[str, dict[str, Any]] = {
     "additive": {},
@@ -46,7 +45,7 @@ def measure_attention(
     rates = {"products": products, "tanh": tanh_rate()}
     rows = [
         {"score": score, "size": size, "source_length": t_x}
-        | _measure(_case(score, size), batch, size, t_x, rounds, rates)
+        | _measure(_case(score, size), batch, t_x, rounds, rates)
         for score, t_x in product(SCORES, lengths)
     ]
     return {
@@ -63,19 +62,18 @@ def measure_attention(
     }
 
 
-def _case(score: str, n: int) -> Attention:
+def _case(score: str, n: int) -> ModelConfig:
     sizes = {"embedding": n, "hidden": n, "alignment": n, "readout": n}
-    config = ModelConfig(8, 8, **{**sizes, **SCORES[score]})
-    attention = build_attention(config)
-    assert isinstance(attention, Attention)
-    return LocalAttention(attention, n, config.window) if config.window else attention
+    return ModelConfig(8, 8, **{**sizes, **SCORES[score]})
 
 
 @torch.no_grad()
 def _measure(
-    attention: Attention, batch: int, n: int, t_x: int, rounds: int, rates: dict[str, float]
+    config: ModelConfig, batch: int, t_x: int, rounds: int, rates: dict[str, float]
 ) -> dict[str, Any]:
-    annotations = torch.randn(batch, t_x, attention.context_size)
+    n, attention = config.hidden, assemble(config).decoder.attention
+    assert isinstance(attention, Attention)
+    annotations = torch.randn(batch, t_x, config.annotation_size)
     mask = torch.ones(batch, t_x, dtype=torch.bool)
     query = torch.randn(batch, n)
     keys = attention.keys(annotations)
