@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from course_lib.corpora.batches import make_batch
 from course_lib.corpora.vocabulary import EOS
 from course_lib.evaluation.forced import sentence_log_probs
-from course_lib.search import record_beam_search, translate
+from course_lib.search import n_best, record_beam_search, translate
 from course_lib.search.record import FINISHED, KEPT, PRUNED
 from tests.search.kinds import NAMES, model_of
 
@@ -72,6 +72,21 @@ def test_a_nodes_probability_is_the_models(kind) -> None:
         words = [step.word for step in tree.path(node.number)][:-1]
         batch = make_batch([(sentence, words)], [0])
         assert node.log_prob == pytest.approx(sentence_log_probs(model, batch).item(), abs=1e-9)
+
+
+@pytest.mark.parametrize("penalty", [0.0, 1.0])
+def test_the_best_translations_come_best_first_with_the_models_scores(penalty: float) -> None:
+    model, sentence = model_of("rnnsearch", seed=1), [4, 5, 6]
+    found = n_best(model, sentence, 100, k=5, length_penalty=penalty)
+    assert 1 < len(found) <= 5
+    (best,) = translate(model, [sentence], 5, penalty)
+    assert found[0] == (best.tokens, pytest.approx(best.score, abs=1e-12))
+    scores = [score for _, score in found]
+    assert scores == sorted(scores, reverse=True)
+    for words, score in found:
+        log_prob = sentence_log_probs(model, make_batch([(sentence, words)], [0])).item()
+        assert score == pytest.approx(log_prob / (len(words) + 1) ** penalty, abs=1e-9)
+    assert n_best(model, sentence, 2, k=5, length_penalty=penalty) == found[:2]
 
 
 def test_a_model_in_training_is_handed_back_so() -> None:
