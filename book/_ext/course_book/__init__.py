@@ -11,9 +11,11 @@ from . import (
     formulas,
     launch,
     moving,
+    numbering,
     offline,
     pages,
     quiz,
+    words,
 )
 
 
@@ -24,6 +26,8 @@ def setup(app: Sphinx) -> dict[str, bool]:
         quiz,
         drawings,
         moving,
+        numbering,
+        words,
         citations,
         execution,
         formulas,

@@ -100,6 +100,18 @@ class TakeAways(Device):
     kind = "takeaways"
 
 
+class Margin(SphinxDirective):
+    """Small print beside the story: a seed, an interval, what was not tried."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        box = nodes.container(classes=["margin-note"])
+        self.set_source_info(box)
+        self.state.nested_parse(self.content, self.content_offset, box)
+        return [box]
+
+
 class SideBySide(ListTable):
     """Equation, line and shape of the same step, one row a step; rows stack on a narrow screen."""
 
@@ -121,4 +133,6 @@ class SideBySide(ListTable):
 def setup(app: Sphinx) -> None:
     for directive in (Objectives, Predict, Bug, Misconception, Explain, TakeAways):
         app.add_directive(directive.kind, directive)
+    # The theme's own `margin` stands beside the page, where a narrow screen has no room.
+    app.add_directive("margin", Margin, override=True)
     app.add_directive("side-by-side", SideBySide)

@@ -25,7 +25,9 @@ from course_lib.widgets import FIGURES
 
 from .citations import author_year
 from .devices import Device
-from .source import Block, parse, parts_of_the_book, read
+from .numbering import chapter_of
+from .source import Block, parse, read
+from .words import LANGUAGES
 
 LABELS = {device.kind: device.label for device in Device.__subclasses__()}
 FOLDS = {"answer": "Show the answer", "hint": "Hint"}
@@ -61,8 +63,8 @@ class Page:
     macros: dict[str, Any]
     sources: BibliographyData
     colours: str  # the style sheet's variables, for drawings
-    figures: dict[str, int] = field(default_factory=dict)
-    equations: dict[str, int] = field(default_factory=dict)
+    figures: dict[str, str] = field(default_factory=dict)
+    equations: dict[str, str] = field(default_factory=dict)
     headings: dict[str, str] = field(default_factory=dict)
     exercises: dict[str, str] = field(default_factory=dict)
 
@@ -111,6 +113,10 @@ def role(page: Page, name: str, content: str) -> str:
         return text or page.headings.get(target) or page.exercises[target]
     if name == "term":
         return text or content
+    if name in LANGUAGES:
+        return f'<i lang="{name}">{content}</i>'
+    if name == "w":
+        return f"`{content}`"
     raise ValueError(f"{page.path.name}: a notebook cannot show the role `{{{name}}}`.")
 
 
@@ -196,6 +202,8 @@ def block(page: Page, item: Block) -> str:
         return first_line_in_bold("Solution", page.exercises[item.argument]) + f"\n\n{body}\n"
     if name in ("solution-end", "exercise-end"):
         return ""
+    if name == "margin":
+        return quoted(body) + "\n"
     if name in ("container", "div"):
         return body
     raise ValueError(f"{page.path.name}: a notebook cannot show the directive `{{{name}}}`.")
@@ -226,7 +234,7 @@ def drawing(page: Page, item: Block) -> str:
     return f"![{alt}](data:image/svg+xml;base64,{data})\n\n{captioned(number, caption)}\n"
 
 
-def captioned(number: int, caption: str) -> str:
+def captioned(number: str, caption: str) -> str:
     return f"**Figure {number}.** {' '.join(caption.split())}"
 
 
@@ -306,17 +314,11 @@ def equation_names(path: Path) -> list[str]:
 
 
 def numbered(page: Page, tree: Block) -> None:
-    """Give the page's labels what they stand for; figures and equations count through the book."""
-    figures: list[str] = []
-    equations: list[str] = []
-    book = [source for _, part in parts_of_the_book(page.root) for source in part]
-    for source in book[: book.index(page.path)] if page.path in book else []:
-        figures += figure_names(read(source)[1])
-        equations += equation_names(source)
-    figures += figure_names(tree)
-    equations += equation_names(page.path)
-    page.figures = {name: n for n, name in enumerate(figures, start=1)}
-    page.equations = {name: n for n, name in enumerate(equations, start=1)}
+    """Give the page's labels what they stand for; figures and equations count by chapter."""
+    chapter = chapter_of(page.path.stem)
+    before = f"{chapter}." if chapter else ""
+    page.figures = {x: f"{before}{n}" for n, x in enumerate(figure_names(tree), start=1)}
+    page.equations = {x: f"{before}{n}" for n, x in enumerate(equation_names(page.path), start=1)}
     text = page.path.read_text(encoding="utf-8")
     for target, heading in re.findall(r"(?m)^\(([\w-]+)\)=\n+#+ (.+)$", text):
         page.headings[target] = heading
