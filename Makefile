@@ -84,7 +84,7 @@ lint: $(STAMP) ## ruff (lint, format), mypy and the order of imports
 exercises: $(STAMP) ## solutions/ -> exercises/, the notebooks that students get
 	$(WITH_VENV) course release
 
-notebooks: $(STAMP) ## chapters -> book/notebooks/, and the table of devices in book/CONTRIBUTING.md
+notebooks: $(STAMP) ## chapters and the workshop's pages -> book/notebooks/
 	$(WITH_VENV) PYTHONPATH=book/_ext python -m course_book.generate
 
 record: $(STAMP) ## record results anew: make record CHAPTER=09 [PART=maps]; alone it lists them

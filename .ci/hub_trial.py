@@ -1,4 +1,4 @@
-"""Try the page book/jupyterhub.md as it stands, with real accounts, a real hub and a browser.
+"""Try the page book/teaching/jupyterhub.md as it stands, with real accounts, a real hub and a browser.
 
     sudo .venv/bin/python .ci/hub_trial.py
 
@@ -38,7 +38,7 @@ from course_lib.grading.authoring.demonstration import answered, read_class
 from course_lib.grading.sources.release import source_notebook
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "book" / "jupyterhub.md"
+PAGE = ROOT / "book" / "teaching" / "jupyterhub.md"
 HUB = "http://127.0.0.1:8000"
 NAME = "attention_by_hand"
 STUDENTS = {"ada": "reference", "bela": "no-mask"}

@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from course_book.notebooks import has_notebook
 from course_book.source import parts_of_the_book, read
 from playwright.sync_api import Browser, BrowserContext
 
@@ -28,13 +29,20 @@ def chapters() -> list[Path]:
 
 
 @cache
+def runnable() -> list[Path]:
+    """The pages that are notebooks, too: chapters and the workshop's, where they run anything."""
+    return [source for source in sources() if has_notebook(source, BOOK)]
+
+
+@cache
 def moving_sources() -> list[Path]:
     """The pages with figures that move."""
     return [source for source in sources() if list(read(source)[1].all("moving"))]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    for name, paths in (("source", sources()), ("chapter", chapters())):
+    kinds = (("source", sources()), ("chapter", chapters()), ("page", runnable()))
+    for name, paths in kinds:
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, paths, ids=[path.stem for path in paths])
 

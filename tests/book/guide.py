@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = ROOT / "book" / "instructors.md"
+PAGE = ROOT / "book" / "teaching" / "instructors.md"
 MARKS = r"try|keep running|by hand: [^\n]+"
 _LABEL = re.compile(r"^\((?P<label>[\w-]+)\)=\n", re.M)
 _BLOCK = re.compile(rf"^% (?P<how>{MARKS})\n```sh\n(?P<text>.*?)^```$", re.M | re.S)

@@ -136,13 +136,13 @@ def test_solutions_stay_private_while_students_and_corrections_get_through(shell
 
     # a correction to the course
     copy = shell.place / "copy"
-    (copy / "book" / "errata.md").write_text("# Errata\n\nCorrected above.\n")
+    (copy / "book" / "glossary.md").write_text("# Glossary\n\nCorrected above.\n")
     shell.change_upstream("A correction")
     shell.run(update)
-    assert "Corrected above." in (course / "book" / "errata.md").read_text()
+    assert "Corrected above." in (course / "book" / "glossary.md").read_text()
     assert PRIVATE in source.read_text()
     shell.run(publish)
-    assert "Corrected above." in (students / "book" / "errata.md").read_text()
+    assert "Corrected above." in (students / "book" / "glossary.md").read_text()
     log = ["git", "-C", str(public), "log", "--format=%s"]
     messages = subprocess.run(log, capture_output=True, text=True, check=True).stdout.splitlines()
     assert len(messages) == 2

@@ -11,15 +11,14 @@ import jupytext
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from course_book.generate import TABLE_PAGE, generated
-from course_book.inventory import DEVICES, devices, table
+from course_book.generate import generated
 from course_book.launch import add_buttons, links
 from course_book.notebooks import expand_macros, in_a_cell, notebook
 from course_book.source import parse, read
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-from tests.book.conftest import chapters
+from tests.book.conftest import runnable
 from tests.conftest import ROOT
 
 NOTEBOOKS = ROOT / "book" / "notebooks"
@@ -32,8 +31,8 @@ def trains(page: Path) -> bool:
 
 
 @pytest.fixture
-def made(chapter: Path) -> NotebookNode:
-    return nbformat.read(NOTEBOOKS / f"{chapter.stem}.ipynb", as_version=4)
+def made(page: Path) -> NotebookNode:
+    return nbformat.read(NOTEBOOKS / f"{page.stem}.ipynb", as_version=4)
 
 
 def test_generated_files_are_in_step_with_the_chapters() -> None:
@@ -41,28 +40,28 @@ def test_generated_files_are_in_step_with_the_chapters() -> None:
     late = [str(path) for path, text in files.items() if (ROOT / path).read_text("utf-8") != text]
     assert late == [], "Run: make notebooks"
     kept = {path.relative_to(ROOT) for path in NOTEBOOKS.glob("*")}
-    assert kept == set(files) - {TABLE_PAGE}
+    assert kept == set(files)
 
 
-def test_it_runs_the_cells_of_the_chapter_and_no_others(made: NotebookNode, chapter: Path) -> None:
+def test_it_runs_the_cells_of_the_chapter_and_no_others(made: NotebookNode, page: Path) -> None:
     nbformat.validate(made)
-    page = jupytext.read(chapter)
-    wanted = [cell.source for cell in page.cells if cell.cell_type == "code"]
+    cells = jupytext.read(page).cells
+    wanted = [cell.source for cell in cells if cell.cell_type == "code"]
     opening, folder, *rest = [cell for cell in made.cells if cell.cell_type == "code"]
     assert opening.source.startswith("# Installs what is missing, and nothing else.")
     assert "drawings" in folder.source
     widgets = [cell for cell in rest if cell.source.startswith(WIDGET)]
-    assert len(widgets) == len(list(read(chapter)[1].all("moving")))
+    assert len(widgets) == len(list(read(page)[1].all("moving")))
     assert [cell.source for cell in rest if cell not in widgets] == wanted
     assert all(cell.outputs == [] for cell in made.cells if cell.cell_type == "code")
 
 
 def test_on_colab_widgets_are_allowed_where_a_figure_moves(
-    made: NotebookNode, chapter: Path, monkeypatch: pytest.MonkeyPatch
+    made: NotebookNode, page: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, second, *_ = [cell.source for cell in made.cells if cell.cell_type == "code"]
     _, _, colab = second.partition("# Colab")
-    assert bool(colab) == any(read(chapter)[1].all("moving"))
+    assert bool(colab) == any(read(page)[1].all("moving"))
     asked: list[str] = []
     output = SimpleNamespace(enable_custom_widget_manager=lambda: asked.append("allowed"))
     exec(f"import sys\n# Colab{colab}", {})
@@ -104,7 +103,7 @@ OLDER_PROCESSOR = {
 
 
 @pytest.mark.parametrize(
-    "page", [path for path in chapters() if trains(path)], ids=attrgetter("stem")
+    "page", [path for path in runnable() if trains(path)], ids=attrgetter("stem")
 )
 def test_what_a_page_says_of_its_trainings_holds_on_another_processor(page: Path) -> None:
     made = nbformat.read(NOTEBOOKS / f"{page.stem}.ipynb", as_version=4)
@@ -166,10 +165,10 @@ def test_figures_and_equations_have_the_numbers_of_the_book(
     page = BeautifulSoup((site / "book" / f"{chapter.stem}.html").read_text("utf-8"), "html.parser")
     wanted = [tag.get_text().strip() for tag in page.select("article figcaption .caption-number")]
     text = "\n".join(cell.source for cell in made.cells if cell.cell_type == "markdown")
-    found = re.findall(r"^\*\*(Figure \d+)\.\*\*", text, re.MULTILINE)
+    found = re.findall(r"^\*\*(Figure [\d.]+)\.\*\*", text, re.MULTILINE)
     assert found == wanted
-    numbers = [tag.get_text().strip("()# \n\uf0c1¶") for tag in page.select("article .eqno")]
-    assert re.findall(r"\\tag\{(\d+)\}", text) == numbers
+    numbers = [tag.get_text().strip("()# \n\uf0c1¶") for tag in shown.select("article .eqno")]
+    assert re.findall(r"\\tag\{([\d.]+)\}", text) == numbers
 
 
 def test_macros_are_expanded_with_their_arguments() -> None:
@@ -177,33 +176,6 @@ def test_macros_are_expanded_with_their_arguments() -> None:
     assert expand_macros(r"\ann{i-1} \in \R^n, \Rightarrow", macros) == (
         r"{h_{i-1}} \in \mathbb{R}^n, \Rightarrow"
     )
-
-
-# --- the table of devices -------------------------------------------------------------------------
-
-
-def test_the_table_names_what_stands_in_the_chapter(tmp_path: Path) -> None:
-    page = tmp_path / "01-one.md"
-    body = "## Here\n\n% device: by hand\n\n:::{predict} Which?\nThis.\n:::\n"
-    page.write_text(PAGE % body, encoding="utf-8")
-    assert table(page)[-3:-1] == ["| Predict first | Here |", "| Worked by hand | Here |"]
-
-
-def test_an_unknown_mark_is_refused(tmp_path: Path) -> None:
-    page = tmp_path / "01-one.md"
-    page.write_text(PAGE % "% device: unheard of", encoding="utf-8")
-    with pytest.raises(ValueError, match="no such device"):
-        table(page)
-
-
-def test_every_chapter_has_the_devices_of_the_table(chapter: Path) -> None:
-    """Pages of one number are one chapter: the devices are asked of them together.
-
-    Equations beside code stand where there are several to set beside one another.
-    """
-    pages = chapter.parent.glob(f"{chapter.name[:3]}*.md")
-    found = {name for page in pages for name, _ in devices(read(page)[1])}
-    assert set(DEVICES) - found <= {"side-by-side"}
 
 
 def test_a_device_inside_another_is_found() -> None:
@@ -218,11 +190,11 @@ def test_a_device_inside_another_is_found() -> None:
 @pytest.mark.parametrize(
     ("url", "page", "count"),
     [
-        ("https://github.com/who/what", "book/05-looking-back", 2),
+        ("https://github.com/who/what", "book/02-looking-back", 2),
         ("https://github.com/who/what", "book/assignments/attention_by_hand", 2),
         ("https://github.com/who/what", "book/notation", 0),
         ("https://github.com/who/what", "book/13-not-there", 0),
-        ("", "book/05-looking-back", 0),
+        ("", "book/02-looking-back", 0),
     ],
 )
 def test_a_page_has_its_buttons_once_there_is_a_repository(url: str, page: str, count: int) -> None:

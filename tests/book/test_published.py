@@ -64,13 +64,13 @@ def test_the_preset_is_the_paper_s() -> None:
 
 
 def test_the_chapter_prints_the_phrases_of_the_file(paper: dict[str, Any]) -> None:
-    """Between the columns' bars: the source, then each translation in italics, glosses behind."""
-    page = (BOOK / "12-the-paper-revisited.md").read_text(encoding="utf-8")
+    """Between the columns' bars: the source, then each translation as French, glosses behind."""
+    page = (BOOK / "07-is-it-better.md").read_text(encoding="utf-8")
     table = page.split("| Source | RNNencdec-50 | RNNsearch-50 |\n", 1)[1].split("\n\n", 1)[0]
     printed = []
     for line in table.splitlines()[1:]:
         source, *translations = (cell.strip() for cell in line.strip("|").split("|"))
-        printed.append([source, *(re.findall(r"\*(.+?)\*", cell)[0] for cell in translations)])
+        printed.append([source, *(re.findall(r"\{fr\}`(.+?)`", cell)[0] for cell in translations)])
     assert printed == paper["long_sentences"][0]["phrases"]
 
 

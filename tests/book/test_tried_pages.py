@@ -26,7 +26,7 @@ def trial() -> ModuleType:
 
 
 def test_every_block_of_commands_says_who_runs_it() -> None:
-    text = (BOOK / "jupyterhub.md").read_text(encoding="utf-8")
+    text = (BOOK / "teaching" / "jupyterhub.md").read_text(encoding="utf-8")
     lines = text.splitlines(keepends=True)
     blocks = [number for number, line in enumerate(lines) if line.strip() == "```sh"]
     assert blocks
@@ -36,7 +36,7 @@ def test_every_block_of_commands_says_who_runs_it() -> None:
 
 def test_the_hub_was_tried_as_the_page_is_now(trial: ModuleType) -> None:
     recorded = read_record("hub-trial")
-    assert recorded["blocks"] == trial.fingerprint(BOOK / "jupyterhub.md"), (
+    assert recorded["blocks"] == trial.fingerprint(BOOK / "teaching" / "jupyterhub.md"), (
         "a block of the page is not the one that was tried: run .ci/hub_trial.py again"
     )
     assert recorded["scores"]["bela"] < recorded["scores"]["ada"] < recorded["points"]
@@ -47,7 +47,7 @@ def test_a_changed_block_is_noticed_and_a_changed_text_is_not(
     trial: ModuleType, tmp_path: Path
 ) -> None:
     page = tmp_path / "page.md"
-    text = (BOOK / "jupyterhub.md").read_text(encoding="utf-8")
+    text = (BOOK / "teaching" / "jupyterhub.md").read_text(encoding="utf-8")
     prints = []
     for changed in (
         text,

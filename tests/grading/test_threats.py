@@ -22,7 +22,7 @@ def attacks() -> set[str]:
 
 def rows() -> list[list[str]]:
     """The rows of the page's tables, without their headings."""
-    page = (BOOK / "attempts.md").read_text(encoding="utf-8")
+    page = (BOOK / "teaching" / "attempts.md").read_text(encoding="utf-8")
     return [
         [cell.strip() for cell in line.strip("|").split("|")]
         for line in page.splitlines()
@@ -46,7 +46,7 @@ def test_every_row_names_what_proves_it(row: list[str]) -> None:
 
 
 def test_the_attack_that_is_told_in_full_is_as_told() -> None:
-    page = (BOOK / "attempts.md").read_text(encoding="utf-8")
+    page = (BOOK / "teaching" / "attempts.md").read_text(encoding="utf-8")
     told = " ".join(page.split("\n## ")[0].split())
     entries = yaml.safe_load((HERE / "attacks" / "notebooks.yaml").read_text("utf-8"))
     [edited] = [entry for entry in entries if entry["name"] == "edited-tests"]

@@ -14,7 +14,7 @@ BINDER = "https://mybinder.org/v2/gh"
 def notebook_of(page: str) -> str | None:
     """The notebook that belongs to a page, as a path from the repository's top."""
     name = page.rsplit("/", 1)[-1]
-    if page == f"book/{name}" and name[:2].isdigit():
+    if (page == f"book/{name}" and name[:2].isdigit()) or page == f"book/workshop/{name}":
         return f"book/notebooks/{name}.ipynb"
     if page == f"book/assignments/{name}" and name != "index":
         return f"exercises/{name}/{name}.ipynb"

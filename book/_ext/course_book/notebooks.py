@@ -6,6 +6,7 @@ is dropped quietly.
 """
 
 import base64
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -35,9 +36,9 @@ NOTES = ("note", "tip", "warning", "important", "seealso")
 INCLUDE_OPTIONS: dict[str, Callable[[str], Any]] = {"dedent": lambda n: int(n) if n else None}
 
 FOLDER_CELL = """\
-# Drawings are read from the book's folder.
+# Drawings are read from the page's folder.
 if os.path.isdir("../drawings"):
-    os.chdir("..")
+    os.chdir("{folder}")
 """
 
 RECORDED_CELL = """\
@@ -130,10 +131,27 @@ def inline(page: Page, text: str) -> str:
         text,
     )
     text = re.sub(r"\[([^\]]*)\]\{\.role-\w+\}", r"\1", text)
-    # A chapter is beside this notebook; any other page is one folder up.
-    text = re.sub(r"\]\((\d\d-[\w-]+)\.md((?:#[\w-]+)?)\)", r"](\1.ipynb)", text)
-    text = re.sub(r"\]\((?!https?:)([\w./-]+\.md)((?:#[\w-]+)?)\)", r"](../\1)", text)
+    text = re.sub(
+        r"\]\((?!https?:)([\w./-]+\.md)((?:#[\w-]+)?)\)",
+        lambda m: f"]({beside(page, m[1])}{m[2]})",
+        text,
+    )
     return expand_macros(text, page.macros)
+
+
+def beside(page: Page, link: str) -> str:
+    """Where a link to another page leads from the notebooks' folder: to its notebook, if it has one."""
+    book = page.root / "book"
+    target = Path(os.path.normpath(page.path.parent / link))
+    if has_notebook(target, book):
+        return f"{target.stem}.ipynb"
+    return Path("..", os.path.relpath(target, book)).as_posix()
+
+
+def has_notebook(page: Path, book: Path) -> bool:
+    """Chapters and the workshop's pages are notebooks, where they have anything to run."""
+    teaches = (page.parent == book and page.name[:2].isdigit()) or page.parent == book / "workshop"
+    return teaches and page.is_file() and "```{code-cell}" in page.read_text(encoding="utf-8")
 
 
 def quoted(text: str) -> str:
@@ -381,7 +399,8 @@ def notebook(path: Path, root: Path, url: str = "") -> str:
     page = open_page(path, root)
     numbered(page, tree)
     source = jupytext.reads(path.read_text(encoding="utf-8"), fmt="md:myst")
-    second = FOLDER_CELL + COLAB_CELL * any(tree.all("moving"))
+    folder = Path("..", os.path.relpath(path.parent, root / "book")).as_posix()
+    second = FOLDER_CELL.format(folder=folder) + COLAB_CELL * any(tree.all("moving"))
     opening = (first_cell(url, "book"), second.rstrip())
     made = [nbformat.v4.new_code_cell(source) for source in opening]
     for cell in source.cells:
