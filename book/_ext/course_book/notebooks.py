@@ -27,7 +27,7 @@ from course_lib.widgets import FIGURES
 from .citations import author_year
 from .devices import Device
 from .numbering import chapter_of
-from .source import Block, parse, read
+from .source import Block, parse, parts_of_the_book, read
 from .words import LANGUAGES
 
 LABELS = {device.kind: device.label for device in Device.__subclasses__()}
@@ -222,6 +222,11 @@ def block(page: Page, item: Block) -> str:
         return ""
     if name == "margin":
         return quoted(body) + "\n"
+    if name == "figure":
+        alt = " ".join(str(item.options["alt"]).split())
+        number = page.figures[item.options["name"]]
+        image = os.path.relpath(page.path.parent / item.argument, page.root / "book" / "workshop")
+        return f"![{alt}]({image})\n\n{captioned(number, body)}\n"
     if name in ("container", "div"):
         return body
     raise ValueError(f"{page.path.name}: a notebook cannot show the directive `{{{name}}}`.")
@@ -319,7 +324,7 @@ def in_a_cell(text: str) -> str:
 def figure_names(tree: Block) -> list[str]:
     """The labels of a page's figures, in order."""
     found = []
-    for item in tree.all("code-cell", "drawing", "moving"):
+    for item in tree.all("code-cell", "drawing", "moving", "figure"):
         cell = item.options.get("mystnb") or {}
         name = item.options.get("name") or cell.get("figure", {}).get("name")
         found += [name] if name else []
@@ -332,11 +337,15 @@ def equation_names(path: Path) -> list[str]:
 
 
 def numbered(page: Page, tree: Block) -> None:
-    """Give the page's labels what they stand for; figures and equations count by chapter."""
-    chapter = chapter_of(page.path.stem)
-    before = f"{chapter}." if chapter else ""
-    page.figures = {x: f"{before}{n}" for n, x in enumerate(figure_names(tree), start=1)}
-    page.equations = {x: f"{before}{n}" for n, x in enumerate(equation_names(page.path), start=1)}
+    """Give labels what they stand for: figures and equations of any page, which count within it."""
+    book = [source for _, part in parts_of_the_book(page.root) for source in part]
+    for source in {*book, page.path}:
+        chapter = chapter_of(source.stem)
+        before = f"{chapter}." if chapter else ""
+        figures = figure_names(tree if source == page.path else read(source)[1])
+        page.figures |= {name: f"{before}{n}" for n, name in enumerate(figures, start=1)}
+        equations = equation_names(source)
+        page.equations |= {name: f"{before}{n}" for n, name in enumerate(equations, start=1)}
     text = page.path.read_text(encoding="utf-8")
     for target, heading in re.findall(r"(?m)^\(([\w-]+)\)=\n+#+ (.+)$", text):
         page.headings[target] = heading
