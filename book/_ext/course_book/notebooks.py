@@ -32,7 +32,7 @@ from .words import LANGUAGES
 
 LABELS = {device.kind: device.label for device in Device.__subclasses__()}
 FOLDS = {"answer": "Show the answer", "hint": "Hint"}
-NOTES = ("note", "tip", "warning", "important", "seealso")
+NOTES = ("note", "tip", "warning", "important", "seealso", "admonition")
 INCLUDE_OPTIONS: dict[str, Callable[[str], Any]] = {"dedent": lambda n: int(n) if n else None}
 
 FOLDER_CELL = """\
@@ -211,7 +211,7 @@ def block(page: Page, item: Block) -> str:
     if name in FOLDS:
         return folded(heading or FOLDS[name], body)
     if name in NOTES:
-        return quoted(f"**{name.capitalize()}.** {body}") + "\n"
+        return quoted(f"**{heading or name.capitalize()}.** {body}") + "\n"
     if name in ("exercise", "exercise-start"):
         return f"{first_line_in_bold('Exercise', heading)}\n\n{body}\n"
     if name == "solution":
