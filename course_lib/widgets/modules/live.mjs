@@ -37,7 +37,7 @@ class Live {
     this.source = make("p", { class: "stepper-words live-source", role: "group", "aria-label": "the words read; choose one to leave it out" });
     this.sides = make("div", { class: "live-sides live-texts" });
     this.besides = make("div", { class: "live-sides" });
-    this.stage = make("div", { class: "live-stage", hidden: true }, this.arcs, this.steps.element,
+    this.stage = make("div", { class: "live-stage" }, this.arcs,
       make("p", { class: "live-hint" }, "The words read: press one to leave it out."), this.source, this.sides, this.besides);
     this.changes = make("p", { class: "live-changes" });
     this.mapTitle = make("h3", { class: "moving-title" });
@@ -47,14 +47,16 @@ class Live {
     this.hold = new Hold((row, every) => this.holdWeights(row, every));
     this.below = make("div", { class: "live-below", hidden: true },
       make("section", {}, this.mapTitle, make("p", { class: "live-hint" }, "A row for each word written, darker for more weight."),
-        this.map, this.reading), this.hold.element);
+        this.map, this.reading));
+    // The step and its row of the map are looked at together, so they stand together, on a phone too.
+    this.desk = make("div", { class: "live-desk", hidden: true }, this.steps.element, this.below, this.stage, this.hold.element);
     this.tree = make("details", { class: "live-tree", ontoggle: () => this.showTree() }, make("summary", {}, "The beam's tree"));
     this.table = make("details", { class: "live-table" }, make("summary", {}, "The same as a table"));
     this.files = fileButtons(() => this.current(), this.shares);
     this.more = make("details", { class: "live-more" }, make("summary", {}, "More: the search, its tree, a table, files"),
       make("div", {}, this.form.settings, this.tree, this.table, this.files.element));
     el.classList.add("moving", "live");
-    el.append(this.form.element, this.progress, this.changes, this.stage, this.below, this.more);
+    el.append(this.form.element, this.progress, this.changes, this.desk, this.more);
     this.afterwards(true);
     this.say = announcer(el);
     this.map.addEventListener("pointermove", (event) => this.point(event.target));
@@ -89,7 +91,7 @@ class Live {
   /** Another sentence: empty columns for another pair of languages. */
   begin(changed) {
     this.changed = changed;
-    this.stage.hidden = false;
+    this.desk.hidden = false;
     const pair = this.model.get("pair");
     if (this.challenges?.pair === pair) return;
     const acts = { choose: (...chosen) => this.choose(...chosen), go: (step) => this.steps.to(step), glosses: this.model.get("glosses") };
@@ -111,14 +113,14 @@ class Live {
 
   /** Whether what needs a translation is hidden. */
   afterwards(hidden) {
-    const parts = [this.below, this.tree, this.table, this.files.element, this.challenges?.element];
+    const parts = [this.below, this.hold.element, this.tree, this.table, this.files.element, this.challenges?.element];
     for (const part of parts) if (part) part.hidden = hidden;
   }
 
   /** What was found for the sentence before stays, out of reach, until something is found for this one. */
   wait(waits) {
     this.waits = waits;
-    const parts = [this.steps.element, this.source, this.below, this.tree, this.table, this.files.element, this.challenges.element];
+    const parts = [this.steps.element, this.source, this.below, this.hold.element, this.tree, this.table, this.files.element, this.challenges.element];
     for (const part of parts) part.inert = waits;
     for (const one of this.columns) one.wait(waits);
     if (!waits) return;
@@ -151,8 +153,8 @@ class Live {
       return true;
     }
     this.empty();
-    this.stage.hidden = answers.every((one) => one === null);
-    this.changes.replaceChildren(...(this.stage.hidden ? ["There is nothing to translate: type a sentence."] : []));
+    this.desk.hidden = answers.every((one) => one === null);
+    this.changes.replaceChildren(...(this.desk.hidden ? ["There is nothing to translate: type a sentence."] : []));
     this.say(this.changes.textContent);
     return false;
   }
@@ -233,7 +235,7 @@ class Live {
     refill(this.source, sourceWords(answered[0].found, (k) => this.leaveOut(k)));
     this.pieces = [...this.source.querySelectorAll(".live-piece")];
     this.afterwards(false);
-    this.below.hidden = !attending;
+    this.below.hidden = this.hold.element.hidden = !attending;
     if (attending) {
       this.mapTitle.textContent = `Where ${attending.about.model} looked`;
       const { found: { source, target } } = attending;
