@@ -41,7 +41,7 @@ def moving_sources() -> list[Path]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    kinds = (("source", sources()), ("chapter", chapters()), ("page", runnable()))
+    kinds = (("source", sources()), ("chapter", chapters()), ("lesson", runnable()))
     for name, paths in kinds:
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, paths, ids=[path.stem for path in paths])

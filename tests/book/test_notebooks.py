@@ -31,8 +31,8 @@ def trains(page: Path) -> bool:
 
 
 @pytest.fixture
-def made(page: Path) -> NotebookNode:
-    return nbformat.read(NOTEBOOKS / f"{page.stem}.ipynb", as_version=4)
+def made(lesson: Path) -> NotebookNode:
+    return nbformat.read(NOTEBOOKS / f"{lesson.stem}.ipynb", as_version=4)
 
 
 def test_generated_files_are_in_step_with_the_chapters() -> None:
@@ -43,25 +43,25 @@ def test_generated_files_are_in_step_with_the_chapters() -> None:
     assert kept == set(files)
 
 
-def test_it_runs_the_cells_of_the_chapter_and_no_others(made: NotebookNode, page: Path) -> None:
+def test_it_runs_the_cells_of_the_chapter_and_no_others(made: NotebookNode, lesson: Path) -> None:
     nbformat.validate(made)
-    cells = jupytext.read(page).cells
+    cells = jupytext.read(lesson).cells
     wanted = [cell.source for cell in cells if cell.cell_type == "code"]
     opening, folder, *rest = [cell for cell in made.cells if cell.cell_type == "code"]
     assert opening.source.startswith("# Installs what is missing, and nothing else.")
     assert "drawings" in folder.source
     widgets = [cell for cell in rest if cell.source.startswith(WIDGET)]
-    assert len(widgets) == len(list(read(page)[1].all("moving")))
+    assert len(widgets) == len(list(read(lesson)[1].all("moving")))
     assert [cell.source for cell in rest if cell not in widgets] == wanted
     assert all(cell.outputs == [] for cell in made.cells if cell.cell_type == "code")
 
 
 def test_on_colab_widgets_are_allowed_where_a_figure_moves(
-    made: NotebookNode, page: Path, monkeypatch: pytest.MonkeyPatch
+    made: NotebookNode, lesson: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, second, *_ = [cell.source for cell in made.cells if cell.cell_type == "code"]
     _, _, colab = second.partition("# Colab")
-    assert bool(colab) == any(read(page)[1].all("moving"))
+    assert bool(colab) == any(read(lesson)[1].all("moving"))
     asked: list[str] = []
     output = SimpleNamespace(enable_custom_widget_manager=lambda: asked.append("allowed"))
     exec(f"import sys\n# Colab{colab}", {})
