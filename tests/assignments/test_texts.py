@@ -44,7 +44,9 @@ def test_the_points_in_the_texts_are_those_of_the_cells(name: str) -> None:
     assert rows
     assert [line for line in rows if line not in page] == []
     shares = f"{total}: {automatic:g} by tests, {total - automatic:g} by a person"
-    [line] = [line for line in text("teaching/instructors.md").splitlines() if f"[`{name}`]" in line]
+    [line] = [
+        line for line in text("teaching/instructors.md").splitlines() if f"[`{name}`]" in line
+    ]
     assert shares in line
 
 

@@ -160,14 +160,15 @@ def test_a_bar_in_a_table_stays_a_bar_in_formulas() -> None:
 
 
 def test_figures_and_equations_have_the_numbers_of_the_book(
-    made: NotebookNode, site: Path, chapter: Path
+    made: NotebookNode, site: Path, lesson: Path
 ) -> None:
-    page = BeautifulSoup((site / "book" / f"{chapter.stem}.html").read_text("utf-8"), "html.parser")
+    built = (site / lesson.relative_to(ROOT).with_suffix(".html")).read_text("utf-8")
+    page = BeautifulSoup(built, "html.parser")
     wanted = [tag.get_text().strip() for tag in page.select("article figcaption .caption-number")]
     text = "\n".join(cell.source for cell in made.cells if cell.cell_type == "markdown")
     found = re.findall(r"^\*\*(Figure [\d.]+)\.\*\*", text, re.MULTILINE)
     assert found == wanted
-    numbers = [tag.get_text().strip("()# \n\uf0c1¶") for tag in shown.select("article .eqno")]
+    numbers = [tag.get_text().strip("()# \n\uf0c1¶") for tag in page.select("article .eqno")]
     assert re.findall(r"\\tag\{([\d.]+)\}", text) == numbers
 
 

@@ -140,7 +140,7 @@ def inline(page: Page, text: str) -> str:
 
 
 def beside(page: Page, link: str) -> str:
-    """Where a link to another page leads from the notebooks' folder: to its notebook, if it has one."""
+    """Where a link leads from the notebooks' folder: to the page's notebook, if it has one."""
     book = page.root / "book"
     target = Path(os.path.normpath(page.path.parent / link))
     if has_notebook(target, book):
