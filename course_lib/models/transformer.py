@@ -1,4 +1,4 @@
-"""The whole Transformer (Vaswani et al., 2017, Section 3), which chapter 11c shows at work.
+"""The whole Transformer (Vaswani et al., 2017, Section 3), which chapter 11 shows at work.
 
 A layer of the decoder, x being the words read so far with their positions:
 

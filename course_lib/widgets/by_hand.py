@@ -15,7 +15,7 @@ START: dict[str, Any] = {
     "U_a": [[1.0, 0.0], [0.0, 1.0]],
     "v": [1.0, 1.0],
 }
-"""The example of chapter 5, with which the assignment begins as well."""
+"""The example of chapter 2, with which the assignment begins as well."""
 
 
 def _numbers(*shape: int) -> Any:

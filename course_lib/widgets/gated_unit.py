@@ -18,7 +18,7 @@ START = {"z": 0.25, "r": 1.0}
 
 
 class GatedUnit(MovingFigure):
-    """Chapter 2b's unit at the word "dog", with gates that are the same for both numbers.
+    """Chapter 4's unit at the word "dog", with gates that are the same for both numbers.
 
     Attributes:
         z: the update gate.

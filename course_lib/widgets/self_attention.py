@@ -16,7 +16,7 @@ START: dict[str, Any] = {
     "step": 2,
     "matrices": True,
 }
-"""The example of chapter 11, done."""
+"""The example of chapter 10, done."""
 
 
 class SelfAttentionByHand(MovingFigure):

@@ -6,7 +6,7 @@ for sense, but not for truth.
 
 Two machines, and a processor and a graphics card, round differently, and where a model hardly
 prefers one word that decides. Weights rounded to bfloat16 change 2 of 600 translations of the
-recorded runs of chapter 8 (beam 12), and up to 8 of 60 of a model that has learned next to nothing
+recorded runs of chapter 7 (beam 12), and up to 8 of 60 of a model that has learned next to nothing
 (BLEU 1.5). So a share of the lines may differ, as long as they are worth what the model's are.
 """
 

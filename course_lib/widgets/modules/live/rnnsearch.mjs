@@ -1,6 +1,6 @@
 // RNNsearch and RNNencdec on a page: reading, looking back, writing and searching, on plain arrays.
 //
-// Read it beside chapter 7. Names are the paper's: x_j and y_i are words, h_j annotations, s_i states,
+// Read it beside chapter 5. Names are the paper's: x_j and y_i are words, h_j annotations, s_i states,
 // e_ij energies, alpha_ij weights, c_i contexts; W, U, V and C are matrices, and E is the table of
 // embeddings. Above each line that computes stands its equation. A vector is a Float32Array. What
 // the hypotheses of a search do side by side is done on lists of vectors, one for each of them.
