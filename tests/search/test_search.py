@@ -223,5 +223,18 @@ def test_a_model_whose_numbers_are_nan_is_refused_by_every_search() -> None:
         assert "\n" not in str(caught.value)
 
 
+def test_a_model_that_never_ends_writes_as_many_words_as_it_may() -> None:
+    """Twice the source and ten more, the end marks counted on both sides."""
+    model, sentences = model_of("rnnsearch"), [[4, 5], [6]]
+    with torch.no_grad():
+        model.decoder.W_o.bias[EOS] -= 100
+    for found in (
+        greedy_search(model, *make_source(sentences)),
+        beam_search(model, *make_source(sentences), k=2),
+        sample(model, sentences, seed=0),
+    ):
+        assert [len(one.tokens) + 1 for one in found] == [16, 14]
+
+
 def test_no_sentences_make_no_translations() -> None:
     assert translate(model_of("rnnsearch"), []) == []
