@@ -1,4 +1,4 @@
-"""Try the page book/teaching/jupyterhub.md as it stands, with real accounts, a real hub and a browser.
+"""Try the page book/teaching/jupyterhub.md as it stands: real accounts, a real hub, a browser.
 
     sudo .venv/bin/python .ci/hub_trial.py
 
