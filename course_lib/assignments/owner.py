@@ -7,10 +7,14 @@ and leaves the name in a file beside it, where `owner` finds it.
 
 import hashlib
 import random
+import re
+import unicodedata
 from pathlib import Path
 
 FILE = ".owner"
-"""Its name in the folder where a graded notebook runs. What a student puts there is left out."""
+"""Its name in the folder where a graded notebook runs: one id, or those of a group, a line each.
+What a student puts there is left out."""
+LONGEST = 100
 
 
 def owner() -> str | None:
@@ -22,8 +26,8 @@ def owner() -> str | None:
 
 
 def same(one: object, other: object) -> bool:
-    """Whether two spellings are one id: capitals and spaces around it do not matter."""
-    return normalised(one) == normalised(other)
+    """Whether what was typed is this id, or one of these if there is one a line."""
+    return normalised(one) in {normalised(line) for line in str(other).split("\n")}
 
 
 def seed(student_id: str) -> int:
@@ -40,6 +44,12 @@ def draw(student_id: str) -> random.Random:
     return random.Random(seed(student_id))
 
 
+def as_folder(student_id: object) -> str:
+    """An id as a folder can be called: all but letters, digits and `.@+-_` is written as a dash."""
+    text = unicodedata.normalize("NFC", str(student_id))
+    return re.sub(r"[^\w.@+-]+", "-", text).strip(".-")[:LONGEST].rstrip(".-")
+
+
 def normalised(student_id: object) -> str:
-    """An id without what people type differently from one time to the next."""
-    return str(student_id).strip().casefold()
+    """What all spellings of an id have in common: a folder's name made of it is one of them."""
+    return as_folder(as_folder(student_id).casefold())

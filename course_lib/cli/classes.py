@@ -6,6 +6,7 @@ need, so each command imports its own.
 
 import importlib.util
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -162,20 +163,36 @@ def collect(
     ],
     roster: Annotated[
         Path | None,
-        typer.Option(help="Canvas' gradebook or Moodle's grading worksheet or participants, CSV."),
+        typer.Option(
+            help="Canvas' gradebook or Moodle's grading worksheet or participants, CSV; needed the"
+            " first time."
+        ),
     ] = None,
     submitted: Annotated[
         Path | None,
         typer.Option(help="Folder for STUDENT/NAME/; `submitted` in the course's folder."),
     ] = None,
 ) -> None:
-    """Unpack what a class handed in on Canvas or Moodle; nothing is overwritten."""
+    """Unpack what a class handed in on Canvas or Moodle; exit 1 if a file was not taken.
+
+    Nothing is overwritten, and each file of the zips is listed with what became of it.
+    """
     _need("nbgrader")
+    os.umask(0o077)  # names and marks are for nobody else on the machine
+    from course_lib.grading.intake.roster import kept_roster
     from course_lib.grading.sources.project import project_root, source_of
 
     root = project_root()
     source_of(root, name)
-    _collect(root, name, archives, roster, (submitted or root / "submitted").resolve())
+    submitted = (submitted or root / "submitted").resolve()
+    known = roster or kept_roster(submitted.parent, name)
+    if not known.is_file():
+        raise CourseError(
+            f"There is no {known}: only the platform's list says whose a file is. Export it as CSV"
+            " and give it with --roster."
+        )
+    if not _collect(root, name, archives, known, submitted):
+        raise typer.Exit(1)
 
 
 def grade(
@@ -203,6 +220,7 @@ def grade(
     A run that was stopped or killed is gone on with: what it had finished is not run again.
     """
     _need("nbgrader", "jupytext", "distributed")
+    os.umask(0o077)  # names and marks are for nobody else on the machine
     if pseudonyms and (export_canvas or export_moodle):
         raise CourseError(
             "Canvas and Moodle do not know pseudonyms: export for them without --pseudonyms."
@@ -392,34 +410,47 @@ def _collect(
     root: Path,
     name: str,
     archives: list[Path],
-    roster: Path | None,
+    roster: Path,
     submitted: Path,
     say: Callable[[str], None] = typer.echo,
-) -> None:
-    """Unpack, enrol, and say what came of it."""
+) -> bool:
+    """Unpack, enrol, and say what came of every file; whether all of it was taken."""
     from course_lib.files import write_atomically
     from course_lib.grading.intake.collecting import collect as unpack
     from course_lib.grading.intake.roster import enrol, kept_roster, read_roster
     from course_lib.grading.sources.project import db_url, load_config
+    from course_lib.grading.wording import visible
 
-    known = read_roster(roster) if roster is not None else None
-    collected = unpack(name, archives, submitted, known)
-    if roster is not None and known is not None:
-        course_id = load_config(root).CourseDirectory.course_id
-        enrol(known, db_url(submitted.parent), course_id)
-        write_atomically(kept_roster(submitted.parent, name), roster.read_bytes())
-    for one in collected:
-        kept = f"; the earlier one is kept in {one.kept.name}" if one.kept is not None else ""
-        say(f"{one.state:9}  {one.student}{kept}")
+    known = read_roster(roster)
+    result = unpack(name, archives, submitted, known)
+    enrol(known, db_url(submitted.parent), load_config(root).CourseDirectory.course_id)
+    kept = kept_roster(submitted.parent, name)
+    write_atomically(kept, roster.read_bytes(), private=True)
+    for one in result.students:
+        earlier = f"; the other one is kept in {one.kept.name}" if one.kept is not None else ""
+        say(f"{one.state:11}  {one.student}{earlier}")
         for remark in one.remarks:
-            say(f"           {remark}")
-    say(f"{len(collected)} submissions for {name} in {submitted}.")
-    if known is not None:
-        there = {one.student for one in collected}
-        absent = [one.student for one in known.people if one.student not in there]
-        if absent:
-            listed = ", ".join(absent)
-            say(f"{len(absent)} in the roster handed in nothing: {listed}.")
+            say(f"             {remark}")
+    open_ends = [entry for entry in result.entries if entry.end != "taken"]
+    for entry in open_ends:
+        place = ", ".join(entry.students) or f"put_aside/{name}"
+        say(f"{entry.end:11}  {visible(entry.name)} ({place}): {entry.why}")
+    if zone := next((one.handed_in for one in known.people if one.handed_in), None):
+        say(
+            f"The roster's times were read as this machine's, {zone:%Z (UTC%z)}; TZ=... changes it."
+        )
+    unowned = sum(not entry.students for entry in open_ends)
+    say(
+        f"{len(result.students)} of {len(known.people)} in the roster: submissions for {name} in"
+        f" {submitted}."
+    )
+    if stated := [one.student for one in result.absent if one.handed_in or one.unread]:
+        say(f"The roster says that they handed in, and the zip has nothing: {', '.join(stated)}.")
+    if absent := [one.student for one in result.absent if one.student not in stated]:
+        said = f"have no file named as theirs, and {unowned} are nobody's yet"
+        said = said if unowned else "handed in nothing"
+        say(f"{len(absent)} in the roster {said}: {', '.join(absent)}.")
+    return not (open_ends or stated)
 
 
 def _demonstration(name: str) -> tuple[Path, list["Student"]]:

@@ -10,7 +10,7 @@ LONGEST = 80
 TURNING = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 """Characters that turn the direction of writing, so that a line reads otherwise than it runs: a
 range of regular expressions."""
-LARGEST_PICTURE = 2 * 1024**2
+LARGEST_PICTURE = 5 * 1024**2
 """Bytes."""
 
 
@@ -30,7 +30,9 @@ def visible(text: str, longest: int = LONGEST) -> str:
 
 def is_picture(kind: str, data: Any) -> bool:
     """Whether `data` is base64, of a format and a size that pages show."""
-    if kind not in {"image/png", "image/jpeg", "image/gif"} or not isinstance(data, str):
+    if kind not in {"image/png", "image/jpeg", "image/gif", "image/webp"} or not isinstance(
+        data, str
+    ):
         return False
     try:
         return len(base64.b64decode("".join(data.split()), validate=True)) <= LARGEST_PICTURE

@@ -151,7 +151,7 @@ def check(report: Report, attack: Attack) -> None:
         assert words in page
 
 
-UNREADABLE = {"missing", "two-notebooks", "cut-off", "not-utf-8", "deep-json", "borrowed-folder"}
+UNREADABLE = {"missing", "cut-off", "deep-json", "borrowed-folder"}
 
 
 def text_of(page: Path) -> str:

@@ -1,22 +1,40 @@
-"""Unpacking a zip that somebody handed in, whatever is in it.
+"""Unpacking what somebody handed in, whatever is in it.
 
-An archive says itself how large its files are and where they belong, and may lie about both. Names
-are checked before they touch the disk. Sizes are added up before anything is unpacked; `zipfile`
-reads no byte of a file beyond the size that the archive gives, so a lie makes a damaged file.
+An archive says itself how large its files are and where they belong, and may lie about both. Each
+file gets a name that leads nowhere else, and nothing is left out because of its name. Sizes are
+added up as files come; `zipfile` and `tarfile` read no byte beyond the size that an archive gives,
+so a lie makes a damaged file.
 """
 
+import contextlib
+import itertools
+import os
+import re
 import shutil
 import stat
 import struct
+import tarfile
 import tempfile
+import time
 import unicodedata
 import zipfile
 import zlib
-from dataclasses import dataclass
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path, PurePosixPath
+from typing import IO, NamedTuple
 
 from course_lib.errors import CourseError
+from course_lib.grading.intake.notebooks import kind_of
 from course_lib.grading.wording import visible
+
+LITTER = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", ".ipynb_checkpoints"}
+"""What systems and Jupyter add by themselves."""
+_PACKED = {"", ".zip", ".ipynb", ".tar", ".gz", ".tgz", ".bz2", ".xz"}
+"""How the names of archives end that are unpacked; other zips are documents and models."""
+_DEEPEST = 8
+_LONGEST = 120
 
 
 @dataclass(frozen=True)
@@ -27,132 +45,203 @@ class Limits:
         archive: bytes of the archive itself.
         files: entries, folders included.
         total: bytes of all files, unpacked.
-        ratio: how many times larger than the archive its files may be, beyond the first `free`
-            bytes: text shrinks to a tenth, a bomb to a thousandth.
-        free: bytes that may be unpacked whatever the ratio.
-        depth: folders within folders.
-        name: characters of a name, folders included.
+        nested: how deep archives in archives are unpacked.
     """
 
     archive: int = 100 * 1024**2
     files: int = 1000
     total: int = 200 * 1024**2
-    ratio: int = 100
-    free: int = 10 * 1024**2
-    depth: int = 8
-    name: int = 200
+    nested: int = 3
 
 
 class BadArchive(CourseError):
     """Nothing of this archive was unpacked. Its text says why, in a line for the report."""
 
 
-def extract(archive: Path, target: Path, limits: Limits | None = None) -> list[str]:
-    """Unpack a zip into a new folder, all of it or nothing.
+@dataclass(frozen=True)
+class Unpacked:
+    """What was in an archive.
+
+    Attributes:
+        files: each one's name in the archive, and where it lies now.
+        remarks: a line for each entry that has another name here, or was left out.
+    """
+
+    files: list[tuple[str, Path]]
+    remarks: list[str]
+
+
+class _Member(NamedTuple):
+    name: str
+    size: int
+    fault: str | None  # why there is nothing to unpack
+    changed: float | None
+    open: Callable[[], IO[bytes] | None]
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a file is one that `extract` takes, by what is in it."""
+    fits = path.suffix.lower() in _PACKED or ".zip" in path.name.lower()
+    if not fits:
+        return False
+    with contextlib.suppress(OSError, tarfile.TarError, EOFError, zlib.error):
+        return kind_of(path) == "a zip" or tarfile.is_tarfile(path)
+    return False
+
+
+def extract(archive: Path, target: Path, limits: Limits | None = None) -> Unpacked:
+    """Unpack a zip or tar, and the archives in it, into a new folder: all of it or nothing.
 
     Args:
-        archive: the zip.
+        archive: the file.
         target: a folder that does not exist yet, or is empty.
         limits: how much may be in it.
 
-    Returns:
-        One line for each entry that was left out: links, names that lead out of the folder.
-
     Raises:
-        BadArchive: it is no zip, is damaged, encrypted, or holds more than the limits allow;
-            `target` is then as it was before.
+        BadArchive: it is none, is damaged, encrypted, or holds more than the limits allow; `target`
+            is then as it was before.
     """
     limits = limits or Limits()
+    shown = visible(archive.name)
     if archive.stat().st_size > limits.archive:
         raise BadArchive(
-            f"{visible(archive.name)} is larger than {limits.archive // 1024**2} MB. Hand in only"
-            " what the assignment asks for."
+            f"{shown} is larger than {limits.archive // 1024**2} MB. Hand in only what the"
+            " assignment asks for."
         )
     target.parent.mkdir(parents=True, exist_ok=True)
     place = Path(tempfile.mkdtemp(prefix=".unpacking-", dir=target.parent))
     try:
-        with zipfile.ZipFile(archive) as opened:
-            remarks = _unpack(opened, archive, place, limits)
+        unpacked = _unpack(archive, place, limits)
         if target.is_dir():
             target.rmdir()  # refuses a folder with something in it
         place.rename(target)
     # RuntimeError: a version or a kind of packing that Python does not know
     except (
         zipfile.BadZipFile,
+        tarfile.TarError,
         zlib.error,
         struct.error,
         EOFError,
         ValueError,
         RuntimeError,
     ) as error:
-        kind = type(error).__name__
-        raise BadArchive(
-            f"{visible(archive.name)} is damaged or no zip ({kind}). Hand it in again."
-        ) from error
+        raise BadArchive(f"{shown} is damaged, or no zip. Hand it in again.") from error
     finally:
         shutil.rmtree(place, ignore_errors=True)
     target.chmod(0o755)
-    return remarks
+    files = [(name, target / path.relative_to(place)) for name, path in unpacked.files]
+    return Unpacked(files, unpacked.remarks)
 
 
-def _unpack(opened: zipfile.ZipFile, archive: Path, place: Path, limits: Limits) -> list[str]:
-    entries = opened.infolist()
+def _unpack(archive: Path, place: Path, limits: Limits) -> Unpacked:
     shown = visible(archive.name)
-    if len(entries) > limits.files:
-        raise BadArchive(
-            f"{shown} holds {len(entries)} files; the limit is {limits.files}. Hand in only what"
-            " the assignment asks for."
-        )
-    allowed = min(limits.total, max(limits.free, limits.ratio * archive.stat().st_size))
-    if sum(entry.file_size for entry in entries) > allowed:
-        raise BadArchive(
-            f"{shown} unpacks to more than {allowed // 1024**2} MB, which is no homework: nothing"
-            " of it was taken."
-        )
-    remarks, taken = [], set()
-    for entry in entries:
-        fault = _fault(entry, limits)
-        path = PurePosixPath(entry.filename)
-        # two names that differ in nothing but case or accents' spelling are one file elsewhere
-        key = unicodedata.normalize("NFC", str(path)).casefold()
-        if fault is None and not entry.is_dir() and key in taken:
-            fault = "is in the archive twice; the first counts"
-        if fault is not None:
-            remarks.append(f"{visible(entry.filename)} {fault}; it was left out.")
-            continue
-        if entry.flag_bits & 0x1:
-            raise BadArchive(f"{shown} is encrypted. Hand it in without a password.")
-        if entry.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
-            raise BadArchive(f"{shown} is packed in an unusual way. Hand in an ordinary zip.")
-        if entry.is_dir():
-            continue
-        taken.add(key)
-        file = place / path
-        try:
+    remarks: list[str] = []
+    files: list[tuple[str, Path]] = []
+    taken: set[str] = set()
+    total = 0
+    with contextlib.closing(_members(archive)) as members:
+        for count, member in enumerate(members, start=1):
+            total += member.size
+            if count > limits.files:
+                raise BadArchive(
+                    f"{shown} holds more than {limits.files} files. Hand in only what the"
+                    " assignment asks for."
+                )
+            if total > limits.total:
+                raise BadArchive(
+                    f"{shown} unpacks to more than {limits.total // 1024**2} MB, which is no"
+                    " homework: nothing of it was taken."
+                )
+            path = safe(member.name)
+            if path is None or LITTER & set(path.parts):
+                continue
+            if member.fault is not None:
+                remarks.append(f"{visible(member.name)} {member.fault}; it was left out.")
+                continue
+            source = member.open()
+            if source is None:
+                continue
+            free = _free(path, taken)
+            if str(free) != member.name:
+                remarks.append(f"{visible(member.name)} is called {free} here.")
+            file = place / free
             file.parent.mkdir(parents=True, exist_ok=True)
-            with opened.open(entry) as source, file.open("xb") as copy:
+            with source, file.open("xb") as copy:
                 shutil.copyfileobj(source, copy)
-        except (FileExistsError, NotADirectoryError):
-            name = visible(entry.filename)
-            remarks.append(f"{name} is a file and a folder at once; it was left out.")
-    return remarks
+            if member.changed is not None:
+                os.utime(file, (member.changed, member.changed))
+            files.append((member.name, file))
+    if limits.nested:
+        inner = replace(limits, nested=limits.nested - 1, total=limits.total - total)
+        for file in [file for _, file in files if is_archive(file)]:
+            folder = file.with_name(f"{file.name} unpacked")
+            try:
+                remarks += extract(file, folder, inner).remarks
+                file.unlink()
+            except BadArchive as error:  # the file stays, for a person to look at
+                remarks.append(str(error))
+    return Unpacked(files, remarks)
 
 
-def _fault(entry: zipfile.ZipInfo, limits: Limits) -> str | None:
-    """Why an entry is not unpacked."""
-    name = entry.filename
-    parts = PurePosixPath(name).parts
-    kind = stat.S_IFMT(entry.external_attr >> 16)
-    if kind == stat.S_IFLNK:
-        return "is a link"
-    if kind not in {0, stat.S_IFREG, stat.S_IFDIR}:
-        return "is no plain file"
-    if name.startswith(("/", "\\")) or ".." in parts or "\\" in name or ":" in name:
-        return "leads out of its folder"
-    if len(name) > limits.name or any(len(part.encode()) > 255 for part in parts):
-        return "has a name that is too long"
-    if not parts or visible(name, limits.name) != name:
-        return "has a name with invisible characters"
-    if len(parts) > limits.depth:
-        return "lies too many folders deep"
-    return None
+def _members(archive: Path) -> Generator[_Member, None, None]:
+    """The files of a zip or tar."""
+    if not zipfile.is_zipfile(archive):
+        with tarfile.open(archive) as packed:
+            for entry in packed:
+                fault = None if entry.isfile() or entry.isdir() else "is a link or no plain file"
+                # of a folder there is nothing to read
+                read = partial(packed.extractfile, entry)
+                yield _Member(entry.name, entry.size, fault, float(entry.mtime), read)
+        return
+    shown = visible(archive.name)
+    with zipfile.ZipFile(archive) as opened:
+        for info in opened.infolist():
+            if info.flag_bits & 0x1:
+                raise BadArchive(f"{shown} is encrypted. Hand it in without a password.")
+            if info.compress_type not in {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}:
+                raise BadArchive(f"{shown} is packed in an unusual way. Hand in an ordinary zip.")
+            kind = stat.S_IFMT(info.external_attr >> 16)
+            fault = None if kind in {0, stat.S_IFREG, stat.S_IFDIR} else "is no plain file"
+            if kind == stat.S_IFLNK:
+                fault = "is a link"
+            try:
+                changed: float | None = time.mktime((*info.date_time, 0, 0, -1))
+            except (ValueError, OverflowError):  # a thirteenth month
+                changed = None
+            yield _Member(
+                *(info.filename, info.file_size, fault, changed),
+                partial(opened.open, info) if not info.is_dir() else lambda: None,
+            )
+
+
+def safe(name: str) -> PurePosixPath | None:
+    """What an entry can be called anywhere: its name without the ways out of its folder."""
+    parts = []
+    for part in re.split(r"[/\\]", re.sub(r"^[A-Za-z]:", "", name)):
+        text = re.sub(r'[?*:"<>|]', "_", visible(part, len(part))).strip()
+        stem, dot, suffix = text.rpartition(".")
+        while len(text.encode()) > _LONGEST and stem:
+            stem = stem[:-1]
+            text = f"{stem}{dot}{suffix[:20]}"
+        if text not in ("", ".", ".."):
+            parts.append(text[:_LONGEST])
+    return PurePosixPath(*parts[-_DEEPEST:]) if parts else None
+
+
+def _free(path: PurePosixPath, taken: set[str]) -> PurePosixPath:
+    """This name, or with a number if it is taken: by one that elsewhere would be the same, too."""
+
+    def key(one: PurePosixPath) -> str:
+        return unicodedata.normalize("NFC", str(one)).casefold()
+
+    if any(f"file {key(parent)}" in taken for parent in path.parents):
+        path = PurePosixPath(path.name)  # a file stands where its folder would be
+    numbered = (path.with_name(f"{path.stem} ({n}){path.suffix}") for n in itertools.count(2))
+    free = next(
+        one
+        for one in itertools.chain([path], numbered)
+        if not {f"file {key(one)}", f"folder {key(one)}"} & taken
+    )
+    taken.add(f"file {key(free)}")
+    taken.update(f"folder {key(parent)}" for parent in free.parents)
+    return free

@@ -1,51 +1,64 @@
 """From a platform's "download all submissions" to submitted/STUDENT/NAME/.
 
-A zip of many zips, whose names the students chose: everything is unpacked by `archives`, and what
-is already there is kept beside with a number.
+A zip of many files, whose names the students chose. Each of them ends in one of three places, and
+is listed with it: taken, put aside with a reason (it lies with its owner's), or asked about (it
+lies in put_aside/NAME/, since nobody knows whose it is).
 """
 
-import itertools
 import json
+import os
 import re
 import shutil
 import tempfile
-import zipfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import asdict, dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal, NamedTuple
 
 from course_lib.errors import CourseError
-from course_lib.grading.intake.archives import BadArchive, Limits, extract
-from course_lib.grading.intake.roster import Person, Roster, fit, plain
+from course_lib.files import write_atomically
+from course_lib.grading.intake.archives import BadArchive, Limits, extract, is_archive, safe
+from course_lib.grading.intake.notebooks import could_be_notebook, kind_of
+from course_lib.grading.intake.roster import Person, Platform, Roster, plain
 from course_lib.grading.intake.staging import COLLECTED
 from course_lib.grading.wording import visible
 
-WHOLE_CLASS = Limits(archive=8 * 1024**3, files=50_000, total=16 * 1024**3, free=1024**3, name=400)
+WHOLE_CLASS = Limits(archive=8 * 1024**3, files=50_000, total=16 * 1024**3, nested=0)
 
-# lovelaceada_LATE_1042_77123_attention_by_hand-2.zip
-_CANVAS = re.compile(
-    r"(?P<name>[^_/]+)_(?P<late>LATE_)?(?P<number>\d+)_(?P<file>\d+)_(?P<original>[^/]+)"
-)
-# "Ada Lovelace_1042_assignsubmission_file_/attention_by_hand.zip", or "..._file_attention..."
-_MOODLE = re.compile(
-    r"(?P<name>[^/]+?)_(?P<number>\d+)_assignsubmission_(?P<kind>file|onlinetext)_?/?"
-    r"(?P<original>.*)"
-)
-_LITTER = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini"}
-_OURS = {"timestamp.txt", COLLECTED}
+_FORMS: dict[Platform, re.Pattern[str]] = {
+    # lovelaceada_LATE_1042_77123_attention_by_hand-2.zip, lovelaceada_1042_text.html
+    "Canvas": re.compile(
+        r"(?=(?:^|_)(?P<late>LATE_)?(?P<number>\d+)_(?:(?P<order>\d+)_(?P<file>[^/]+)"
+        r"|(?P<page>text\.html|link\.html))$)"
+    ),
+    # "Ada Lovelace_1042_assignsubmission_file/attention_by_hand.zip", "Default group_assign..."
+    "Moodle": re.compile(
+        r"(?:[^/]+/)*?(?P<name>[^/]*?)(?:_(?P<number>\d+))?_assignsubmission_(?P<plugin>[a-z]+)"
+        r"[_/]+(?P<file>.+)"
+    ),
+}
+_ANONYMOUS = re.compile(r"(LATE_)?anon_[A-Za-z0-9]+_.+")
+_HIDDEN = "Canvas hides whose it is (anonymous grading): let it show names, and download again"
+_TYPED = "typed "
+"""How the names begin of files that the platform made from what somebody typed there."""
+_OURS = ("timestamp.txt", COLLECTED)
 
 
-@dataclass(frozen=True, order=True)
-class File:
-    """One file that somebody handed in, sorted by whose it is and when it came."""
+@dataclass(frozen=True)
+class Entry:
+    """Where one file of a platform's zip ended.
 
-    student: str
-    archive: int
-    number: tuple[int, ...]
+    Attributes:
+        name: its name in the zip.
+        end: "taken" by `students`, "put aside" with theirs, or "asked about": nobody knows whose.
+        students: whose it is.
+        why: for one that was not taken.
+    """
+
     name: str
-    path: Path = field(compare=False)
-    late: bool = field(compare=False)
-    person: Person | None = field(compare=False)
+    end: Literal["taken", "put aside", "asked about"]
+    students: list[str]
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -54,8 +67,8 @@ class Collected:
 
     Attributes:
         student: whose.
-        state: "new", "replaced" or "unchanged".
-        kept: the folder in which the earlier one is kept, if it was replaced.
+        state: "new", "replaced", "unchanged" or "kept": it has no notebook, the earlier one counts.
+        kept: the folder in which the one that does not count is kept, if there are two.
         remarks: what the instructor should know.
     """
 
@@ -65,156 +78,296 @@ class Collected:
     remarks: list[str]
 
 
-def collect(
-    name: str, archives: Iterable[Path], submitted: Path, roster: Roster | None = None
-) -> list[Collected]:
+@dataclass(frozen=True)
+class Collection:
+    """What became of a whole class's submissions.
+
+    Attributes:
+        students: in the order of their ids.
+        entries: all files of the zips.
+        absent: who is in the roster, and has no file of any kind in any zip so far.
+    """
+
+    students: list[Collected]
+    entries: list[Entry]
+    absent: list[Person]
+
+
+class _Named(NamedTuple):
+    """What the name says that a platform gave to a file."""
+
+    number: str
+    name: str
+    file: str
+    order: int = 0
+    late: bool = False
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file in a platform's zip, and whose it is: a group's is several people's."""
+
+    entry: str
+    path: Path
+    named: _Named
+    people: list[Person]
+
+
+def collect(name: str, archives: Iterable[Path], submitted: Path, roster: Roster) -> Collection:
     """Unpack platforms' zips into `submitted`/STUDENT/NAME/, the later archive after the earlier.
 
     Raises:
-        CourseError: an archive is none, or nothing in it has a name that Canvas or Moodle gives.
+        CourseError: an archive is none, or nothing in it has a name that this platform gives.
     """
     submitted.mkdir(parents=True, exist_ok=True)
+    students: dict[str, Collected] = {}
+    entries: list[Entry] = []
     with tempfile.TemporaryDirectory(prefix=".collecting-", dir=submitted) as folder:
-        files: list[File] = []
         for place, archive in enumerate(archives):
             if not archive.is_file():
                 raise CourseError(f"There is no {archive}. Check the path.")
-            unpacked = Path(folder) / str(place)
-            extract(archive, unpacked, WHOLE_CLASS)
-            own = list(_files(unpacked, place, _times(archive), roster))
-            if not own:
-                raise CourseError(
-                    f"Nothing in {archive} is named as Canvas or Moodle name submissions. Use the"
-                    " zip of `Download submissions` as it is."
-                )
-            files += own
-        return [
-            _take(list(own), name, submitted, Path(folder) / "made" / student, roster)
-            for student, own in itertools.groupby(sorted(files), lambda file: file.student)
-        ]
+            unpacked = extract(archive, Path(folder) / str(place), WHOLE_CLASS).files
+            names = [_named(entry, roster) for entry, _ in unpacked]
+            if not {_HIDDEN, *(one for one in names if isinstance(one, _Named))} & {*names}:
+                raise CourseError(_no_form(archive, [entry for entry, _ in unpacked], roster))
+            files: list[_File] = []
+            ends: list[Entry] = []
+            for (entry, path), named in zip(unpacked, names, strict=True):
+                people = roster.whose(named.number, named.name) if isinstance(named, _Named) else []
+                if isinstance(named, _Named) and people:
+                    files.append(_File(entry, path, named, people))
+                    continue
+                why = named if isinstance(named, str) else _unknown(named)
+                aside = submitted.parent / "put_aside" / name
+                aside.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, aside / path.name)
+                ends.append(Entry(entry, "asked about", [], why))
+            faults: dict[str, str] = {}
+            for person in sorted(roster.people, key=lambda one: one.student):
+                if own := [one for one in files if person in one.people]:
+                    made = Path(folder) / f"{place}-made" / person.student
+                    students[person.student] = _take(person, own, name, submitted, made, faults)
+            for file in files:
+                whose, why = [one.student for one in file.people], faults.get(file.entry, "")
+                ends.append(Entry(file.entry, "put aside" if why else "taken", whose, why))
+            entries += ends
+            _record(submitted.parent, name, archive.name, ends)
+    absent = [one for one in roster.people if not (submitted / one.student / name).is_dir()]
+    return Collection([students[student] for student in sorted(students)], entries, absent)
 
 
-def _times(archive: Path) -> dict[str, tuple[int, ...]]:
-    """When each file of an archive was last changed: year, month, day, hour, minute, second."""
-    with zipfile.ZipFile(archive) as opened:
-        return {entry.filename: entry.date_time for entry in opened.infolist()}
+def recorded(place: Path, name: str) -> list[Entry]:
+    """What became of every file of every zip that was collected for an assignment."""
+    return [Entry(**entry) for entries in _read_record(place, name).values() for entry in entries]
 
 
-def _files(
-    unpacked: Path, archive: int, times: dict[str, tuple[int, ...]], roster: Roster | None
-) -> Iterator[File]:
-    """What lies in an archive, and whose it is."""
-    platform = roster.platform if roster else None
-    for path in sorted(unpacked.rglob("*")):
-        if not path.is_file() or _LITTER & set(path.relative_to(unpacked).parts):
-            continue
-        relative = path.relative_to(unpacked).as_posix()
-        # Canvas first: what comes after its numbers is the student's, and may look like Moodle's
-        canvas = None if platform == "Moodle" else _CANVAS.fullmatch(relative)
-        moodle = None if platform == "Canvas" else _MOODLE.fullmatch(relative)
-        match = canvas or moodle
-        if match is None or not match["original"] or (not canvas and match["kind"] != "file"):
-            continue
-        person = roster.find(match["number"], match["name"]) if roster else None
-        student = person.student if person else fit(f"{plain(match['name'])}-{match['number']}")
-        number = (int(canvas["file"]),) if canvas else times.get(relative, ())
-        late = bool(canvas and canvas["late"])
-        original = Path(match["original"]).name
-        yield File(student, archive, number, original, path, late, person)
+def _record(place: Path, name: str, archive: str, ends: list[Entry]) -> None:
+    zips = _read_record(place, name) | {archive: [asdict(end) for end in ends]}
+    text = json.dumps(zips, indent=1, ensure_ascii=False)
+    write_atomically(_record_of(place, name), text, private=True)
+
+
+def _read_record(place: Path, name: str) -> dict[str, list[dict[str, Any]]]:
+    path = _record_of(place, name)
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+
+
+def _record_of(place: Path, name: str) -> Path:
+    return place / "grading" / "collected" / f"{name}.json"
+
+
+def _named(entry: str, roster: Roster) -> _Named | str:
+    """What the name of an entry says; or what there is to ask about it."""
+    if roster.platform == "Moodle":
+        match = _FORMS["Moodle"].fullmatch(entry)
+        if match is None:
+            return "no name that Moodle gives"
+        typed = "" if match["plugin"] == "file" else _TYPED
+        return _Named(match["number"] or "", match["name"], typed + match["file"])
+    leaf = entry.rpartition("/")[2]
+    forms = {
+        form["number"]: _Named(
+            form["number"],
+            leaf[: form.start()],
+            form["file"] or _TYPED + form["page"],
+            int(form["order"] or 0),
+            bool(form["late"]),
+        )
+        for form in _FORMS["Canvas"].finditer(leaf)
+        # what follows a student's number is the student's to choose
+        if not re.search(r"\W|_\d+_", leaf[: form.start()])
+    }
+    if not forms:
+        return _HIDDEN if _ANONYMOUS.fullmatch(leaf) else "no name that Canvas gives"
+    # a name may end in a number: one of the roster's is meant
+    fitting = [number for number in forms if roster.whose(number, "")] or [next(iter(forms))]
+    if len(fitting) > 1:
+        return f"it may be from {' or '.join(fitting)}: nobody can tell"
+    return forms[fitting[0]]
+
+
+def _unknown(named: _Named) -> str:
+    whose = f"{visible(named.name)} ({named.number})" if named.number else visible(named.name)
+    return (
+        f"{whose} is not in the roster: somebody of another section, or a group? Give a roster with"
+        " them; a group's members by a column Group with its name"
+    )
+
+
+def _no_form(archive: Path, entries: list[str], roster: Roster) -> str:
+    other: Platform = "Moodle" if roster.platform == "Canvas" else "Canvas"
+    if any(_FORMS[other].search(entry) for entry in entries):
+        return (
+            f"{archive} is named as {other} names submissions, and the roster is"
+            f" {roster.platform}'s. Give {other}'s with --roster."
+        )
+    return (
+        f"Nothing in {archive} is named as {roster.platform} names submissions. Use the zip of"
+        " `Download submissions` as it is."
+    )
 
 
 def _take(
-    files: list[File], name: str, submitted: Path, made: Path, roster: Roster | None
+    person: Person,
+    files: list[_File],
+    name: str,
+    submitted: Path,
+    made: Path,
+    faults: dict[str, str],
 ) -> Collected:
-    """Put one student's last attempt into its place."""
-    # the last that can have a notebook in it, one of the proper name before others
-    chosen = max(
-        enumerate(files),
-        key=lambda one: (_carries(one[1]), _carries(one[1]) and _stem(one[1].name) == name, one[0]),
-    )[1]
-    others = [file for file in files if file is not chosen]
+    """Put what a student handed in into its place; `faults` gets why a file is no homework."""
+    remarks: list[str] = []
     made.mkdir(parents=True)
-    remarks = []
-    attempts = [file for file in others if _carries(file)]
-    if attempts:
-        count, shown = len(attempts) + 1, visible(chosen.name)
-        remarks.append(f"{count} files were handed in; the last, {shown}, counts.")
-    if chosen.path.suffix.lower() == ".zip":
+    for place, file in enumerate(sorted(files, key=lambda one: (one.named.order, one.entry))):
+        target = made / _called(file.named.file, name)
+        while target.exists():
+            target = target.with_name(f"{place + 1} {target.name}")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(file.path, target)
+        if not is_archive(target):
+            _later(target, place)
+            continue
+        folder = made / f"{target.name} unpacked"
         try:
-            remarks += extract(chosen.path, made)
+            remarks += extract(target, folder).remarks
         except BadArchive as error:
             remarks.append(str(error))
-        _unwrap(made)
-    else:
-        proper = _stem(chosen.name) == name
-        shutil.copyfile(chosen.path, made / (f"{name}.ipynb" if proper else chosen.name))
-        for other in others:
-            if not _carries(other):
-                shutil.copyfile(other.path, made / other.name)
-    for ours in _OURS & {path.name for path in made.iterdir()}:
-        remarks.append(f"{ours} was handed in; it was left out.")
-        _remove(made / ours)
-    person = chosen.person
-    time = person.handed_in if person else None
-    if time is not None:
-        (made / "timestamp.txt").write_text(time.isoformat() + "\n", encoding="utf-8")
-    elif chosen.late:
-        remarks.append("Canvas marks it as late and does not say how late: nothing is deducted.")
-    if roster is not None and person is None:
-        remarks.append("The roster does not have this student.")
-    if remarks:
-        (made / COLLECTED).write_text(json.dumps(remarks, indent=1), encoding="utf-8")
-    state, kept = _put(made, submitted / chosen.student / name)
-    return Collected(chosen.student, state, kept, remarks)
+            faults[file.entry] = str(error)
+            continue
+        target.unlink()
+        for inside in folder.rglob("*"):
+            _later(inside, place)
+        if len(files) == 1:
+            _unwrap(folder)
+        if not {path.name for path in folder.iterdir()} & {path.name for path in made.iterdir()}:
+            _move_up(folder)
+    for ours in _OURS:
+        if (made / ours).exists():
+            (made / ours).rename(made / f"handed in {ours.strip('.')}")
+            remarks.append(f"{ours} was handed in; it counts for nothing.")
+    found = any(map(_is_notebook, made.rglob("*")))
+    if not found:
+        for file in files:
+            what = kind_of(file.path) or "a file"
+            faults.setdefault(file.entry, f"{what}, and no notebook")
+    group = sorted({one.student for file in files for one in file.people} - {person.student})
+    remarks += _about(person, files, group)
+    if person.handed_in is not None:
+        text = person.handed_in.isoformat() + "\n"
+        (made / "timestamp.txt").write_text(text, encoding="utf-8")
+    if remarks or group:
+        said = {"remarks": remarks, "group": [person.student, *group] if group else []}
+        (made / COLLECTED).write_text(json.dumps(said, indent=1), encoding="utf-8")
+    state, kept = _put(made, submitted / person.student / name, found)
+    return Collected(person.student, state, kept, remarks)
 
 
-def _carries(file: File) -> bool:
-    """Whether a notebook can be in it."""
-    return file.path.suffix.lower() in {".ipynb", ".zip"}
+def _about(person: Person, files: list[_File], group: list[str]) -> Iterator[str]:
+    """What names and times say, or leave open."""
+    if group:
+        yield f"Handed in for a group, with {', '.join(group)}."
+    for file in files:
+        if file.named.name and not group and plain(file.named.name) not in person.names:
+            yield (
+                f"The file is named after {visible(file.named.name)!r}: if that is a group, give a"
+                " roster with a column Group, so that the others are credited."
+            )
+            break
+    if person.unread:
+        yield (
+            f"The roster's time, {visible(person.unread)!r}, cannot be read, or in two ways:"
+            " nothing is deducted. Write it into timestamp.txt beside the notebook."
+        )
+    if any(file.named.late for file in files):
+        yield (
+            "Canvas marks it as late and does not say how late: nothing is deducted unless a time"
+            " stands in timestamp.txt beside the notebook."
+        )
+    if any(file.named.file.startswith(_TYPED) for file in files):
+        yield "Something was typed on the platform; it lies beside the notebook as a web page."
 
 
-def _stem(original: str) -> str:
-    """A file's name without what browsers and Canvas add to a second one: "x (1)", "x-2"."""
-    return re.sub(r"([ _]?\(\d+\)|-\d+)$", "", Path(original).stem)
+def _called(file: str, name: str) -> PurePosixPath:
+    """What a file is called here: without what browsers and Canvas add to a second one."""
+    path = safe(file) or PurePosixPath("file")
+    stem = re.sub(r"([ _]?\(\d+\)|-\d+)$", "", path.stem)
+    return path.with_name(f"{name}.ipynb") if (stem, path.suffix) == (name, ".ipynb") else path
+
+
+def _is_notebook(path: Path) -> bool:
+    named = path.suffix.lower() == ".ipynb"
+    return path.is_file() and could_be_notebook(path) and (named or b'"cells"' in path.read_bytes())
+
+
+def _later(path: Path, place: int) -> None:
+    """Of notebooks that are equally good the last counts: files get times in their order."""
+    changed = path.stat().st_mtime + place
+    os.utime(path, (changed, changed))
 
 
 def _unwrap(folder: Path) -> None:
-    """Undo a zip that has everything in one folder, and take away what systems add."""
-    for litter in [path for path in folder.rglob("*") if path.name in _LITTER]:
-        _remove(litter)
-    inside = list(folder.iterdir())
-    if len(inside) != 1 or not inside[0].is_dir():
-        return
-    moved = inside[0].rename(folder / f".{inside[0].name}.moving")
-    for path in list(moved.iterdir()):
-        path.rename(folder / path.name)
-    moved.rmdir()
+    """Undo folders that hold one folder and nothing else."""
+    while len(inside := list(folder.iterdir())) == 1 and inside[0].is_dir():
+        _move_up(inside[0].rename(folder / f".{inside[0].name}.moving"))
 
 
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
+def _move_up(folder: Path) -> None:
+    """What is in a folder stands in its place."""
+    for path in list(folder.iterdir()):
+        path.rename(folder.parent / path.name)
+    folder.rmdir()
 
 
-def _put(made: Path, target: Path) -> tuple[str, Path | None]:
-    """Move a folder to its place; what lies there is kept under the next free number."""
+def _put(made: Path, target: Path, found: bool) -> tuple[str, Path | None]:
+    """Move a folder to its place; of two that differ one is kept under the next free number."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if not target.exists():
         made.rename(target)
         return "new", None
-    if _contents(made) == _contents(target):
-        return "unchanged", None
+    kept = [target, *sorted(target.parent.glob(f"{target.name}.*"))]
+    if same := [one for one in kept if _contents(one) == _contents(made)]:
+        if same[0] == target:
+            (target / COLLECTED).unlink(missing_ok=True)
+            for ours in _OURS:  # what is said about it may be new; a time by hand stays
+                if (made / ours).exists():
+                    (made / ours).replace(target / ours)
+            return "unchanged", None
+        if not found:
+            return "kept", same[0]
     number = 1
-    while (kept := target.with_name(f"{target.name}.{number}")).exists():
+    while (free := target.with_name(f"{target.name}.{number}")).exists():
         number += 1
-    target.rename(kept)
+    if not found and any(_is_notebook(path) for path in target.rglob("*")):
+        made.rename(free)
+        return "kept", free
+    target.rename(free)
     made.rename(target)
-    return "replaced", kept
+    return "replaced", free
 
 
 def _contents(folder: Path) -> dict[Path, bytes]:
     return {
-        path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()
+        path.relative_to(folder): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name not in _OURS
     }

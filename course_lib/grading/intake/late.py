@@ -7,14 +7,16 @@ date lies in the gradebook, the rule beside it, so that grading again next week 
 import contextlib
 import json
 import math
+import re
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
+from dateutil.tz import gettz
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.utils import parse_utc
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
@@ -23,6 +25,7 @@ from course_lib.grading.sources.project import db_url, load_config, nbgrader_mes
 RULES = "late.json"
 """Beside the gradebook: assignment -> rule."""
 
+_BARE = re.compile(r"\s*[\d.]+\s*")
 _PERIODS = {"hour": timedelta(hours=1), "day": timedelta(days=1)}
 _Cost = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -43,6 +46,14 @@ class Rule(BaseModel):
     points: _Cost = 0
     per: Literal["hour", "day"] = "day"
     until: timedelta | None = None
+
+    @field_validator("until", mode="before")
+    @classmethod
+    def _has_a_unit(cls, value: object) -> object:
+        """A bare number would be taken for seconds."""
+        if isinstance(value, int | float) or (isinstance(value, str) and _BARE.fullmatch(value)):
+            raise ValueError("until has no unit")
+        return value
 
     def __str__(self) -> str:
         """The rule in words."""
@@ -95,9 +106,14 @@ def parse_time(text: str) -> datetime:
 
 
 def says_a_time(path: Path) -> bool:
-    """Whether nbgrader can read a timestamp.txt: one that it cannot would stop the grading."""
+    """Whether nbgrader reads a timestamp.txt rightly: what it cannot read would stop the grading.
+
+    A zone whose name this machine does not know ("CEST") it would take for none.
+    """
     try:
-        return parse_utc(path.read_text(encoding="utf-8")[:200].strip()) is not None
+        text = path.read_text(encoding="utf-8")[:200].strip()
+        zone = re.fullmatch(r"\S+ \S+ ([A-Za-z]\S*)", text)
+        return (zone is None or gettz(zone[1]) is not None) and parse_utc(text) is not None
     except (ValueError, OverflowError, TypeError, AttributeError):
         return False
 

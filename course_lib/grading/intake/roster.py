@@ -3,27 +3,54 @@
 Canvas: the gradebook's CSV ("Student", "ID", "SIS User ID", "SIS Login ID", "Section", a column for
 each assignment; a row "Points Possible"). Moodle: an assignment's grading worksheet ("Identifier",
 "Full name", "Email address", "Grade", ...) or the list of participants ("First name", "Last name",
-"Email address").
+"Email address"). Moodle names its columns in the language of whoever exports them.
 """
 
 import csv
 import io
 import re
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
-from dateutil import parser as dates
 from nbgrader.api import Gradebook
 
+from course_lib.assignments import owner
 from course_lib.errors import CourseError
+from course_lib.grading.intake.dates import read_times
 from course_lib.grading.intake.staging import unusable
 from course_lib.grading.sources.project import nbgrader_messages
 
 Platform = Literal["Canvas", "Moodle"]
 """Where a list comes from."""
+
+_COLUMNS = {
+    "number": "identifier|id|identifiant|identificador|identificativo|identificatie",
+    "name": "student|full name|vollständiger name|nom complet|nombre completo|nome completo"
+    "|volledige naam",
+    "first": "firstname|first name|vorname|prénom|nombre|nome|voornaam",
+    "last": "lastname|last name|surname|nachname|nom de famille|nom|apellido(s)|apellidos|cognome"
+    "|apelido|sobrenome|achternaam",
+    "email": "email address|email|e-mail-adresse|adresse de courriel|dirección de correo"
+    "|indirizzo email|endereço de e-mail|endereço de email|e-mailadres",
+    "login": "sis login id|username|anmeldename|nom d'utilisateur|nombre de usuario"
+    "|nome de utilizador|gebruikersnaam",
+    "own number": "sis user id|id number|id-nummer|numéro d'identification|número de id"
+    "|codice identificativo|número de identificação",
+    "groups": "group|groups|group name|group_name|gruppe|gruppen|groupe|groupes|grupo|grupos|gruppo"
+    "|gruppi|groep|groepen",
+    "handed in": "last modified (submission)|zuletzt geändert (abgabe)"
+    "|dernière modification (travail remis)|última modificación (entrega)"
+    "|ultima modifica (consegna)|última atualização (submissão)|laatst gewijzigd (inzending)",
+    "grade": "grade|bewertung|note|calificación|valutazione|nota|cijfer|beoordeling",
+    "comments": "feedback comments|feedback als kommentar|feedback par commentaires"
+    "|comentarios de retroalimentación",
+}
+"""What a column is for -> what the platforms call it."""
+_ROLES = {name: role for role, names in _COLUMNS.items() for name in names.split("|")}
 
 
 @dataclass(frozen=True)
@@ -35,8 +62,10 @@ class Person:
         first, last: names; one of them may be empty.
         email: address, or "".
         number: the platform's own number, which its zips have in the names of files.
-        handed_in: when, if the roster says so.
+        groups: those they are in, if the roster says so.
         row: theirs in the roster.
+        handed_in: when, if the roster says so.
+        unread: the time as it is written there, if it cannot be read.
     """
 
     student: str
@@ -44,28 +73,47 @@ class Person:
     last: str
     email: str
     number: str
-    handed_in: datetime | None
+    groups: tuple[str, ...]
     row: dict[str, str]
+    handed_in: datetime | None = None
+    unread: str = ""
+
+    @property
+    def names(self) -> set[str]:
+        """Theirs as files' names have it, in either order."""
+        return {plain(self.first + self.last), plain(self.last + self.first)}
 
 
 @dataclass(frozen=True)
 class Roster:
-    """A platform's list, as it came: rows have their cells by the names in the header."""
+    """A platform's list, as it came: rows have their cells by the names in the header.
+
+    Attributes:
+        columns: what a column is for -> its name in the header.
+    """
 
     platform: Platform
     header: list[str]
+    columns: dict[str, str]
     rows: list[dict[str, str]]
     people: list[Person]
 
-    def find(self, number: str, name: str) -> Person | None:
-        """Who has this number of the platform's, or alone this name, in either order."""
+    def whose(self, number: str, name: str) -> list[Person]:
+        """Whose a file is that has this number and name of the platform's: a group's is several's.
+
+        The number decides. Names do where the list has no numbers; a group has one of its own,
+        which is in no list (Moodle) or is that of one of its members (Canvas).
+        """
+        numbered = [one for one in self.people if number and one.number == number]
         wanted = plain(name)
-        fitting = [one for one in self.people if one.number == number] or [
-            one
-            for one in self.people
-            if wanted in {plain(one.first + one.last), plain(one.last + one.first)}
-        ]
-        return fitting[0] if len(fitting) == 1 else None
+        if wanted and not any(wanted in one.names for one in numbered):
+            members = [one for one in self.people if wanted in map(plain, one.groups)]
+            if members and (self.platform == "Moodle" or any(one in members for one in numbered)):
+                return members
+        if any(one.number for one in self.people):
+            return numbered
+        named = [one for one in self.people if wanted in one.names]
+        return named if len(named) == 1 else []
 
 
 def read_roster(path: Path) -> Roster:
@@ -75,23 +123,29 @@ def read_roster(path: Path) -> Roster:
         CourseError: it is neither, or two students would get one id.
     """
     header, rows = _table(path)
+    columns: dict[str, str] = {}
+    for name in header:
+        if (role := _ROLES.get(name.casefold())) is not None:
+            columns.setdefault(role, name)
     known = {name.casefold() for name in header}
-    if {"student", "id"} <= known:
-        platform: Platform = "Canvas"
-    elif "email address" in known or "identifier" in known:
-        platform = "Moodle"
+    platform: Platform = "Moodle"
+    if "id" in known and (known & {"student", "lastname"}):
+        platform = "Canvas"
     else:
+        columns = _by_content(header, rows) | columns
+    if not columns.keys() & {"number", "email", "login", "own number"}:
         raise CourseError(
             f"{path} is no roster: neither Canvas' columns (Student, ID) nor Moodle's (Identifier,"
-            " Email address) are in its first line. Export it again as CSV."
+            " Email address) are in its first line. Export it again as CSV; if its first line is in"
+            " a language that is not known here, with the platform set to English."
         )
-    people = [person for row in rows if (person := _person(platform, row)) is not None]
-    twice = {one.student for one in people if sum(p.student == one.student for p in people) > 1}
-    if twice:
+    people = [person for row in rows if (person := _person(platform, columns, row)) is not None]
+    ids = [owner.normalised(one.student) for one in people]
+    if twice := {one.student for one, name in zip(people, ids, strict=True) if ids.count(name) > 1}:
         raise CourseError(
             f"{path} gives one id to two students: {', '.join(sorted(twice))}. Mend the rows."
         )
-    return Roster(platform, header, rows, people)
+    return Roster(platform, header, columns, rows, _timed(people, columns))
 
 
 def kept_roster(place: Path, name: str) -> Path:
@@ -120,15 +174,16 @@ def plain(name: str) -> str:
 
 def fit(student: str) -> str:
     """An id as nbgrader and file systems can take it."""
-    text = re.sub(r"[^\w.@+-]+", "-", student.strip()).strip(".-")[:100]
+    text = owner.as_folder(student)
     if not text or unusable(text) is not None:
         raise CourseError(f"No id can be made of {student!r}. Mend it in the roster.")
     return text
 
 
 def _table(path: Path) -> tuple[list[str], list[dict[str, str]]]:
+    data = path.read_bytes()
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
     except UnicodeDecodeError as error:
         raise CourseError(f"{path} is not in UTF-8. Export it again as CSV in UTF-8.") from error
     first = text.split("\n", 1)[0]
@@ -138,26 +193,43 @@ def _table(path: Path) -> tuple[list[str], list[dict[str, str]]]:
     return header, [row for row in reader if any(row.values())]
 
 
-def _person(platform: Platform, row: dict[str, str]) -> Person | None:
-    cells = {name.casefold(): row[name].strip() for name in row if name}
+def _by_content(header: Sequence[str], rows: list[dict[str, str]]) -> dict[str, str]:
+    """Columns of Moodle's that are known in any language: numbers of participants, addresses."""
+    found: dict[str, str] = {}
+    for name in header:
+        cells = [row[name].strip() for row in rows if row[name].strip()]
+        if cells and all(re.fullmatch(r"[^@\s]+@[^@\s]+", cell) for cell in cells):
+            found.setdefault("email", name)
+    if header and rows:
+        numbers = [re.fullmatch(r"(\D{2,})\d+", row[header[0]].strip()) for row in rows]
+        if all(numbers) and len({match[1] for match in numbers if match}) == 1:
+            found["number"] = header[0]
+            names = [row[header[1]].strip() for row in rows] if len(header) > 1 else []
+            if len({*names, ""}) > len(rows) and header[1] != found.get("email"):
+                found["name"] = header[1]  # without names a status would stand there
+            for name in header[2:]:
+                cells = [cell for row in rows if (cell := row[name].strip("- "))]
+                if cells and all(read_times(cells)):
+                    found.setdefault("handed in", name)
+    return found
+
+
+def _person(platform: Platform, columns: dict[str, str], row: dict[str, str]) -> Person | None:
+    cells = {role: (row.get(name) or "").strip() for role, name in columns.items()}
+    first, last = _split(cells.get("name", ""))
+    first, last = cells.get("first", first), cells.get("last", last)
+    login, email = cells.get("login", ""), cells.get("email", "")
+    number = "".join(re.findall(r"\d+$", cells.get("number", "")))
     if platform == "Canvas":
-        number, name = cells["id"], cells["student"]
-        if not number.isdigit() or name in {"Student, Test", "Test Student"}:
+        if not cells["number"].isdigit() or {first, last} == {"Test", "Student"}:
             return None  # "Points Possible" and the like
-        chosen = cells.get("sis login id") or cells.get("sis user id") or number
-        login = cells.get("sis login id", "")
-        first, last = _split(name)
         email = login if "@" in login else ""
-        return Person(fit(chosen), first, last, email, number, None, row)
-    email = cells.get("email address", "")
-    number = "".join(re.findall(r"\d+$", cells.get("identifier", "")))
-    first, last = _split(cells.get("full name", ""))
-    first, last = cells.get("first name", first), cells.get("last name", last)
-    chosen = cells.get("username") or cells.get("id number") or email or number
+    order = ("login", "own number", "email")
+    chosen = next((cells[role] for role in order if cells.get(role)), number)
     if not chosen:
         return None
-    time = _time(cells.get("last modified (submission)", ""))
-    return Person(fit(chosen), first, last, email, number, time, row)
+    groups = tuple(one.strip() for one in cells.get("groups", "").split(",") if one.strip())
+    return Person(fit(chosen), first, last, email, number, groups, row)
 
 
 def _split(name: str) -> tuple[str, str]:
@@ -169,11 +241,10 @@ def _split(name: str) -> tuple[str, str]:
     return first.strip(), last.strip()
 
 
-def _time(text: str) -> datetime | None:
-    """A time as Moodle writes it in English, in this machine's zone; None if there is none."""
-    if not text.strip("- "):
-        return None
-    try:
-        return dates.parse(text).astimezone()
-    except (ValueError, OverflowError):
-        return None
+def _timed(people: list[Person], columns: dict[str, str]) -> list[Person]:
+    """Everybody with the time at which they handed in."""
+    texts = [one.row.get(columns.get("handed in", ""), "").strip("- ") for one in people]
+    return [
+        replace(one, handed_in=time, unread="" if time else text)
+        for one, text, time in zip(people, texts, read_times(texts), strict=True)
+    ]

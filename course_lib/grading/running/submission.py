@@ -33,7 +33,7 @@ from course_lib.assignments import inspection, opened
 from course_lib.errors import CourseError
 from course_lib.files import private_files, write_atomically
 from course_lib.grading.intake import late, staging
-from course_lib.grading.intake.staging import Staged, laid_over
+from course_lib.grading.intake.staging import FOR_THE_EXCHANGE, Staged, laid_over
 from course_lib.grading.running import extensions, journal
 from course_lib.grading.running.execution import ContainedExecute, remarks_of
 from course_lib.grading.running.journal import Key, Outcome
@@ -44,9 +44,6 @@ from course_lib.grading.sandbox.scratch import scratch_folder
 from course_lib.grading.sources.marked_cells import checksum, grade_id, is_locked
 from course_lib.grading.sources.project import db_url, load_config, nbgrader_messages, source_of
 from course_lib.grading.sources.release import copy_files, data_files, source_notebook
-
-FOR_THE_EXCHANGE = ("timestamp.txt", "submission_secret.txt")
-"""What `nbgrader release_feedback` reads beside a page; nbgrader's own exchange has put it in."""
 
 
 @dataclass(frozen=True)

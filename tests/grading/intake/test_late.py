@@ -37,7 +37,7 @@ HOUR, DAY = 3600, 86400
         ("{percent: 10, until: 5 days}", DAY + 1, 4),
         ("{percent: 10, until: 5 days}", 5 * DAY, 10),
         ("{percent: 10, until: 5 days}", 5 * DAY + 1, 20),
-        ("{percent: 10, until: 36:00:00}", 36 * HOUR + 1, 20),
+        ("{percent: 10, until: 1 days 12:00:00}", 36 * HOUR + 1, 20),
         ("{percent: 30, per: day}", 9 * DAY, 20),
         ("{points: 0.5, per: hour}", 90 * 60, 1),
         ("{points: 2, percent: 5, per: day}", 3 * DAY, 9),
@@ -53,6 +53,7 @@ def test_a_rule_costs_what_it_says(text: str, late: float, cost: float) -> None:
     [
         *("10% a day", "none", "", "[]", "{percent: 10", "{percent: -1}", "{points: .inf}"),
         *("{percent: 10, per: week}", "{points: 1, until: soon}", "{percents: 10}"),
+        *("{percent: 10, until: 5}", "{points: 1, per: hour, until: '2'}"),
     ],
 )
 def test_what_is_no_rule_is_refused(text: str) -> None:
