@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
@@ -92,6 +93,16 @@ Demo = Annotated[
 ]
 
 
+@contextmanager
+def _private() -> Iterator[None]:
+    """What is written here has names and marks in it: nobody else on the machine may read it."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
 def release(
     names: Annotated[
         list[str] | None, typer.Argument(help="Assignments; all of them if none is named.")
@@ -156,6 +167,7 @@ def submit(name: Annotated[str, typer.Argument(help="The assignment.")]) -> None
         raise typer.Exit(1)
 
 
+@_private()
 def collect(
     name: Annotated[str, typer.Argument(help="The assignment.")],
     archives: Annotated[
@@ -178,7 +190,6 @@ def collect(
     Nothing is overwritten, and each file of the zips is listed with what became of it.
     """
     _need("nbgrader")
-    os.umask(0o077)  # names and marks are for nobody else on the machine
     from course_lib.grading.intake.roster import kept_roster
     from course_lib.grading.sources.project import project_root, source_of
 
@@ -195,6 +206,7 @@ def collect(
         raise typer.Exit(1)
 
 
+@_private()
 def grade(
     name: Annotated[str, typer.Argument(help="The assignment.")],
     submitted: SubmittedFolder = None,
@@ -220,7 +232,6 @@ def grade(
     A run that was stopped or killed is gone on with: what it had finished is not run again.
     """
     _need("nbgrader", "jupytext", "distributed")
-    os.umask(0o077)  # names and marks are for nobody else on the machine
     if pseudonyms and (export_canvas or export_moodle):
         raise CourseError(
             "Canvas and Moodle do not know pseudonyms: export for them without --pseudonyms."

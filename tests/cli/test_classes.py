@@ -57,21 +57,36 @@ def test_mistakes_are_one_line_and_status_2(
     assert course("grade", NAME).refused("apt install bubblewrap")
 
 
-def test_collect_says_what_came_of_each_zip(course: Course, copy: Path) -> None:
-    with zipfile.ZipFile("all.zip", "w") as archive:
-        archive.writestr(f"lovelaceada_7_70_{NAME}.ipynb", EXERCISE.read_text())
-        archive.writestr("noetheremmy_8_71_other.txt", "no notebook")
+def test_collect_says_what_came_of_each_file_and_keeps_it_private(
+    course: Course, copy: Path
+) -> None:
+    def pack(name: str, **more: str) -> str:
+        with zipfile.ZipFile(name, "w") as archive:
+            archive.writestr(f"lovelaceada_7_70_{NAME}.ipynb", EXERCISE.read_text())
+            for file, content in more.items():
+                archive.writestr(f"{file}.txt", content)
+        return name
+
     Path("roster.csv").write_text(
         "Student,ID,SIS Login ID\nAda Lovelace,7,ada\nEmmy Noether,8,emmy\nMarie Curie,9,marie\n"
     )
-    status, out, _ = course("collect", NAME, "all.zip", "--roster", "roster.csv")
-    assert status == 0
-    assert "new        ada" in out
-    assert "2 submissions" in out
-    assert "1 in the roster handed in nothing: marie." in out
+    made = pack("all.zip", noetheremmy_8_71_other="no notebook", noether_2_71_other="whose?")
+    assert course("collect", NAME, made).refused("--roster")
+    status, out, _ = course("collect", NAME, made, "--roster", "roster.csv")
+    assert status == 1
+    assert "new          ada" in out
+    assert "put aside    noetheremmy_8_71_other.txt (emmy): a text, and no notebook" in out
+    assert f"asked about  noether_2_71_other.txt (put_aside/{NAME}): noether (2) is not" in out
+    assert "2 of 3 in the roster" in out
+    assert "1 in the roster have no file named as theirs, and 1 are nobody's yet: marie." in out
     assert (copy / "submitted" / "ada" / NAME / f"{NAME}.ipynb").is_file()
+    status, out, _ = course("collect", NAME, pack("one.zip"))
+    assert status == 0
+    assert "unchanged    ada" in out
+    assert "1 in the roster handed in nothing: marie." in out
     assert (copy / "rosters" / f"{NAME}.csv").read_text() == Path("roster.csv").read_text()
-    assert "unchanged  ada" in course("collect", NAME, "all.zip", "--roster", "roster.csv")[1]
+    for place in ("submitted", "put_aside", "rosters", "grading", "gradebook.db"):
+        assert (copy / place).stat().st_mode & 0o077 == 0, place
 
 
 def test_what_a_platform_needs_is_asked_for_before_anything_is_graded(

@@ -125,7 +125,7 @@ def extract(archive: Path, target: Path, limits: Limits | None = None) -> Unpack
         ValueError,
         RuntimeError,
     ) as error:
-        raise BadArchive(f"{shown} is damaged, or no zip. Hand it in again.") from error
+        raise BadArchive(f"{shown} is damaged or no zip. Hand it in again.") from error
     finally:
         shutil.rmtree(place, ignore_errors=True)
     target.chmod(0o755)

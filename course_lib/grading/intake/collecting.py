@@ -39,6 +39,7 @@ _FORMS: dict[Platform, re.Pattern[str]] = {
 }
 _ANONYMOUS = re.compile(r"(LATE_)?anon_[A-Za-z0-9]+_.+")
 _HIDDEN = "Canvas hides whose it is (anonymous grading): let it show names, and download again"
+_FOREIGN = "no name that the roster's platform gives"
 _TYPED = "typed "
 """How the names begin of files that the platform made from what somebody typed there."""
 _OURS = ("timestamp.txt", COLLECTED)
@@ -128,7 +129,7 @@ def collect(name: str, archives: Iterable[Path], submitted: Path, roster: Roster
                 raise CourseError(f"There is no {archive}. Check the path.")
             unpacked = extract(archive, Path(folder) / str(place), WHOLE_CLASS).files
             names = [_named(entry, roster) for entry, _ in unpacked]
-            if not {_HIDDEN, *(one for one in names if isinstance(one, _Named))} & {*names}:
+            if set(names) <= {_FOREIGN}:
                 raise CourseError(_no_form(archive, [entry for entry, _ in unpacked], roster))
             files: list[_File] = []
             ends: list[Entry] = []
@@ -181,24 +182,20 @@ def _named(entry: str, roster: Roster) -> _Named | str:
     if roster.platform == "Moodle":
         match = _FORMS["Moodle"].fullmatch(entry)
         if match is None:
-            return "no name that Moodle gives"
+            return _FOREIGN
         typed = "" if match["plugin"] == "file" else _TYPED
         return _Named(match["number"] or "", match["name"], typed + match["file"])
     leaf = entry.rpartition("/")[2]
-    forms = {
-        form["number"]: _Named(
-            form["number"],
-            leaf[: form.start()],
-            form["file"] or _TYPED + form["page"],
-            int(form["order"] or 0),
-            bool(form["late"]),
-        )
-        for form in _FORMS["Canvas"].finditer(leaf)
+    forms: dict[str, _Named] = {}
+    for form in _FORMS["Canvas"].finditer(leaf):
+        name, number = leaf[: form.start()], form["number"]
         # what follows a student's number is the student's to choose
-        if not re.search(r"\W|_\d+_", leaf[: form.start()])
-    }
+        if not re.search(r"\W|_\d+_", name) and number not in forms:
+            file = form["file"] or _TYPED + form["page"]
+            late = bool(form["late"])
+            forms[number] = _Named(number, name, file, int(form["order"] or 0), late)
     if not forms:
-        return _HIDDEN if _ANONYMOUS.fullmatch(leaf) else "no name that Canvas gives"
+        return _HIDDEN if _ANONYMOUS.fullmatch(leaf) else _FOREIGN
     # a name may end in a number: one of the roster's is meant
     fitting = [number for number in forms if roster.whose(number, "")] or [next(iter(forms))]
     if len(fitting) > 1:

@@ -3,6 +3,7 @@
 import io
 import stat
 import struct
+import tarfile
 import warnings
 import zipfile
 from collections.abc import Callable
@@ -10,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.grading.intake.archives import BadArchive, Limits, extract
+from course_lib.grading.intake.archives import BadArchive, Limits, extract, is_archive
 from course_lib.grading.wording import visible
 
-SMALL = Limits(archive=10**6, files=20, total=10**6, ratio=20, free=10**4, depth=3, name=40)
+SMALL = Limits(archive=10**6, files=20, total=10**5)
 
 
 def packed(path: Path, *entries: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
@@ -47,40 +48,78 @@ def zipped(tmp_path: Path) -> Path:
 def test_an_honest_archive_is_unpacked_whole(zipped: Path, tmp_path: Path) -> None:
     handed_in = {"a.ipynb": b"{}", "runs/one/result.json": b"[]", "runs/zwei/größe.txt": b"x" * 500}
     packed(zipped, *handed_in.items())
-    assert extract(zipped, tmp_path / "out", SMALL) == []
+    unpacked = extract(zipped, tmp_path / "out", SMALL)
+    assert unpacked.remarks == []
+    assert unpacked.files == [(name, tmp_path / "out" / name) for name in handed_in]
     assert files(tmp_path / "out") == handed_in
 
 
+def test_a_tar_is_unpacked_as_a_zip_is(tmp_path: Path) -> None:
+    made = tmp_path / "ada.tar.gz"
+    with tarfile.open(made, "w:gz") as archive:
+        for name, kind in (("work", tarfile.DIRTYPE), ("out", tarfile.SYMTYPE)):
+            entry = tarfile.TarInfo(name)
+            entry.type = kind
+            archive.addfile(entry)
+        entry = tarfile.TarInfo("work/a.ipynb")
+        entry.size = 2
+        archive.addfile(entry, io.BytesIO(b"{}"))
+    assert is_archive(made)
+    unpacked = extract(made, tmp_path / "out", SMALL)
+    assert files(tmp_path / "out") == {"work/a.ipynb": b"{}"}
+    assert unpacked.remarks == ["out is a link or no plain file; it was left out."]
+    with tarfile.open(made, "w:gz") as archive:
+        entry = tarfile.TarInfo("bomb")
+        entry.size = 10**6
+        archive.addfile(entry, io.BytesIO(bytes(10**6)))
+    with pytest.raises(BadArchive, match="unpacks to more than"):
+        extract(made, tmp_path / "again", SMALL)
+
+
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "called"),
     [
-        ("../out.txt", "leads out"),
-        ("a/../../out.txt", "leads out"),
-        ("/etc/passwd", "leads out"),
-        ("..\\out.txt", "leads out"),
-        ("C:\\out.txt", "leads out"),
-        ("C:out.txt", "leads out"),
-        ("a/b/c/d.txt", "too many folders"),
-        ("x" * 41, "too long"),
-        ("ä" * 39 + "\x1b", "invisible"),
-        ("gradebook\u202egpj.db", "invisible"),
-        ("a\nnothing is wrong with b", "invisible"),
-        (entry("link", stat.S_IFLNK | 0o777), "is a link"),
-        (entry("pipe", stat.S_IFIFO | 0o666), "no plain file"),
-        (entry("disk", stat.S_IFBLK | 0o666), "no plain file"),
-        ("MINE.txt", "twice"),
-        ("mine.txt/deeper", "file and a folder"),
+        ("../out.txt", "out.txt"),
+        ("a/../../out.txt", "a/out.txt"),
+        ("/etc/passwd", "etc/passwd"),
+        ("..\\out.txt", "out.txt"),
+        ("work\\out.txt", "work/out.txt"),
+        ("C:\\out.txt", "out.txt"),
+        ("C:out.txt", "out.txt"),
+        ("a/b/c/d/e/f/g/h/i/j.txt", "c/d/e/f/g/h/i/j.txt"),
+        ("x" * 300 + ".ipynb", "x" * 114 + ".ipynb"),
+        ("ä\x1b.txt", "ä_.txt"),
+        ("gradebook\u202egpj.db", "gradebook_gpj.db"),
+        ("a\nnothing is wrong with b", "a_nothing is wrong with b"),
+        ("MINE.txt", "MINE (2).txt"),
+        ("mine.txt/deeper", "deeper"),
     ],
 )
-def test_an_entry_that_could_do_harm_is_left_out_and_named(
-    zipped: Path, tmp_path: Path, name: str | zipfile.ZipInfo, said: str
+def test_a_name_that_could_do_harm_is_another_here(
+    zipped: Path, tmp_path: Path, name: str, called: str
 ) -> None:
-    packed(zipped, ("mine.txt", b"mine"), (name, b"/etc/passwd"))
-    remarks = extract(zipped, tmp_path / "deep" / "out", SMALL)
-    assert len(remarks) == 1
-    assert said in remarks[0]
-    assert visible(remarks[0], 500) == remarks[0]
-    assert files(tmp_path / "deep") == {"out/mine.txt": b"mine"}
+    packed(zipped, ("mine.txt", b"mine"), (name, b"theirs"))
+    (remark,) = extract(zipped, tmp_path / "deep" / "out", SMALL).remarks
+    assert remark.endswith(f" is called {called} here.")
+    assert visible(remark, 500) == remark
+    assert files(tmp_path / "deep") == {"out/mine.txt": b"mine", f"out/{called}": b"theirs"}
+
+
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [
+        (stat.S_IFLNK | 0o777, "is a link"),
+        (stat.S_IFIFO | 0o666, "no plain file"),
+        (stat.S_IFBLK | 0o666, "no plain file"),
+    ],
+)
+def test_what_is_no_file_is_left_out_and_named(
+    zipped: Path, tmp_path: Path, mode: int, said: str
+) -> None:
+    packed(zipped, ("mine.txt", b"mine"), (entry("other", mode), b"/etc/passwd"))
+    (remark,) = extract(zipped, tmp_path / "out", SMALL).remarks
+    assert said in remark
+    assert files(tmp_path / "out") == {"mine.txt": b"mine"}
 
 
 def changed(path: Path, content: bytes, change: Callable[[bytearray], None]) -> None:
@@ -125,7 +164,10 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda path: packed(path, *((f"{n}", bytes(9000)) for n in range(15))),
         "unpacks to more than",
     ),
-    "too many": (lambda path: packed(path, *((f"{n}", b"") for n in range(21))), "holds 21 files"),
+    "too many": (
+        lambda path: packed(path, *((f"{n}", b"") for n in range(21))),
+        "holds more than 20 files",
+    ),
     "lying": (lying, "damaged"),
     "encrypted": (in_the_index(8, 1), "encrypted"),
     "lzma": (unusual, "unusual"),
@@ -150,13 +192,35 @@ def test_of_a_bad_archive_nothing_is_unpacked(
     assert sorted(path.name for path in tmp_path.iterdir()) == before
 
 
-def test_a_bomb_in_a_zip_in_a_zip_stays_packed(zipped: Path, tmp_path: Path) -> None:
+def inside(*entries: tuple[str, bytes]) -> bytes:
     inner = io.BytesIO()
     with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("bomb", bytes(10**6))
-    packed(zipped, ("inner.zip", inner.getvalue()))
-    assert extract(zipped, tmp_path / "out", SMALL) == []
-    assert files(tmp_path / "out") == {"inner.zip": inner.getvalue()}
+        for name, data in entries:
+            archive.writestr(name, data)
+    return inner.getvalue()
+
+
+def test_archives_in_archives_are_unpacked_documents_and_models_are_not(
+    zipped: Path, tmp_path: Path
+) -> None:
+    deep = inside(("a.ipynb", b"{}"))
+    packed(
+        zipped, ("work/mine.zip", inside(("inner.zip", deep))), ("text.docx", deep), ("m.npz", deep)
+    )
+    assert extract(zipped, tmp_path / "out", SMALL).remarks == []
+    assert files(tmp_path / "out") == {
+        "m.npz": deep,
+        "text.docx": deep,
+        "work/mine.zip unpacked/inner.zip unpacked/a.ipynb": b"{}",
+    }
+
+
+def test_a_bomb_in_a_zip_in_a_zip_stays_packed(zipped: Path, tmp_path: Path) -> None:
+    inner = inside(("bomb", bytes(10**5)))
+    packed(zipped, ("inner.zip", inner), ("mine.txt", bytes(10)))
+    (remark,) = extract(zipped, tmp_path / "out", SMALL).remarks
+    assert remark.startswith("inner.zip unpacks to more than")
+    assert files(tmp_path / "out") == {"inner.zip": inner, "mine.txt": bytes(10)}
 
 
 def test_what_lies_in_the_folder_already_is_not_overwritten(zipped: Path, tmp_path: Path) -> None:
