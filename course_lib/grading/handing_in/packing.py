@@ -1,17 +1,17 @@
 """Packing what a student hands in."""
 
 import io
+import json
 import re
 import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
-import nbformat
-
 from course_lib.assignments import inspection
 from course_lib.assignments.inspection import LARGEST_DATA
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
+from course_lib.grading.intake.notebooks import LARGEST_NOTEBOOK, Unfit, loaded, read
 from course_lib.training.run_directory import BEST, CONFIG, VOCABULARY
 
 _RUN = re.compile(r"""^RUN = (["'])(?P<folder>.+?)\1""", re.MULTILINE)
@@ -48,13 +48,21 @@ def find_notebook(name: str) -> Path:
 def pack(notebook: Path, name: str) -> Package:
     """Write NAME.zip into the current folder: the notebook, and the files that belong to it.
 
+    The notebook is packed without its outputs, which the grader makes anew: a loop that prints is
+    larger than all that anybody writes.
+
     Raises:
-        CourseError: files that the assignment asks for are not beside the notebook, or are more
-            than the grader takes.
+        CourseError: the notebook cannot be read, or files that the assignment asks for are not
+            beside it, or are more than the grader takes.
     """
-    files = {f"{name}.ipynb": notebook}
+    written = _without_outputs(notebook)
     trained = name == inspection.ASSIGNMENT
-    files |= _wanted(notebook.resolve().parent) if trained else _named_run(notebook)
+    files = _wanted(notebook.resolve().parent) if trained else _named_run(notebook)
+    if len(written) > LARGEST_NOTEBOOK:
+        raise CourseError(
+            f"{notebook.name} has {len(written) / 1024**2:.0f} MB without its outputs;"
+            f" {LARGEST_NOTEBOOK // 1024**2} MB can be handed in. Take out the large cells."
+        )
     size = sum(path.stat().st_size for path in files.values())
     if size > LARGEST_DATA:
         raise CourseError(
@@ -63,19 +71,33 @@ def pack(notebook: Path, name: str) -> Package:
         )
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(f"{name}.ipynb", written)
         for inside, path in files.items():
             archive.writestr(inside, path.read_bytes())
     target = Path(f"{name}.zip")
     write_atomically(target, data.getvalue())
-    return Package(target, list(files))
+    return Package(target, [f"{name}.ipynb", *files])
+
+
+def _without_outputs(notebook: Path) -> bytes:
+    """A notebook as it is, without what its cells put out."""
+    try:
+        raw, _ = loaded(notebook.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise CourseError(f"{notebook} is damaged. Save it again in Jupyter.") from error
+    for cell in raw.get("cells", ()) if isinstance(raw, dict) else ():
+        if isinstance(cell, dict) and cell.get("cell_type") == "code":
+            cell.update(outputs=[], execution_count=None)
+    text = json.dumps(raw, ensure_ascii=False, indent=1, sort_keys=True)
+    return f"{text}\n".encode("utf-8", "replace")
 
 
 def _named_run(notebook: Path) -> dict[str, Path]:
     """The run directory that a notebook names in a cell with `RUN = "..."`, if it does."""
     try:
-        cells = nbformat.read(notebook, as_version=4).cells
-    except Exception:  # no notebook, and validating it has said so
-        return {}
+        cells = read(notebook)[0].cells
+    except Unfit as error:
+        raise CourseError(f"{notebook} {error}") from error
     matches = [_RUN.search(cell.source) for cell in cells if cell.cell_type == "code"]
     named = next((match["folder"] for match in matches if match), None)
     if named is None:

@@ -4,21 +4,19 @@ Nothing here asks for nbgrader, or for what only Linux has.
 """
 
 import logging
-import re
 import tempfile
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-import nbformat
 from jupyter_client.kernelspec import NoSuchKernel
 from nbclient.exceptions import DeadKernelError
 from nbconvert.filters import strip_ansi
-from nbconvert.preprocessors import ClearOutputPreprocessor
 from nbformat import NotebookNode
 
 from course_lib.assignments.checks import SECONDS
 from course_lib.errors import CourseError
+from course_lib.grading.intake.notebooks import MOST_CELLS, Unfit, read
 from course_lib.grading.running.execution import AGENT, ENDINGS, TIMED_OUT, ContainedExecute
 from course_lib.grading.running.judging import Judge
 from course_lib.grading.sources.marked_cells import (
@@ -69,8 +67,7 @@ def validate(path: Path) -> list[PartResult]:
     Raises:
         CourseError: it is no notebook of this course, or it could not be run.
     """
-    notebook = _read(path)
-    notebook, _ = ClearOutputPreprocessor().preprocess(notebook, {})
+    notebook, noticed = _read(path)
     beside = path.resolve().parent
     with (
         # a kernel that is about to end may still hold what lies there
@@ -94,7 +91,7 @@ def validate(path: Path) -> list[PartResult]:
                 " Install it where the course is: `python -m pip install ipykernel`."
             ) from error
     judged = [_judge(cell) for cell in notebook.cells if is_grade(cell)]
-    return judged + [shown for cell in notebook.cells if (shown := _together(cell))]
+    return noticed + judged + [shown for cell in notebook.cells if (shown := _together(cell))]
 
 
 def _judge(cell: NotebookNode) -> PartResult:
@@ -135,19 +132,21 @@ def _message(error: NotebookNode) -> str:
     return f"{error.ename}: {strip_ansi(error.evalue)}"
 
 
-def _read(path: Path) -> NotebookNode:
+def _read(path: Path) -> tuple[NotebookNode, list[PartResult]]:
+    """A notebook as the grader reads it, and what that says of it."""
     if not path.is_file():
         raise CourseError(f"There is no file {path}. Give the notebook's path.")
     try:
-        notebook = nbformat.read(path, as_version=4)
-        nbformat.validate(notebook)
-    except (nbformat.reader.NotJSONError, nbformat.ValidationError, ValueError) as error:
-        kind = re.sub(r"\s+", " ", str(error))[:80]
-        raise CourseError(
-            f"{path} is not a notebook ({kind}). Give an .ipynb file saved by Jupyter."
-        ) from error
+        notebook, noticed = read(path)
+    except Unfit as error:
+        raise CourseError(f"{path} {error} Give an .ipynb file saved by Jupyter.") from error
     if not any(is_grade(cell) for cell in notebook.cells):
         raise CourseError(
-            f"{path} has no graded parts. Start from the notebook in the course's exercises folder."
+            f"{path} has no graded parts: it is another notebook, or a program took away what marks"
+            " them. Copy your answers into the notebook of the course's exercises folder."
         )
-    return notebook
+    if len(notebook.cells) > MOST_CELLS:
+        noticed.append(f"has {len(notebook.cells)} cells; the grader takes {MOST_CELLS}.")
+    for place, cell in enumerate(notebook.cells):
+        cell["id"] = f"cell-{place}"
+    return notebook, [PartResult("The notebook", None, one) for one in noticed]

@@ -112,28 +112,10 @@ def read(path: Path) -> tuple[NotebookNode, list[str]]:
     if not data.strip():
         raise Unfit("is empty.")
     try:
-        return _parsed(data)
+        raw, noticed = loaded(data)
     except (ValueError, RecursionError) as error:
-        if isinstance(error, Unfit):
-            raise
         what = kind_of(path) or "damaged, or cut off"
         raise Unfit(f"cannot be read as a notebook: it is {what}.") from error
-
-
-def _parsed(data: bytes) -> tuple[NotebookNode, list[str]]:
-    noticed = []
-    encoding = json.detect_encoding(data)
-    if encoding not in {"utf-8", "utf-8-sig"}:
-        noticed.append(f"is not in UTF-8 but in {encoding}; it was converted.")
-        text = data.decode(encoding, "replace")
-    else:
-        text = data.decode(encoding, "as windows")
-        if text.encode() != data.removeprefix(codecs.BOM_UTF8):
-            noticed.append(
-                "is not in UTF-8 throughout; the other characters were read as Windows'."
-            )
-    # a number may have any length in JSON; none that counts here is long
-    raw = json.loads(text, strict=False, parse_int=lambda digits: int(digits[:18]))
     if not isinstance(raw, dict):
         raise Unfit("has no cells: it is no notebook.")
     cells = raw.get("cells")
@@ -157,6 +139,25 @@ def _parsed(data: bytes) -> tuple[NotebookNode, list[str]]:
                 else f"has {count} odd cells, of which each {what}."
             )
     return _notebook(read), [*noticed, *_language(raw)]
+
+
+def loaded(data: bytes) -> tuple[Any, list[str]]:
+    """JSON in whatever encoding, and what is unusual about that.
+
+    Raises:
+        ValueError, RecursionError: it is no JSON.
+    """
+    noticed = []
+    encoding = json.detect_encoding(data)
+    if encoding in {"utf-8", "utf-8-sig"}:
+        text = data.decode(encoding, "as windows")
+        if text.encode() != data.removeprefix(codecs.BOM_UTF8):
+            noticed.append("is not in UTF-8 throughout; other characters were read as Windows'.")
+    else:
+        noticed.append(f"is not in UTF-8 but in {encoding}; it was converted.")
+        text = data.decode(encoding, "replace")
+    # a number may have any length in JSON; none that counts here is long
+    return json.loads(text, strict=False, parse_int=lambda digits: int(digits[:18])), noticed
 
 
 def _language(raw: dict[str, Any]) -> list[str]:

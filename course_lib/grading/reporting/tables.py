@@ -208,12 +208,12 @@ def for_moodle(result: ClassReport, roster: Roster) -> str:
         CourseError: the roster is not from Moodle.
     """
     _need(roster, "Moodle")
-    header = list(roster.header)
-    if "identifier" not in {name.casefold() for name in header}:
-        known = {"id number", "username", "email address"}
-        header = [name for name in header if name.casefold() in known]
-    named = {name.casefold(): name for name in header}
-    grade, comments = (named.get(one.casefold(), one) for one in ("Grade", "Feedback comments"))
+    header, columns = list(roster.header), roster.columns
+    if "number" not in columns:
+        known = {columns.get(role) for role in ("own number", "login", "email")}
+        header = [name for name in header if name in known]
+    grade = columns.get("grade", "Grade")
+    comments = columns.get("comments", "Feedback comments")
     header += [name for name in (grade, comments) if name not in header]
     rows = [
         {**person.row, grade: number(report.score), comments: _comment(report)}

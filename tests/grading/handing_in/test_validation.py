@@ -93,8 +93,9 @@ def test_each_part_is_judged_in_plain_words(
     ("content", "said"),
     [
         (None, "There is no file"),
-        ("hello", "is not a notebook"),
-        ("{}", "is not a notebook"),
+        ("hello", "cannot be read as a notebook"),
+        ("", "is empty"),
+        ("{}", "is no notebook"),
         (nbformat.writes(new_notebook()), "has no graded parts"),
     ],
 )
