@@ -31,6 +31,18 @@ def tracked_files() -> list[Path]:
 FILES = tracked_files()
 
 
+def test_files_with_names_and_marks_are_kept_out_of_the_repository() -> None:
+    """What the guide puts into a clone: one habitual `git add -A` would publish it."""
+    names = [
+        *("roster.csv", "submissions.zip", "grades.csv", "points.csv", "gradebook.db"),
+        *("submitted/x", "put_aside/x", "rosters/x", "grading/x", "feedback/x", "report/x"),
+        *("autograded/x", "report-pseudonyms/x", "pseudonyms.csv", "late.json"),
+    ]
+    command = ["git", "check-ignore", "--no-index", *names]
+    listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert listing.split() == names
+
+
 def pins() -> dict[str, str]:
     """Canonical name to version of every line of the lock."""
     lines = map(Requirement, (ROOT / "requirements.lock").read_text().splitlines())

@@ -381,6 +381,8 @@ def _export(shown: "Overview", roster: "Roster | None", tables: Tables) -> None:
         write_atomically(canvas, points.for_canvas(result, roster, shown.title), private=True)
     if moodle is not None:
         write_atomically(moodle, points.for_moodle(result, roster), private=True)
+    for line in points.unlike(result, roster, shown.title):
+        typer.echo(line, err=True)
     missing = points.missing_from(result, roster)
     if missing:
         typer.echo(f"Not in the roster, so not exported: {', '.join(missing)}.", err=True)

@@ -50,6 +50,10 @@ def test_an_id_is_taken_unless_the_grader_knows_better(
     assert checks.whose(" ADA ") == "Ada"
     with pytest.raises(Refused, match="'bela', but 'Ada' handed this notebook in"):
         checks.whose("bela")
+    (tmp_path / owner.FILE).write_text("ada\nbela\n")  # a group's
+    assert checks.whose("Bela") == "bela"
+    with pytest.raises(Refused, match="'cem', but 'ada' or 'bela' handed"):
+        checks.whose("cem")
     for nobody in (None, "", "  ", True, ["ada"], 3.5):
         with pytest.raises(Refused, match="STUDENT_ID is"):
             checks.whose(nobody)

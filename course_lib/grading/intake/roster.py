@@ -46,6 +46,8 @@ _COLUMNS = {
     "|dernière modification (travail remis)|última modificación (entrega)"
     "|ultima modifica (consegna)|última atualização (submissão)|laatst gewijzigd (inzending)",
     "grade": "grade|bewertung|note|calificación|valutazione|nota|cijfer|beoordeling",
+    "most": "maximum grade|bestwertung|note maximale|calificación máxima|valutazione massima"
+    "|nota máxima|maximumcijfer",
     "comments": "feedback comments|feedback als kommentar|feedback par commentaires"
     "|comentarios de retroalimentación",
 }

@@ -9,6 +9,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 
+from course_lib.grading.intake.collecting import Entry, recorded
 from course_lib.grading.intake.late import rule_of
 from course_lib.grading.intake.roster import Person, Roster, kept_roster, read_roster
 from course_lib.grading.reporting import graded_notebook
@@ -57,6 +58,7 @@ class Overview:
         pairs: submissions that resemble each other.
         rule: what being late costs, in words.
         absent: who is in the kept roster and has no submission here: id and name.
+        not_taken: files of the platform's zips that no notebook was found in, or no owner of.
         disguised: whether students stand here under pseudonyms.
     """
 
@@ -66,6 +68,7 @@ class Overview:
     pairs: list[Pair]
     rule: str
     absent: list[tuple[str, str]] = field(default_factory=list)
+    not_taken: list[Entry] = field(default_factory=list)
     disguised: bool = False
 
 
@@ -87,6 +90,7 @@ def overview(root: Path, result: ClassReport) -> Overview:
         pairs=_pairs(result, graded),
         rule=str(rule_of(root, result.place, name)),
         absent=_absent(result),
+        not_taken=[one for one in recorded(result.place, name) if one.end != "taken"],
     )
 
 
@@ -151,6 +155,7 @@ def under_pseudonyms(shown: Overview) -> Overview:
             replace(pair, one=names[pair.one], other=names[pair.other], one_text="", other_text="")
             for pair in shown.pairs
         ],
+        not_taken=[],  # the names of files are people's
         disguised=True,
     )
 

@@ -184,11 +184,7 @@ def for_canvas(result: ClassReport, roster: Roster, title: str) -> str:
         CourseError: the roster is not from Canvas.
     """
     _need(roster, "Canvas")
-    wanted = {plain(result.assignment), plain(title)}
-    column = next(
-        (name for name in roster.header if plain(re.sub(r"\s*\(\d+\)$", "", name)) in wanted),
-        result.assignment,
-    )
+    column = _canvas_column(result, roster, title) or result.assignment
     known = {"student", "id", "sis user id", "sis login id", "root account", "section"}
     kept = [name for name in roster.header if name.casefold() in known]
     first = next(name for name in kept if name.casefold() == "student")
@@ -220,6 +216,29 @@ def for_moodle(result: ClassReport, roster: Roster) -> str:
         for person, report in _graded(result, roster)
     ]
     return _written(header, rows)
+
+
+def _canvas_column(result: ClassReport, roster: Roster, title: str) -> str | None:
+    wanted = {plain(result.assignment), plain(title)}
+    named = (name for name in roster.header if plain(re.sub(r"\s*\(\d+\)$", "", name)) in wanted)
+    return next(named, None)
+
+
+def unlike(result: ClassReport, roster: Roster, title: str) -> list[str]:
+    """What the platform will make of the table that the instructor may not expect."""
+    if roster.platform == "Canvas" and _canvas_column(result, roster, title) is None:
+        return [
+            f"The roster has no column {title!r}: importing makes a new assignment,"
+            f" {result.assignment!r}. Give the one on Canvas this title and export the roster anew."
+        ]
+    points = max((report.points for report in result.reports), default=0.0)
+    stated = {row.get(roster.columns.get("most", ""), "").replace(",", ".") for row in roster.rows}
+    return [
+        f"Moodle's maximum grade is {most}, and there are {number(points)} points: they are written"
+        f" as they are. Set the maximum to {number(points)} there."
+        for most in sorted(stated)
+        if _NUMBER.fullmatch(most) and float(most) != points
+    ]
 
 
 def missing_from(result: ClassReport, roster: Roster) -> list[str]:

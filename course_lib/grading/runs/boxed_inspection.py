@@ -65,7 +65,7 @@ def prepare(root: Path, assignment: str, handed_in: Iterable[Path]) -> None:
     if named is not None:
         _check_size(load_corpus(*named))
     for folder in handed_in:
-        for path in sorted(folder.glob("comparison/*/config.yaml")):
+        for path in sorted(folder.glob("**/comparison/*/config.yaml")):
             if path.is_symlink() or not path.is_file():
                 continue
             with path.open("rb") as file:

@@ -15,6 +15,7 @@ from course_lib.grading.reporting.tables import (
     for_canvas,
     for_moodle,
     missing_from,
+    unlike,
 )
 from course_lib.grading.running.classroom import ClassReport, Mark, Report
 
@@ -158,3 +159,24 @@ def test_no_cell_is_a_formula(tmp_path: Path) -> None:
     assert "'@stranger" in cells
     assert "'＝1+1" in cells
     assert "-2.05" in cells
+
+
+def test_what_the_platform_would_make_of_it_is_said_before(tmp_path: Path) -> None:
+    known = roster(tmp_path, CANVAS)
+    assert unlike(result(), known, "Attention by hand") == []
+    known = roster(tmp_path, CANVAS.replace("Attention by Hand (1207)", "HW2: attention (77)"))
+    assert "importing makes a new assignment" in unlike(result(), known, "Attention by hand")[0]
+    assert unlike(result(), roster(tmp_path, WORKSHEET), "") == []
+    known = roster(tmp_path, WORKSHEET.replace("25.00", "100.00"))
+    assert "maximum grade is 100.00, and there are 25 points" in unlike(result(), known, "")[0]
+
+
+def test_a_worksheet_in_another_language_is_filled_in_as_it_is(tmp_path: Path) -> None:
+    german = (
+        "ID,Vollständiger Name,E-Mail-Adresse,Bewertung,Bestwertung,Feedback als Kommentar\n"
+        'Teilnehmer/in501,Ada Lovelace,ada,,"25,00",\n'
+    )
+    header, ada = rows(for_moodle(result(), roster(tmp_path, german)))
+    assert header == german.split("\n")[0].split(",")
+    assert (ada[0], ada[3]) == ("Teilnehmer/in501", "18.45")
+    assert unlike(result(), roster(tmp_path, german), "") == []

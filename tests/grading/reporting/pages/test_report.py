@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
+from course_lib.grading.intake.collecting import Entry
 from course_lib.grading.reporting.overview import Overview, PartSummary, under_pseudonyms
 from course_lib.grading.reporting.pages.report import ranges, write_report, write_term
 from course_lib.grading.reporting.similarity import Pair
@@ -60,7 +61,11 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Overview:
     pair = Pair(students[0], students[1], "energies_answer", 0.93, 120, *texts)
     result = ClassReport("attention_by_hand", place, "bwrap", reports)
     absent = [("curie-m", "Marie Curie")]
-    return Overview("Attention by hand", result, parts, [pair], "10% a day", absent)
+    not_taken = [
+        Entry("noether_8_71_work.pdf", "put aside", ["noether.e"], "a PDF, and no notebook"),
+        Entry("anon_x_7_y.ipynb", "asked about", [], "nobody knows whose"),
+    ]
+    return Overview("Attention by hand", result, parts, [pair], "10% a day", absent, not_taken)
 
 
 def test_it_shows_everything_offline_and_to_everybody(
@@ -79,6 +84,8 @@ def test_it_shows_everything_offline_and_to_everybody(
         "25 hours late: 0.5 points taken away",
         "<script>alert(1)</script>",
         "lovelace-a and noether.e",
+        "noether_8_71_work.pdf (noether.e): a PDF, and no notebook.",
+        "anon_x_7_y.ipynb (nobody's yet): nobody knows whose.",
         "93%",
         "at least 80% of the shorter one",
         "no finding about anybody",
