@@ -83,12 +83,12 @@ def _without_outputs(notebook: Path) -> bytes:
     """A notebook as it is, without what its cells put out."""
     try:
         raw, _ = loaded(notebook.read_bytes())
+        for cell in raw.get("cells", ()) if isinstance(raw, dict) else ():
+            if isinstance(cell, dict) and cell.get("cell_type") == "code":
+                cell.update(outputs=[], execution_count=None)
+        text = json.dumps(raw, ensure_ascii=False, indent=1, sort_keys=True)
     except (ValueError, RecursionError) as error:
         raise CourseError(f"{notebook} is damaged. Save it again in Jupyter.") from error
-    for cell in raw.get("cells", ()) if isinstance(raw, dict) else ():
-        if isinstance(cell, dict) and cell.get("cell_type") == "code":
-            cell.update(outputs=[], execution_count=None)
-    text = json.dumps(raw, ensure_ascii=False, indent=1, sort_keys=True)
     return f"{text}\n".encode("utf-8", "replace")
 
 

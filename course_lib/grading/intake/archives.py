@@ -33,6 +33,7 @@ LITTER = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", ".ipynb_checkpoin
 """What systems and Jupyter add by themselves."""
 _PACKED = {"", ".zip", ".ipynb", ".tar", ".gz", ".tgz", ".bz2", ".xz"}
 """How the names of archives end that are unpacked; other zips are documents and models."""
+_DAMAGED = (zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error, EOFError)
 _DEEPEST = 8
 _LONGEST = 120
 
@@ -84,7 +85,7 @@ def is_archive(path: Path) -> bool:
     fits = path.suffix.lower() in _PACKED or ".zip" in path.name.lower()
     if not fits:
         return False
-    with contextlib.suppress(OSError, tarfile.TarError, EOFError, zlib.error):
+    with contextlib.suppress(OSError, *_DAMAGED):
         return kind_of(path) == "a zip" or tarfile.is_tarfile(path)
     return False
 
@@ -109,26 +110,17 @@ def extract(archive: Path, target: Path, limits: Limits | None = None) -> Unpack
             " assignment asks for."
         )
     target.parent.mkdir(parents=True, exist_ok=True)
-    place = Path(tempfile.mkdtemp(prefix=".unpacking-", dir=target.parent))
-    try:
-        unpacked = _unpack(archive, place, limits)
+    with tempfile.TemporaryDirectory(prefix=".unpacking-", dir=target.parent) as folder:
+        place = Path(folder) / "files"
+        place.mkdir()
+        try:
+            unpacked = _unpack(archive, place, limits)
+        # RuntimeError: a version or a kind of packing that Python does not know
+        except (*_DAMAGED, ValueError, RuntimeError) as error:
+            raise BadArchive(f"{shown} is damaged or no zip. Hand it in again.") from error
         if target.is_dir():
             target.rmdir()  # refuses a folder with something in it
         place.rename(target)
-    # RuntimeError: a version or a kind of packing that Python does not know
-    except (
-        zipfile.BadZipFile,
-        tarfile.TarError,
-        zlib.error,
-        struct.error,
-        EOFError,
-        ValueError,
-        RuntimeError,
-    ) as error:
-        raise BadArchive(f"{shown} is damaged or no zip. Hand it in again.") from error
-    finally:
-        shutil.rmtree(place, ignore_errors=True)
-    target.chmod(0o755)
     files = [(name, target / path.relative_to(place)) for name, path in unpacked.files]
     return Unpacked(files, unpacked.remarks)
 
@@ -219,12 +211,11 @@ def safe(name: str) -> PurePosixPath | None:
     parts = []
     for part in re.split(r"[/\\]", re.sub(r"^[A-Za-z]:", "", name)):
         text = re.sub(r'[?*:"<>|]', "_", visible(part, len(part))).strip()
-        stem, dot, suffix = text.rpartition(".")
-        while len(text.encode()) > _LONGEST and stem:
-            stem = stem[:-1]
-            text = f"{stem}{dot}{suffix[:20]}"
+        stem, suffix = os.path.splitext(text)
+        if len(text.encode()) > _LONGEST:
+            text = stem.encode()[: _LONGEST - 40].decode(errors="ignore") + suffix[:10]
         if text not in ("", ".", ".."):
-            parts.append(text[:_LONGEST])
+            parts.append(text)
     return PurePosixPath(*parts[-_DEEPEST:]) if parts else None
 
 

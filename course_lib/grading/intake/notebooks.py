@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-import nbformat
 from nbformat import NotebookNode
 
 from course_lib.grading.sources.marked_cells import (
@@ -80,8 +79,11 @@ codecs.register_error("as windows", _as_windows)
 
 def kind_of(path: Path) -> str:
     """What a file is that is no notebook: "a PDF", "a web page"; "" if nobody knows."""
-    with path.open("rb") as file:
-        start = file.read(8)
+    try:
+        with path.open("rb") as file:
+            start = file.read(8)
+    except OSError:
+        return ""
     if not start:
         return "empty"
     signed = next((name for sign, name in _SIGNS.items() if start.startswith(sign)), "")
@@ -121,8 +123,7 @@ def read(path: Path) -> tuple[NotebookNode, list[str]]:
     cells = raw.get("cells")
     if not isinstance(cells, list) and isinstance(raw.get("worksheets"), list):
         noticed.append(
-            f"is in an old format (nbformat {visible(str(raw.get('nbformat')), 10)}); it was"
-            " converted."
+            f"is in an old format (nbformat {_short(raw.get('nbformat'))}); it was converted."
         )
         sheets = [sheet for sheet in raw["worksheets"] if isinstance(sheet, dict)]
         cells = [cell for sheet in sheets for cell in sheet.get("cells") or ()]
@@ -177,20 +178,20 @@ def _notebook(cells: list[NotebookNode]) -> NotebookNode:
 def _cell(raw: dict[str, Any], odd: Counter[str]) -> NotebookNode:
     """A cell with nothing but its type, text, id, nbgrader's mark and pasted pictures."""
     kind, source = raw.get("cell_type"), raw.get("source", raw.get("input"))
-    text = "".join(map(str, source)) if isinstance(source, list) else source
-    if not isinstance(text, str):
+    lines = source if isinstance(source, list) else [source]
+    text = "".join(str(line) for line in lines if isinstance(line, str | int))
+    if not text and source not in ("", []):
         odd["has no text"] += 1
-        text = ""
     if kind == "heading":  # until 2014
         kind, text = "markdown", f"## {text}"
     if kind not in ("code", "markdown", "raw"):
-        odd[f"is of a kind that is not known here, {visible(str(kind), 20)}; it is shown"] += 1
+        odd[f"is of a kind that is not known here, {_short(kind)}; it is shown"] += 1
         kind = "raw"
     # half a pair of surrogates can be written in JSON, and in no file
     text = text.encode("utf-8", "replace").decode().replace("\r\n", "\n").replace("\r", "\n")
     # written out, they are seen; in a string of Python they mean the same
     text = re.sub(f"[{TURNING}]", lambda found: f"\\u{ord(found[0]):04x}", text)
-    cell = NotebookNode(cell_type=kind, metadata=NotebookNode(), id=str(raw.get("id", "")))
+    cell = NotebookNode(cell_type=kind, metadata=NotebookNode(), id=_short(raw.get("id")))
     if kind == "markdown":
         text, pictures, lost = _pictures(text, raw.get("attachments"))
         if lost:
@@ -206,11 +207,18 @@ def _cell(raw: dict[str, Any], odd: Counter[str]) -> NotebookNode:
             text = f"{text[:LONGEST_CELL]}\n\n[Cut here by the grader: {cut}.]"
     cell["source"] = text
     metadata = raw.get("metadata")
-    if isinstance(metadata, dict) and isinstance(metadata.get("nbgrader"), dict):
-        cell.metadata["nbgrader"] = nbformat.from_dict(metadata["nbgrader"])
+    marks = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    if isinstance(marks, dict):
+        plain = {key: one for key, one in marks.items() if isinstance(one, str | int | float)}
+        cell.metadata["nbgrader"] = NotebookNode(plain)
     if kind == "code":
         cell.update(outputs=[], execution_count=None)
     return cell
+
+
+def _short(value: object) -> str:
+    """A word or number that somebody else wrote; "?" for what is neither."""
+    return visible(str(value), 100) if isinstance(value, str | int | float) else "?"
 
 
 def _pictures(text: str, attachments: Any) -> tuple[str, dict[str, dict[str, str]], bool]:

@@ -250,6 +250,13 @@ def text(source: object) -> NotebookNode:
     return cell
 
 
+def deep() -> list[object]:
+    nested: list[object] = []
+    for _ in range(400):
+        nested = [nested]
+    return nested
+
+
 ODD: dict[str, tuple[list[object], str]] = {
     "a picture of Colab's": ([text(f"![a](data:image/png;base64,{'aGVsbG8A' * 3000})")], ""),
     "a long text": ([text("[" * 300_000)], ""),
@@ -262,6 +269,15 @@ ODD: dict[str, tuple[list[object], str]] = {
     "null": ([{"cell_type": "markdown", "source": None}], "has no text"),
     "a number among the lines": ([text(["a\n", 3])], ""),
     "metadata that are a list": ([{"cell_type": "raw", "source": "x", "metadata": ["no"]}], ""),
+    "brackets in brackets": (
+        [
+            {
+                **dict.fromkeys(("cell_type", "source", "id", "outputs", "attachments"), deep()),
+                "metadata": {"nbgrader": {"grade_id": deep(), "points": deep()}},
+            }
+        ],
+        "is of a kind that is not known here",
+    ),
     "no cell at all": ([3, None], "each was no cell at all"),
     "an output of any kind": (
         [{"cell_type": "code", "source": "1", "outputs": "?", "execution_count": "DIGITS"}],
