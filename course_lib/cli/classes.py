@@ -440,7 +440,8 @@ def _collect(
     kept = kept_roster(submitted.parent, name)
     write_atomically(kept, roster.read_bytes(), private=True)
     for one in result.students:
-        earlier = f"; the other one is kept in {one.kept.name}" if one.kept is not None else ""
+        other = "the earlier one" if one.state == "replaced" else "no notebook in it, so it"
+        earlier = f"; {other} is kept in {one.kept.name}" if one.kept is not None else ""
         say(f"{one.state:11}  {one.student}{earlier}")
         for remark in one.remarks:
             say(f"             {remark}")

@@ -65,7 +65,7 @@ class Unpacked:
 
     Attributes:
         files: each one's name in the archive, and where it lies now.
-        remarks: a line for each entry that has another name here, or was left out.
+        remarks: a line for each entry that was left out, and each archive that stays packed.
     """
 
     files: list[tuple[str, Path]]
@@ -153,10 +153,7 @@ def _unpack(archive: Path, place: Path, limits: Limits) -> Unpacked:
             source = member.open()
             if source is None:
                 continue
-            free = _free(path, taken)
-            if str(free) != member.name:
-                remarks.append(f"{visible(member.name)} is called {free} here.")
-            file = place / free
+            file = place / _free(path, taken)
             file.parent.mkdir(parents=True, exist_ok=True)
             with source, file.open("xb") as copy:
                 shutil.copyfileobj(source, copy)

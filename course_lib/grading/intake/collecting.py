@@ -125,23 +125,29 @@ def collect(name: str, archives: Iterable[Path], submitted: Path, roster: Roster
     entries: list[Entry] = []
     with tempfile.TemporaryDirectory(prefix=".collecting-", dir=submitted) as folder:
         for place, archive in enumerate(archives):
+            if archive.is_dir():
+                raise CourseError(f"{archive} is a folder. Give the zip as it was downloaded.")
             if not archive.is_file():
                 raise CourseError(f"There is no {archive}. Check the path.")
-            unpacked = extract(archive, Path(folder) / str(place), WHOLE_CLASS).files
-            names = [_named(entry, roster) for entry, _ in unpacked]
+            root = Path(folder) / str(place)
+            unpacked = extract(archive, root, WHOLE_CLASS)
+            names = [_named(entry, roster) for entry, _ in unpacked.files]
             if set(names) <= {_FOREIGN}:
-                raise CourseError(_no_form(archive, [entry for entry, _ in unpacked], roster))
+                raise CourseError(_no_form(archive, [entry for entry, _ in unpacked.files], roster))
             files: list[_File] = []
-            ends: list[Entry] = []
-            for (entry, path), named in zip(unpacked, names, strict=True):
+            ends = [
+                Entry(line, "asked about", [], "no platform packs this")
+                for line in unpacked.remarks
+            ]
+            for (entry, path), named in zip(unpacked.files, names, strict=True):
                 people = roster.whose(named.number, named.name) if isinstance(named, _Named) else []
                 if isinstance(named, _Named) and people:
                     files.append(_File(entry, path, named, people))
                     continue
                 why = named if isinstance(named, str) else _unknown(named)
-                aside = submitted.parent / "put_aside" / name
-                aside.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(path, aside / path.name)
+                aside = submitted.parent / "put_aside" / name / path.relative_to(root)
+                aside.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(path, aside)
                 ends.append(Entry(entry, "asked about", [], why))
             faults: dict[str, str] = {}
             for person in sorted(roster.people, key=lambda one: one.student):
@@ -159,17 +165,16 @@ def collect(name: str, archives: Iterable[Path], submitted: Path, roster: Roster
 
 def recorded(place: Path, name: str) -> list[Entry]:
     """What became of every file of every zip that was collected for an assignment."""
-    return [Entry(**entry) for entries in _read_record(place, name).values() for entry in entries]
+    return [Entry(**end) for ends in _zips(_record_of(place, name)).values() for end in ends]
 
 
 def _record(place: Path, name: str, archive: str, ends: list[Entry]) -> None:
-    zips = _read_record(place, name) | {archive: [asdict(end) for end in ends]}
-    text = json.dumps(zips, indent=1, ensure_ascii=False)
-    write_atomically(_record_of(place, name), text, private=True)
-
-
-def _read_record(place: Path, name: str) -> dict[str, list[dict[str, Any]]]:
     path = _record_of(place, name)
+    zips = _zips(path) | {archive: [asdict(end) for end in ends]}
+    write_atomically(path, json.dumps(zips, indent=1, ensure_ascii=False), private=True)
+
+
+def _zips(path: Path) -> dict[str, list[dict[str, Any]]]:
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
 
 

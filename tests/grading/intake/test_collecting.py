@@ -383,5 +383,7 @@ def test_an_archive_that_this_platform_did_not_make_is_refused(
 ) -> None:
     with pytest.raises(CourseError, match=said):
         collect(NAME, [archive(tmp_path, files)], tmp_path / "submitted", roster(tmp_path, CANVAS))
+    with pytest.raises(CourseError, match="is a folder"):
+        collect(NAME, [tmp_path], tmp_path / "submitted", roster(tmp_path, CANVAS))
     with pytest.raises(CourseError, match="There is no"):
         collect(NAME, [tmp_path / "none.zip"], tmp_path / "submitted", roster(tmp_path, CANVAS))
