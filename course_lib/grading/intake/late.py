@@ -106,14 +106,16 @@ def parse_time(text: str) -> datetime:
 
 
 def says_a_time(path: Path) -> bool:
-    """Whether nbgrader reads a timestamp.txt rightly: what it cannot read would stop the grading.
+    """Whether a timestamp.txt says a time that has one meaning: as nbgrader reads it, with a zone.
 
-    A zone whose name this machine does not know ("CEST") it would take for none.
+    What nbgrader cannot read would stop the grading. A time without a zone, or with a name of one
+    that this machine does not know ("CEST"), it would read as one of UTC.
     """
     try:
         text = path.read_text(encoding="utf-8")[:200].strip()
-        zone = re.fullmatch(r"\S+ \S+ ([A-Za-z]\S*)", text)
-        return (zone is None or gettz(zone[1]) is not None) and parse_utc(text) is not None
+        zone = re.search(r"(?:[+-]\d\d:?\d\d|(?<=\d)Z|(?<= )([A-Za-z]\S+))$", text)
+        known = zone is not None and (zone[1] is None or gettz(zone[1]) is not None)
+        return known and parse_utc(text) is not None
     except (ValueError, OverflowError, TypeError, AttributeError):
         return False
 

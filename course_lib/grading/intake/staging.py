@@ -121,7 +121,10 @@ def stage(handed_in: Path, name: str, released: NotebookNode, target: Path, stud
         if path.is_symlink() or not path.is_file():
             continue
         if beside == "timestamp.txt" and not says_a_time(path):
-            remarks.append(f"{beside} does not say a time; it was left out.")
+            remarks.append(
+                f"{beside} does not say a time and its zone, like 2026-05-05 12:00:00 UTC; it was"
+                " left out."
+            )
             continue
         data_files[beside] = Path(shutil.copyfile(path, target / beside))
     path = data_files[owner.FILE] = target / owner.FILE

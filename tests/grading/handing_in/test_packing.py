@@ -9,7 +9,7 @@ from typing import Any
 
 import nbformat
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
@@ -82,6 +82,7 @@ CELL = st.fixed_dictionaries(
 )
 
 
+@settings(max_examples=60)
 @given(
     st.lists(st.tuples(st.integers(0, 10), CELL | ANYTHING), max_size=6),
     st.sampled_from(["shuffled", "no marks", "no marks and ids", "as they were"]),

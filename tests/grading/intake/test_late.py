@@ -95,6 +95,10 @@ def test_delays_are_said_in_words() -> None:
     [
         ("2026-05-05T23:03:00+02:00\n", True),
         ("2026-05-05 13:00:00 UTC", True),
+        ("2026-05-05T13:00:00Z", True),
+        ("2026-05-05 13:00:00.923948 America/Los_Angeles", True),
+        ("2026-05-05 13:00:00", False),  # in which zone?
+        ("2026-05-05 13:00:00 CEST", False),
         ("yesterday, honestly", False),
         ("", False),
         ("9" * 400, False),
