@@ -15,6 +15,8 @@ FILE = ".owner"
 """Its name in the folder where a graded notebook runs: one id, or those of a group, a line each.
 What a student puts there is left out."""
 LONGEST = 100
+_TYPED = dict(zip(map(ord, "\a\b\f\n\r\t\v"), (rf"\{letter}" for letter in "abfnrtv"), strict=True))
+"""Of a login such as UNI\\nina Python makes a line end, where somebody types it into a string."""
 
 
 def owner() -> str | None:
@@ -46,7 +48,7 @@ def draw(student_id: str) -> random.Random:
 
 def as_folder(student_id: object) -> str:
     """An id as a folder can be called: all but letters, digits and `.@+-_` is written as a dash."""
-    text = unicodedata.normalize("NFC", str(student_id))
+    text = unicodedata.normalize("NFC", str(student_id)).strip().translate(_TYPED)
     return re.sub(r"[^\w.@+-]+", "-", text).strip(".-")[:LONGEST].rstrip(".-")
 
 

@@ -38,6 +38,14 @@ def test_everybody_has_numbers_of_their_own_and_the_same_ones_everywhere() -> No
     assert not owner.same("ada", "bea")
 
 
+def test_a_backslash_is_one_however_python_reads_it() -> None:
+    for letter in "abfnrtve":
+        login = f"UNI\\{letter}ina"
+        as_typed = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+        typed = f"UNI{as_typed.get(letter, chr(92) + letter)}ina"
+        assert owner.same(typed, owner.as_folder(login)), letter
+
+
 def test_of_a_group_any_member_may_be_named() -> None:
     assert owner.same("Bea", "ada\nbea")
     assert not owner.same("cem", "ada\nbea")

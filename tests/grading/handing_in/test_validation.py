@@ -1,5 +1,6 @@
 """What a student hears before handing in."""
 
+import json
 from pathlib import Path
 
 import nbformat
@@ -59,7 +60,9 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[bool |
         ],
     )
     path = tmp_path_factory.mktemp("student") / "homework.ipynb"
-    nbformat.write(notebook, path)
+    raw = json.loads(nbformat.writes(notebook))
+    raw["cells"].append({"cell_type": "sql", "source": 3})
+    path.write_text(json.dumps(raw), encoding="utf-8-sig")
     before = path.read_bytes()
     found = validate(path)
     assert path.read_bytes() == before
@@ -79,6 +82,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[bool |
         ("The text 'why'", None, "still to be written"),
         ("Exits", False, "The Python process ended"),
         ("Late", False, "was not run"),
+        ("The notebook", None, "has an odd cell, which is of a kind that is not known here, sql"),
     ],
 )
 def test_each_part_is_judged_in_plain_words(
