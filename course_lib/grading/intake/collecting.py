@@ -289,8 +289,8 @@ def _about(person: Person, files: list[_File], group: list[str]) -> Iterator[str
     if group:
         yield f"Handed in for a group, with {', '.join(group)}."
     for file in files:
-        # on Moodle a group has a number of its own
-        if file.named.order and not group and plain(file.named.name) not in person.names:
+        strange = plain(file.named.name) not in person.names
+        if strange and not group and person.names != {""}:  # a blind assignment has no names
             yield (
                 f"The file is named after {visible(file.named.name)!r}: if that is a group, give a"
                 " roster with a column Group, so that the others are credited."

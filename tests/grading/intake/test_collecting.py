@@ -257,6 +257,7 @@ def test_a_class_of_fourteen_on_a_german_moodle(tmp_path: Path) -> None:
         "p511@uni.example": True,
     }
     told = by_student(result)
+    assert [one.remarks for one in result.students if one.student == "p501@uni.example"] == [[]]
     stamp = submitted / "p501@uni.example" / NAME / "timestamp.txt"
     assert stamp.read_text().startswith("2026-05-04T23:59:00")
     assert "'am Tag danach', cannot be read" in told["p512@uni.example"].remarks[0]
