@@ -6,11 +6,9 @@ need, so each command imports its own.
 
 import importlib.util
 import json
-import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
@@ -93,16 +91,6 @@ Demo = Annotated[
 ]
 
 
-@contextmanager
-def _private() -> Iterator[None]:
-    """What is written here has names and marks in it: nobody else on the machine may read it."""
-    before = os.umask(0o077)
-    try:
-        yield
-    finally:
-        os.umask(before)
-
-
 def release(
     names: Annotated[
         list[str] | None, typer.Argument(help="Assignments; all of them if none is named.")
@@ -167,7 +155,7 @@ def submit(name: Annotated[str, typer.Argument(help="The assignment.")]) -> None
         raise typer.Exit(1)
 
 
-@_private()
+@private_files()
 def collect(
     name: Annotated[str, typer.Argument(help="The assignment.")],
     archives: Annotated[
@@ -206,7 +194,6 @@ def collect(
         raise typer.Exit(1)
 
 
-@_private()
 def grade(
     name: Annotated[str, typer.Argument(help="The assignment.")],
     submitted: SubmittedFolder = None,

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from dateutil import parser
 from nbgrader.api import Gradebook, SubmittedAssignment
 
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
+from course_lib.grading.intake.dates import read_times
 from course_lib.grading.intake.late import parse_time
 from course_lib.grading.intake.roster import kept_roster, read_roster
 from course_lib.grading.sources.project import db_url, nbgrader_messages
@@ -61,14 +61,13 @@ def granted(place: Path, name: str) -> dict[str, datetime | None]:
         for cell in person.row.values():
             found = _GRANTED.search(cell or "")
             if found and person.student not in until:
-                try:
-                    until[person.student] = parser.parse(found[1]).astimezone()
-                except (ValueError, OverflowError) as error:
+                (until[person.student],) = read_times([found[1]])
+                if until[person.student] is None:
                     raise CourseError(
                         f"{path} gives {person.student} a longer time, {found[1]!r}, which cannot"
                         f" be read. Say it yourself: course extend {name} {person.student}"
                         " '2026-05-06 23:59'."
-                    ) from error
+                    )
     return until
 
 
