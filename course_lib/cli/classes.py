@@ -442,8 +442,8 @@ def _collect(
         )
     unowned = sum(not entry.students for entry in open_ends)
     say(
-        f"{len(result.students)} of {len(known.people)} in the roster: submissions for {name} in"
-        f" {submitted}."
+        f"{len(result.students)} submissions for {name} in {submitted}, of {len(known.people)} in"
+        " the roster."
     )
     if stated := [one.student for one in result.absent if one.handed_in or one.unread]:
         say(f"The roster says that they handed in, and the zip has nothing: {', '.join(stated)}.")

@@ -77,7 +77,8 @@ def test_collect_says_what_came_of_each_file_and_keeps_it_private(
     assert "new          ada" in out
     assert "put aside    noetheremmy_8_71_other.txt (emmy): a text, and no notebook" in out
     assert f"asked about  noether_2_71_other.txt (put_aside/{NAME}): noether (2) is not" in out
-    assert "2 of 3 in the roster" in out
+    assert f"2 submissions for {NAME}" in out
+    assert "of 3 in the roster." in out
     assert "1 in the roster have no file named as theirs, and 1 are nobody's yet: marie." in out
     assert (copy / "submitted" / "ada" / NAME / f"{NAME}.ipynb").is_file()
     status, out, _ = course("collect", NAME, pack("one.zip"))

@@ -83,14 +83,15 @@ def overview(root: Path, result: ClassReport) -> Overview:
         for report in result.reports
         if (path := autograded / report.student / name / f"{name}.ipynb").is_file()
     }
+    collected = recorded(result.place, name)
     return Overview(
         title=graded_notebook.notebook_title(source) or name,
         result=result,
         parts=_parts(result, source, criteria_of(text), graded),
-        pairs=_pairs(result, graded),
+        pairs=of_different_files(_pairs(result, graded), collected),
         rule=str(rule_of(root, result.place, name)),
         absent=_absent(result),
-        not_taken=[one for one in recorded(result.place, name) if one.end != "taken"],
+        not_taken=[one for one in collected if one.end != "taken"],
     )
 
 
@@ -215,6 +216,15 @@ def _pairs(result: ClassReport, graded: Mapping[str, NotebookNode]) -> list[Pair
         if student in handed_in
     }
     return pairs(answers, released)
+
+
+def of_different_files(found: list[Pair], collected: list[Entry]) -> list[Pair]:
+    """Those that did not hand in one file together, as a group does."""
+    return [
+        pair
+        for pair in found
+        if not any({pair.one, pair.other} <= set(entry.students) for entry in collected)
+    ]
 
 
 def _known_as(place: Path, names: Mapping[str, str]) -> dict[str, str]:

@@ -11,7 +11,12 @@ import pytest
 from nbgrader.api import Gradebook
 
 from course_lib.grading.intake.collecting import Entry
-from course_lib.grading.reporting.overview import Overview, PartSummary, under_pseudonyms
+from course_lib.grading.reporting.overview import (
+    Overview,
+    PartSummary,
+    of_different_files,
+    under_pseudonyms,
+)
 from course_lib.grading.reporting.pages.report import ranges, write_report, write_term
 from course_lib.grading.reporting.similarity import Pair
 from course_lib.grading.reporting.tables import as_csv, as_json, as_table, similar
@@ -92,6 +97,13 @@ def test_it_shows_everything_offline_and_to_everybody(
         "curie-m, Marie Curie",
     ):
         assert piece in seen.text, piece
+
+
+def test_a_group_that_handed_in_one_file_resembles_nobody(shown: Overview) -> None:
+    (pair,) = shown.pairs
+    theirs = Entry("team_8_71_x.ipynb", "taken", [pair.other, pair.one])
+    assert of_different_files(shown.pairs, [theirs]) == []
+    assert of_different_files(shown.pairs, shown.not_taken) == [pair]
 
 
 def test_every_student_is_in_one_range_of_points() -> None:
