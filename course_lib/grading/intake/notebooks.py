@@ -40,8 +40,12 @@ MOST_NAMED = 6
 """Cells that a remark names."""
 
 _PICTURE = re.compile(r"data:(image/\w+);base64,([A-Za-z0-9+/=\s]+)")
-_IMAGE = re.compile(r"""<img\b[^>]*?\bsrc\s*=\s*["'](attachment:[^"']+)["'][^>]*>""", re.IGNORECASE)
-_PROSE = re.compile(r"(?:[^\W\d_]+[ ,;:'’-]+){4}[^\W\d_]")
+# Counts have an end in these two: what is searched may be made to keep a search busy.
+_IMAGE = re.compile(
+    r"""<img\b[^<>]{0,500}?\bsrc\s?=\s?["'](attachment:[^"'<>]{1,200})["'][^<>]{0,500}>""",
+    re.IGNORECASE,
+)
+_PROSE = re.compile(r"\b(?:[^\W\d_]{1,40}[ ,;:'’-]{1,3}){4}[^\W\d_]")
 """Five words in a row: what a cell of code has only where somebody writes to a reader."""
 _SIGNS = {
     b"%PDF": "a PDF",

@@ -261,6 +261,7 @@ ODD: dict[str, tuple[list[object], str]] = {
     "a picture of Colab's": ([text(f"![a](data:image/png;base64,{'aGVsbG8A' * 3000})")], ""),
     "a long text": ([text("[" * 300_000)], ""),
     "a longer one": ([text("[" * (LONGEST_CELL + 1))], f"has {LONGEST_CELL + 1} characters"),
+    "text that keeps a search busy": ([text("<img " * 70_000), text("data:image/" * 30_000)], ""),
     "long code": ([code("x = [" + "1," * LONGEST_CELL + "]")], "characters; the grader takes"),
     "many cells": ([text("word")] * MOST_CELLS, "were left out"),
     "an unknown kind": ([{"cell_type": "sql", "source": "select", "metadata": {}}], "sql"),
@@ -440,7 +441,7 @@ def test_a_cell_left_blank_stays_so_whatever_the_code_around_it(
     folder: Path, tmp_path: Path
 ) -> None:
     notebook = submission()
-    notebook.cells.append(code("x = 1  # mine"))
+    notebook.cells += [code("x = 1  # mine"), code("x = " + "a" * 390_000)]
     remarks, result = given(notebook, folder, tmp_path)
     assert cell_of(result, "why").source == BLANK
     assert remarks == []
