@@ -168,6 +168,12 @@ def recorded(place: Path, name: str) -> list[Entry]:
     return [Entry(**end) for ends in _zips(_record_of(place, name)).values() for end in ends]
 
 
+def group_of(place: Path, name: str, student: str) -> list[str]:
+    """Who handed in one file together with this student, as a group does."""
+    ends = [entry.students for entry in recorded(place, name) if student in entry.students]
+    return sorted({other for students in ends for other in students} - {student})
+
+
 def _record(place: Path, name: str, archive: str, ends: list[Entry]) -> None:
     path = _record_of(place, name)
     zips = _zips(path) | {archive: [asdict(end) for end in ends]}
@@ -277,9 +283,8 @@ def _take(
     if person.handed_in is not None:
         text = person.handed_in.isoformat() + "\n"
         (made / "timestamp.txt").write_text(text, encoding="utf-8")
-    if remarks or group:
-        said = {"remarks": remarks, "group": [person.student, *group] if group else []}
-        (made / COLLECTED).write_text(json.dumps(said, indent=1), encoding="utf-8")
+    if remarks:
+        (made / COLLECTED).write_text(json.dumps(remarks, indent=1), encoding="utf-8")
     state, kept = _put(made, submitted / person.student / name, found)
     return Collected(person.student, state, kept, remarks)
 

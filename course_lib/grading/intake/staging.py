@@ -5,13 +5,12 @@ follow. So each submission is copied to a place of its own, with the test cells 
 a student's folder holds, nbgrader sees one well-formed notebook under its proper name.
 """
 
-import contextlib
 import copy
 import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
@@ -91,7 +90,14 @@ def unusable(student: str) -> str | None:
     return None
 
 
-def stage(handed_in: Path, name: str, released: NotebookNode, target: Path, student: str) -> Staged:
+def stage(
+    handed_in: Path,
+    name: str,
+    released: NotebookNode,
+    target: Path,
+    student: str,
+    group: Iterable[str] = (),
+) -> Staged:
     """Put a submission in order, as nbgrader expects it: its notebook, and its files in `target`.
 
     Args:
@@ -100,14 +106,14 @@ def stage(handed_in: Path, name: str, released: NotebookNode, target: Path, stud
         released: the notebook the students were given.
         target: a new folder.
         student: who it came from; the test cells find the name with `owner.owner`.
+        group: who else handed it in; what lies in the folder cannot say so.
 
     Without a readable notebook the released one takes its place: every part then has a defined
     score, and the feedback says why.
     """
     target.mkdir(parents=True)
-    collected = collected_of(handed_in)
     notebook, folder, remarks = _read(handed_in, name, released)
-    remarks = [*collected["remarks"], *remarks]
+    remarks = [*collected_remarks(handed_in), *remarks]
     data_files: dict[str, Path] = {}
     if notebook is None:
         graded = copy.deepcopy(released)
@@ -128,7 +134,7 @@ def stage(handed_in: Path, name: str, released: NotebookNode, target: Path, stud
             continue
         data_files[beside] = Path(shutil.copyfile(path, target / beside))
     path = data_files[owner.FILE] = target / owner.FILE
-    path.write_text("\n".join(collected["group"] or [student]) + "\n", encoding="utf-8")
+    path.write_text("\n".join([student, *group]) + "\n", encoding="utf-8")
     path.chmod(0o444)
     if len(remarks) > MOST_REMARKS:
         remarks = [
@@ -145,18 +151,15 @@ def stage(handed_in: Path, name: str, released: NotebookNode, target: Path, stud
     return Staged(graded, notebook is not None, target, data_files, remarks)
 
 
-def collected_of(handed_in: Path) -> dict[str, list[str]]:
-    """What collecting had to say about a submission: "remarks", and the "group" it is from."""
+def collected_remarks(handed_in: Path) -> list[str]:
+    """What collecting had to say about a submission."""
     path = handed_in / COLLECTED
-    said: object = None
-    if not path.is_symlink() and path.is_file() and path.stat().st_size < 100_000:
-        with contextlib.suppress(ValueError):
-            said = json.loads(path.read_text("utf-8"))
-    listed = said if isinstance(said, dict) else {}
-    return {
-        key: [visible(str(line), 300) for line in listed.get(key, [])]
-        for key in ("remarks", "group")
-    }
+    if path.is_symlink() or not path.is_file() or path.stat().st_size > 100_000:
+        return []
+    try:
+        return [visible(str(line), 300) for line in json.loads(path.read_text("utf-8"))]
+    except (ValueError, TypeError):
+        return []
 
 
 def _literal(remark: str) -> str:

@@ -33,6 +33,7 @@ from course_lib.assignments import inspection, opened
 from course_lib.errors import CourseError
 from course_lib.files import private_files, write_atomically
 from course_lib.grading.intake import late, staging
+from course_lib.grading.intake.collecting import group_of
 from course_lib.grading.intake.staging import FOR_THE_EXCHANGE, Staged, laid_over
 from course_lib.grading.running import extensions, journal
 from course_lib.grading.running.execution import ContainedExecute, remarks_of
@@ -157,7 +158,8 @@ def stage(job: Job, folder: Path) -> Staged:
     source = source_of(job.root, job.assignment)
     released = nbformat.reads(job.released, as_version=4)
     target = folder / "staged"
-    staged = staging.stage(job.handed_in, job.assignment, released, target, job.student)
+    group = group_of(job.place, job.assignment, job.student)
+    staged = staging.stage(job.handed_in, job.assignment, released, target, job.student, group)
     # cells that are not a student's to change, hidden tests included
     tests = {
         grade_id(cell): cell.source for cell in source_notebook(source).cells if is_locked(cell)

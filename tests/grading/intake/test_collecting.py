@@ -16,9 +16,15 @@ from typing import NamedTuple
 import pytest
 
 from course_lib.errors import CourseError
-from course_lib.grading.intake.collecting import Collected, Collection, collect, recorded
+from course_lib.grading.intake.collecting import (
+    Collected,
+    Collection,
+    collect,
+    group_of,
+    recorded,
+)
 from course_lib.grading.intake.roster import Roster, read_roster
-from course_lib.grading.intake.staging import COLLECTED, collected_of
+from course_lib.grading.intake.staging import COLLECTED, collected_remarks
 
 NAME = "attention_by_hand"
 CANVAS = """\
@@ -196,7 +202,8 @@ def test_a_class_of_forty_on_canvas(tmp_path: Path) -> None:
 
     told = by_student(result)
     assert told["bea"].remarks == ["Handed in for a group, with cem."]
-    assert collected_of(submitted / "cem" / NAME)["group"] == ["cem", "bea"]
+    assert group_of(tmp_path, NAME, "cem") == ["bea"]
+    assert group_of(tmp_path, NAME, "ada") == []
     assert "Canvas marks it as late" in told["marie"].remarks[0]
     assert told["jo"].remarks == told["kim"].remarks == []
     assert {one.state for one in result.students} == {"new"}
@@ -366,7 +373,7 @@ def test_what_a_zip_would_do_to_others_it_does_not_do(tmp_path: Path) -> None:
         f"emmy/{NAME}/handed in collected.json": '["praise"]',
         f"emmy/{NAME}/handed in timestamp.txt": "1999-01-01",
     }
-    assert not any("praise" in line for line in collected_of(submitted / "emmy" / NAME)["remarks"])
+    assert not any("praise" in line for line in collected_remarks(submitted / "emmy" / NAME))
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,17 @@ def test_a_damaged_notebook_is_graded_as_the_blank_one_with_the_reason(
     assert (tmp_path / "staged" / "submission_secret.txt").is_file()
 
 
+def test_a_group_is_named_by_who_collects_and_not_by_what_lies_in_the_folder(
+    folder: Path, tmp_path: Path
+) -> None:
+    nbformat.write(submission(), folder / f"{NAME}.ipynb")
+    for forged in (".owner", ".collected.json"):
+        (folder / forged).write_text('["bea"]')
+    names = ["ada", "cem"]
+    staged = stage(folder, NAME, RELEASED, tmp_path / "staged", names[0], names[1:])
+    assert (staged.folder / ".owner").read_text().split() == names
+
+
 def test_what_was_handed_in_instead_of_a_notebook_is_called_what_it_is(
     folder: Path, tmp_path: Path
 ) -> None:
