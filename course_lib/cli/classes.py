@@ -102,14 +102,27 @@ def release(
         ),
     ] = False,
 ) -> None:
-    """Make the students' notebooks in exercises/ from the sources in solutions/."""
+    """Make the students' notebooks in exercises/ from the sources in solutions/.
+
+    First each solution is graded like a student's: if it loses a point, nothing is written.
+    """
     _need("nbgrader", "jupytext")
     from course_lib.grading.authoring.leaks import leaks
-    from course_lib.grading.sources.project import project_root
+    from course_lib.grading.authoring.own_solution import faults
+    from course_lib.grading.sources.project import assignment_names, project_root
     from course_lib.grading.sources.release import differences
     from course_lib.grading.sources.release import release as write
 
     root = project_root()
+    found: list[str] = []
+    for name in names or assignment_names(root):
+        typer.echo(f"grading the solution of {name} ...", err=True)
+        found += faults(root, name)
+    for fault in found:
+        typer.echo(fault)
+    if found:
+        typer.echo("A solution is not what its tests want: mend one of the two.", err=True)
+        raise typer.Exit(1)
     if not check:
         for path in write(root, names or []):
             typer.echo(f"wrote {path.relative_to(root)}")

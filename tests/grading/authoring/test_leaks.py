@@ -177,7 +177,7 @@ def test_the_command_says_where_and_fails(
         shutil.copytree(ROOT / folder / name, made / folder / name)
     monkeypatch.chdir(made)
     done = course("release", "--check")
-    assert (done.status, done.err) == (0, "")
+    assert done.status == 0, done.out
     assert "the built site" in done.out
     secret = (made / "solutions" / name / f"{name}.md").read_text()
     hidden = secret.split("### BEGIN HIDDEN TESTS\n")[-1].split("### END")[0]
