@@ -326,11 +326,15 @@ def _publish(
     typer.echo(f"{points.as_table(shown.result)}\n")
     if shown.result.changes:
         typer.echo(f"{points.as_changes(shown.result)}\n")
+    marking = f"course mark {result.assignment}, or cd {result.place} && jupyter lab"
     kinds = ("Points, for a spreadsheet", "Points, for Canvas", "Points, for Moodle")
     for what, where in (
         ("The class, in a browser", page),
         ("A page for each student", result.place / "feedback"),
-        ("To mark by hand", f"cd {result.place} && jupyter lab   (Nbgrader > Formgrader)"),
+        (
+            "To mark by hand",
+            f"course mark {result.assignment}   (or cd {result.place} && jupyter lab)",
+        ),
         ("Who gained and who lost", changed),
         *zip(kinds, tables, strict=True),
     ):
