@@ -331,10 +331,7 @@ def _publish(
     for what, where in (
         ("The class, in a browser", page),
         ("A page for each student", result.place / "feedback"),
-        (
-            "To mark by hand",
-            f"course mark {result.assignment}   (or cd {result.place} && jupyter lab)",
-        ),
+        ("To mark by hand", marking),
         ("Who gained and who lost", changed),
         *zip(kinds, tables, strict=True),
     ):
