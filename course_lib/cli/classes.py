@@ -275,10 +275,10 @@ def class_folder(name: str | None, submitted: Path | None) -> tuple[Path, Path]:
 
 def _prepare(sandbox: Sandbox, scheduler: str | None) -> None:
     """Make sure of the sandbox, or warn of what is possible without."""
-    from course_lib.grading.sandbox import boxes, walls
+    from course_lib.grading.sandbox import boxes, bubblewrap
 
     if sandbox == "bwrap":
-        walls.require()
+        bubblewrap.require()
         if scheduler is None:
             boxes.fork_server()  # which imports while this process does
     else:

@@ -27,8 +27,8 @@ from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 from traitlets.config import Config
 
-from course_lib.grading.sandbox import forkserver, joining, walls
-from course_lib.grading.sandbox.limits import DEFAULT, Limits, Watch
+from course_lib.grading.sandbox import bubblewrap, forkserver, namespaces
+from course_lib.grading.sandbox.limits import DEFAULT, BoxLimits, Watch
 from course_lib.grading.sandbox.scratch import held_folder
 
 INSIDE = "connection.json"
@@ -44,8 +44,10 @@ _cannot_fork = False
 class Box:
     """Walls with Python running inside."""
 
-    def __init__(self, command: list[str], server: Path | None, allowed: Limits = DEFAULT) -> None:
-        """Start what `walls.command` describes.
+    def __init__(
+        self, command: list[str], server: Path | None, allowed: BoxLimits = DEFAULT
+    ) -> None:
+        """Start what `bubblewrap.command` describes.
 
         Args:
             command: bubblewrap, what sets limits, and Python with its arguments.
@@ -88,8 +90,8 @@ class Box:
             raise OSError("bubblewrap has not started")
         request = {
             "arguments": arguments,
-            "limits": walls.limits(),
-            "folder": walls.WORK,
+            "limits": bubblewrap.limits(),
+            "folder": bubblewrap.WORK,
         }
         return forkserver.start_inside(server, self.first, request)
 
@@ -136,11 +138,11 @@ def _bubblewrap(command: list[str], tell: int, *, empty: bool) -> "subprocess.Po
     """Start bubblewrap, which tells of its first process.
 
     Args:
-        command: as `walls.command` gives it.
+        command: as `bubblewrap.command` gives it.
         tell: the pipe that it writes to.
         empty: whether nothing is to run inside yet but `cat`, until a fork server joins it.
     """
-    inner = command.index(walls.LIMITER)
+    inner = command.index(bubblewrap.LIMITER)
     outer, program = command[:inner], ["cat"] if empty else command[inner:]
     return subprocess.Popen(
         [outer[0], "--info-fd", str(tell), *outer[1:], *program],
@@ -151,7 +153,7 @@ def _bubblewrap(command: list[str], tell: int, *, empty: bool) -> "subprocess.Po
         start_new_session=True,
         # bubblewrap stays inside as the first process, where its environment can be read
         executable=shutil.which(outer[0]),
-        env=walls.environment(),
+        env=bubblewrap.environment(),
     )
 
 
@@ -173,13 +175,13 @@ def fork_server() -> Path | None:
     None where none can work.
     """
     global _server
-    if _cannot_fork or not joining.supported():
+    if _cannot_fork or not namespaces.supported():
         return None
     if _server is None:
         until_end = contextlib.ExitStack()
         atexit.register(until_end.close)
         _server = until_end.enter_context(held_folder()) / "server"
-        until_end.enter_context(forkserver.shared(walls.environment(), _server))
+        until_end.enter_context(forkserver.shared(bubblewrap.environment(), _server))
     return _server
 
 
@@ -197,7 +199,7 @@ def kernel_config(
     connection = folder / INSIDE
     connection.touch()
     config = Config()
-    config.ContainedExecute.command = walls.command(connection, data_files, judge, library)
+    config.ContainedExecute.command = bubblewrap.command(connection, data_files, judge, library)
     config.ConnectionFileMixin.transport = "ipc"
     config.ConnectionFileMixin.connection_file = str(folder / "outside.json")
     return config
@@ -209,13 +211,13 @@ class BoxProvisioner(LocalProvisioner):
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
         """Start the kernel; its sockets lie in its box, and are reached through /proc."""
         info: dict[str, Any] = dict(self.connection_info)
-        connection = {**info, "key": info["key"].decode(), "ip": walls.SOCKETS}
+        connection = {**info, "key": info["key"].decode(), "ip": bubblewrap.SOCKETS}
         manager: Any = self.parent
         Path(manager.connection_file).with_name(INSIDE).write_text(json.dumps(connection))
         self.box = start(cmd)
         self.process = self.box.process
         self.pid = self.pgid = self.process.pid
-        info["ip"] = f"/proc/{self.box.first}/root{walls.SOCKETS}"
+        info["ip"] = f"/proc/{self.box.first}/root{bubblewrap.SOCKETS}"
         self.connection_info = cast(KernelConnectionInfo, info)
         return self.connection_info
 
@@ -238,6 +240,6 @@ class BoxProvisioner(LocalProvisioner):
         await super().cleanup(restart)
 
 
-KernelProvisionerFactory.provisioners[walls.PROVISIONER] = EntryPoint(
-    walls.PROVISIONER, f"{__name__}:BoxProvisioner", KernelProvisionerFactory.GROUP_NAME
+KernelProvisionerFactory.provisioners[bubblewrap.PROVISIONER] = EntryPoint(
+    bubblewrap.PROVISIONER, f"{__name__}:BoxProvisioner", KernelProvisionerFactory.GROUP_NAME
 )
