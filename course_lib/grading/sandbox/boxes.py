@@ -10,6 +10,7 @@ The second is taken where the system allows it. Whichever it is, the box ends wi
 process: when the kernel ends, when this process ends, when a limit is exceeded.
 """
 
+import asyncio
 import atexit
 import contextlib
 import json
@@ -19,6 +20,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, cast
@@ -33,6 +35,10 @@ from course_lib.grading.sandbox.scratch import held_folder
 
 INSIDE = "connection.json"
 """What the kernel is told of how it is reached, beside what the grader knows."""
+
+PORTS = ("shell_port", "iopub_port", "stdin_port", "control_port", "hb_port")
+START_SECONDS = 60
+"""How long a kernel may take to open its sockets."""
 
 END_SECONDS = 10
 """How long what was killed may take to go."""
@@ -205,19 +211,47 @@ def kernel_config(
     return config
 
 
+async def _pinned(box: Box, ports: list[int], outside: Path) -> list[int]:
+    """Take hold of a kernel's sockets as soon as they are there, before a student's code runs.
+
+    From then on they are reached under `outside`-PORT, whatever a student puts in their places: a
+    name inside could lead anywhere, and would be followed with the grader's rights.
+    """
+    inside = f"/proc/{box.first}/root{bubblewrap.SOCKETS}"
+    until, handles = time.monotonic() + START_SECONDS, []
+    for port in ports:
+        while True:
+            with contextlib.suppress(FileNotFoundError):
+                handles.append(os.open(f"{inside}-{port}", os.O_PATH | os.O_NOFOLLOW))
+                break
+            if box.process.poll() is not None or time.monotonic() > until:
+                return handles  # nbclient will find nobody there
+            await asyncio.sleep(0.005)
+        Path(f"{outside}-{port}").symlink_to(f"/proc/self/fd/{handles[-1]}")
+    return handles
+
+
 class BoxProvisioner(LocalProvisioner):
     """How jupyter_client starts a boxed kernel: bubblewrap is the process it sees and ends."""
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
         """Start the kernel; its sockets lie in its box, and are reached through /proc."""
         info: dict[str, Any] = dict(self.connection_info)
+        self._pinned: list[int] = []
         connection = {**info, "key": info["key"].decode(), "ip": bubblewrap.SOCKETS}
         manager: Any = self.parent
         Path(manager.connection_file).with_name(INSIDE).write_text(json.dumps(connection))
         self.box = start(cmd)
         self.process = self.box.process
         self.pid = self.pgid = self.process.pid
-        info["ip"] = f"/proc/{self.box.first}/root{bubblewrap.SOCKETS}"
+        ports = [info[port] for port in PORTS]
+        outside = Path(manager.connection_file).with_name("o")
+        try:
+            self._pinned = await _pinned(self.box, ports, outside)
+        except BaseException:
+            self.box.end()
+            raise
+        info["ip"] = str(outside)
         self.connection_info = cast(KernelConnectionInfo, info)
         return self.connection_info
 
@@ -237,6 +271,9 @@ class BoxProvisioner(LocalProvisioner):
     async def cleanup(self, restart: bool = False) -> None:
         """Leave nothing of it."""
         self.box.end()
+        for handle in self._pinned:
+            os.close(handle)
+        self._pinned = []
         await super().cleanup(restart)
 
 
