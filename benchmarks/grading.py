@@ -21,7 +21,7 @@ from course_lib.errors import CourseError
 from course_lib.grading.authoring.demonstration import Student, hand_in, read_variants
 from course_lib.grading.running import submission
 from course_lib.grading.running.submission import Job, grade
-from course_lib.grading.sandbox import walls
+from course_lib.grading.sandbox import bubblewrap
 from course_lib.grading.sources.project import db_url, project_root
 from course_lib.grading.sources.release import generate
 
@@ -55,7 +55,7 @@ def measure_grading(rounds: int = 1) -> dict[str, Any]:
     gradebook of its own, since nbgrader cannot grade two submissions at a time. The limit is what
     those would do if running the notebooks cost nothing.
     """
-    walls.require()
+    bubblewrap.require()
     root = project_root()
     seconds: dict[str, list[float]] = {"ours": [], "textbook": [], "nothing run": []}
     for number in tqdm(range(rounds), desc="rounds"):

@@ -31,7 +31,7 @@ app = typer.Typer(
 app.add_typer(corpus.commands, name="corpus")
 for command in (
     *(classes.release, classes.validate, classes.submit, classes.collect, classes.grade),
-    *(marking.extend, marking.orals, marking.join),
+    *(marking.extend, marking.mark, marking.orals, marking.join),
     *(doctor.doctor, runs.train, runs.compare, runs.score, translate.translate, runs.export),
     *(cost.cost, alignment.align, runs.report),
 ):

@@ -102,14 +102,27 @@ def release(
         ),
     ] = False,
 ) -> None:
-    """Make the students' notebooks in exercises/ from the sources in solutions/."""
+    """Make the students' notebooks in exercises/ from the sources in solutions/.
+
+    First each solution is graded like a student's: if it loses a point, nothing is written.
+    """
     _need("nbgrader", "jupytext")
     from course_lib.grading.authoring.leaks import leaks
-    from course_lib.grading.sources.project import project_root
+    from course_lib.grading.authoring.own_solution import faults
+    from course_lib.grading.sources.project import assignment_names, project_root
     from course_lib.grading.sources.release import differences
     from course_lib.grading.sources.release import release as write
 
     root = project_root()
+    found: list[str] = []
+    for name in names or assignment_names(root):
+        typer.echo(f"grading the solution of {name} ...", err=True)
+        found += faults(root, name)
+    for fault in found:
+        typer.echo(fault)
+    if found:
+        typer.echo("A solution is not what its tests want: mend one of the two.", err=True)
+        raise typer.Exit(1)
     if not check:
         for path in write(root, names or []):
             typer.echo(f"wrote {path.relative_to(root)}")
@@ -278,10 +291,10 @@ def class_folder(name: str | None, submitted: Path | None) -> tuple[Path, Path]:
 
 def _prepare(sandbox: Sandbox, scheduler: str | None) -> None:
     """Make sure of the sandbox, or warn of what is possible without."""
-    from course_lib.grading.sandbox import boxes, walls
+    from course_lib.grading.sandbox import boxes, bubblewrap
 
     if sandbox == "bwrap":
-        walls.require()
+        bubblewrap.require()
         if scheduler is None:
             boxes.fork_server()  # which imports while this process does
     else:
@@ -329,11 +342,12 @@ def _publish(
     typer.echo(f"{points.as_table(shown.result)}\n")
     if shown.result.changes:
         typer.echo(f"{points.as_changes(shown.result)}\n")
+    marking = f"course mark {result.assignment}, or cd {result.place} && jupyter lab"
     kinds = ("Points, for a spreadsheet", "Points, for Canvas", "Points, for Moodle")
     for what, where in (
         ("The class, in a browser", page),
         ("A page for each student", result.place / "feedback"),
-        ("To mark by hand", f"cd {result.place} && jupyter lab   (Nbgrader > Formgrader)"),
+        ("To mark by hand", marking),
         ("Who gained and who lost", changed),
         *zip(kinds, tables, strict=True),
     ):

@@ -129,9 +129,9 @@ def grading() -> dict[str, Any]:
     """How `course grade` would start notebooks here."""
     if platform.system() != "Linux":
         return {"copied_kernels": False}
-    from course_lib.grading.sandbox import joining
+    from course_lib.grading.sandbox import namespaces
 
-    return {"copied_kernels": joining.supported()}
+    return {"copied_kernels": namespaces.supported()}
 
 
 def missing_python() -> list[Missing]:

@@ -1,5 +1,6 @@
-"""`course extend`, `orals`, `join`: what an instructor decides about single students and marks."""
+"""`course extend`, `mark`, `orals`, `join`: what an instructor does about single marks."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -38,6 +39,22 @@ def orals(
     from course_lib.grading.reporting.orals import orals as ask
 
     typer.echo(as_text(ask(root, place, name, student or [])))
+
+
+def mark(
+    name: Annotated[str, typer.Argument(help="The assignment.")],
+    part: Annotated[str | None, typer.Argument(help="The part, if a person marks several.")] = None,
+    submitted: SubmittedFolder = None,
+) -> None:
+    """Mark all answers to one question on one page in a browser, until Ctrl-C."""
+    root, place = class_folder(name, submitted)
+    from course_lib.grading.reporting import marking
+
+    chosen = part or next(iter(marking.questions(root, name)), "")
+    with marking.serving(root, place, name, chosen) as (server, address):
+        typer.echo(f"Open {address} (Ctrl-C ends; then `course grade {name}`)")
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()
 
 
 def join(

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from course_lib.assignments import opened
-from course_lib.grading.sandbox import walls
+from course_lib.grading.sandbox import bubblewrap
 from course_lib.grading.sources.project import assignment_names, source_of
 from course_lib.grading.sources.release import source_notebook
 from tests.conftest import ROOT
@@ -44,7 +44,7 @@ def test_a_notebook_can_import_what_its_own_cells_import_and_none_of_the_rest(bo
             "    except ImportError: print(closed)",
         )
     )
-    command = walls.reader([sys.executable, "-c", program], [], {}, opened.parts(box))
+    command = bubblewrap.reader([sys.executable, "-c", program], [], {}, opened.parts(box))
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     loaded, *closed = done.stdout.splitlines()

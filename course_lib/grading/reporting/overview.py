@@ -14,7 +14,7 @@ from course_lib.grading.intake.late import rule_of
 from course_lib.grading.intake.roster import Person, Roster, kept_roster, read_roster
 from course_lib.grading.reporting import graded_notebook
 from course_lib.grading.reporting.pseudonyms import disguise, pseudonyms
-from course_lib.grading.reporting.similarity import Pair, pairs
+from course_lib.grading.reporting.similarity import SimilarAnswers, pairs
 from course_lib.grading.running.classroom import ClassReport, Report
 from course_lib.grading.sources.criteria import Criterion, criteria_of
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
@@ -65,7 +65,7 @@ class Overview:
     title: str
     result: ClassReport
     parts: list[PartSummary]
-    pairs: list[Pair]
+    pairs: list[SimilarAnswers]
     rule: str
     absent: list[tuple[str, str]] = field(default_factory=list)
     not_taken: list[Entry] = field(default_factory=list)
@@ -202,7 +202,7 @@ def _parts(
     return summaries
 
 
-def _pairs(result: ClassReport, graded: Mapping[str, NotebookNode]) -> list[Pair]:
+def _pairs(result: ClassReport, graded: Mapping[str, NotebookNode]) -> list[SimilarAnswers]:
     """Compare what was really handed in; what the grader put in place of it does not count."""
     handed_in = {report.student for report in result.reports if report.graded}
     with nbgrader_messages(), Gradebook(db_url(result.place)) as gradebook:

@@ -33,7 +33,7 @@ COMMON = 1 / 3
 
 
 @dataclass(frozen=True)
-class Pair:
+class SimilarAnswers:
     """Two answers that resemble each other.
 
     Attributes:
@@ -53,14 +53,14 @@ class Pair:
 
 def pairs(
     answers: Mapping[str, Mapping[str, NotebookNode]], released: Mapping[str, str]
-) -> list[Pair]:
+) -> list[SimilarAnswers]:
     """The pairs worth a look, the most alike first.
 
     Args:
         answers: student -> grade id of an answer -> its cell.
         released: grade id -> what stood there when the assignment was given out.
     """
-    alike: list[Pair] = []
+    alike: list[SimilarAnswers] = []
     for cell in dict.fromkeys(itertools.chain.from_iterable(answers.values())):
         there = {
             student: cells[cell]
@@ -71,7 +71,7 @@ def pairs(
     return sorted(alike, key=lambda pair: (-pair.share, -pair.length, pair.one, pair.other))
 
 
-def _alike(cell: str, there: Mapping[str, NotebookNode], released: str) -> Iterator[Pair]:
+def _alike(cell: str, there: Mapping[str, NotebookNode], released: str) -> Iterator[SimilarAnswers]:
     prints = {
         student: _fingerprint(answer.cell_type, answer.source) for student, answer in there.items()
     }
@@ -97,7 +97,7 @@ def _alike(cell: str, there: Mapping[str, NotebookNode], released: str) -> Itera
         if share >= SHARE:
             length = round(share * min(kept[one].token_coverage, kept[other].token_coverage))
             texts = there[one].source, there[other].source
-            yield Pair(one, other, cell, share, length, *texts)
+            yield SimilarAnswers(one, other, cell, share, length, *texts)
 
 
 def _fingerprint(kind: str, text: str) -> CodeFingerprint:

@@ -16,7 +16,7 @@ from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 from course_lib.grading.intake.late import delay
 from course_lib.grading.intake.roster import Person, Platform, Roster, plain
-from course_lib.grading.reporting.similarity import Pair
+from course_lib.grading.reporting.similarity import SimilarAnswers
 from course_lib.grading.running.classroom import ClassReport, Report
 from course_lib.grading.wording import visible
 
@@ -48,7 +48,7 @@ def _student(report: Report) -> dict[str, Any]:
     return values
 
 
-def similar(pairs: list[Pair]) -> list[dict[str, Any]]:
+def similar(pairs: list[SimilarAnswers]) -> list[dict[str, Any]]:
     """The submissions that resemble each other, as plain values."""
     return [
         {

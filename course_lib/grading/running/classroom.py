@@ -15,7 +15,7 @@ from course_lib.errors import CourseError
 from course_lib.files import private_files
 from course_lib.grading.intake.late import set_policy, settle
 from course_lib.grading.intake.staging import find_students
-from course_lib.grading.running import beside, extensions, gradebooks, journal
+from course_lib.grading.running import extensions, gradebooks, journal, workers
 from course_lib.grading.running.journal import Outcome
 from course_lib.grading.running.submission import Job, grade
 from course_lib.grading.runs import boxed_inspection
@@ -194,14 +194,14 @@ def grade_class(
             boxes.fork_server()  # which the copies of this process ask
         if remaining:
             ran = (
-                _elsewhere(scheduler, remaining) if scheduler else beside.outcomes(remaining, jobs)
+                _elsewhere(scheduler, remaining) if scheduler else workers.outcomes(remaining, jobs)
             )
             with closing(ran):
                 for outcome in progress(ran, len(remaining)):
                     outcomes[outcome.student] = outcome
             # what the grader could not do may be due to what ran beside: again, alone
             failed = [replace(job, alone=True) for job in remaining if outcomes[job.student].fault]
-            with closing(beside.outcomes(failed, 1)) as ran:
+            with closing(workers.outcomes(failed, 1)) as ran:
                 outcomes |= {outcome.student: outcome for outcome in ran}
         settle(root, place, name, students)
     for student, remarks in boxed_inspection.same_files(submitted, name, students).items():
@@ -328,7 +328,7 @@ def _elsewhere(scheduler: str, tasks: list[Job]) -> Generator[Outcome, None, Non
             if future.status == "finished":
                 yield future.result()
             else:  # a process that dies costs its own submission only
-                yield beside.failed(futures[future], type(future.exception()).__name__)
+                yield workers.failed(futures[future], type(future.exception()).__name__)
 
 
 def _reports(place: Path, name: str, outcomes: list[Outcome]) -> list[Report]:

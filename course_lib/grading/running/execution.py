@@ -26,8 +26,8 @@ from course_lib.assignments import opened
 from course_lib.errors import CourseError
 from course_lib.grading.running.judging import Judge
 from course_lib.grading.running.outputs import MORE, plain, tidied
+from course_lib.grading.sandbox.bubblewrap import PROVISIONER
 from course_lib.grading.sandbox.limits import EXCEEDED
-from course_lib.grading.sandbox.walls import PROVISIONER
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_locked, is_solution
 
 ENDINGS = {

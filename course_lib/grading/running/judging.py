@@ -43,12 +43,12 @@ class Judge:
 
     def _start(self) -> None:
         if isinstance(self._files, dict):
-            from course_lib.grading.sandbox import boxes, walls  # of Linux alone
+            from course_lib.grading.sandbox import boxes, bubblewrap  # of Linux alone
 
             path = self._folder / "grader"
             path.unlink(missing_ok=True)
             self._door = _listen(str(path))
-            self._process = boxes.start(walls.judge(path, self._files))
+            self._process = boxes.start(bubblewrap.judge(path, self._files))
         else:
             self._door = wire.listen()
             self._process = subprocess.Popen(

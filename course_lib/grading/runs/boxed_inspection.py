@@ -28,7 +28,7 @@ from course_lib.corpora import multi30k, own
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.registry import CORPORA, chosen, load_corpus
 from course_lib.errors import CourseError
-from course_lib.grading.sandbox import walls
+from course_lib.grading.sandbox import bubblewrap
 from course_lib.grading.sources.project import load_config
 
 MODULE = "course_lib.grading.runs.comparison"
@@ -131,12 +131,12 @@ def inspect_here(assignment: str, folder: Path, student: str) -> None:
 def _run(folder: Path, student: str, named: tuple[str, str] | None, boxed: bool) -> dict[str, Any]:
     program = [sys.executable, "-P", "-m", MODULE, str(folder), student, *(named or ())]
     text = Path(named[0]) if named and named[0] not in CORPORA else None
-    command = walls.reader(program, *_readable(folder, text)) if boxed else program
+    command = bubblewrap.reader(program, *_readable(folder, text)) if boxed else program
     try:
         done = subprocess.run(
             command,
             # inside, the first process shows what bubblewrap was started with
-            env=walls.environment() if boxed else {**os.environ, "OMP_NUM_THREADS": "1"},
+            env=bubblewrap.environment() if boxed else {**os.environ, "OMP_NUM_THREADS": "1"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=WALL_SECONDS,

@@ -10,6 +10,7 @@ The second is taken where the system allows it. Whichever it is, the box ends wi
 process: when the kernel ends, when this process ends, when a limit is exceeded.
 """
 
+import asyncio
 import atexit
 import contextlib
 import json
@@ -19,6 +20,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, cast
@@ -27,12 +29,16 @@ from jupyter_client.connect import KernelConnectionInfo
 from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 from traitlets.config import Config
 
-from course_lib.grading.sandbox import forkserver, joining, walls
-from course_lib.grading.sandbox.limits import DEFAULT, Limits, Watch
+from course_lib.grading.sandbox import bubblewrap, forkserver, namespaces
+from course_lib.grading.sandbox.limits import DEFAULT, BoxLimits, Watch
 from course_lib.grading.sandbox.scratch import held_folder
 
 INSIDE = "connection.json"
 """What the kernel is told of how it is reached, beside what the grader knows."""
+
+PORTS = ("shell_port", "iopub_port", "stdin_port", "control_port", "hb_port")
+START_SECONDS = 60
+"""How long a kernel may take to open its sockets."""
 
 END_SECONDS = 10
 """How long what was killed may take to go."""
@@ -44,8 +50,10 @@ _cannot_fork = False
 class Box:
     """Walls with Python running inside."""
 
-    def __init__(self, command: list[str], server: Path | None, allowed: Limits = DEFAULT) -> None:
-        """Start what `walls.command` describes.
+    def __init__(
+        self, command: list[str], server: Path | None, allowed: BoxLimits = DEFAULT
+    ) -> None:
+        """Start what `bubblewrap.command` describes.
 
         Args:
             command: bubblewrap, what sets limits, and Python with its arguments.
@@ -88,8 +96,8 @@ class Box:
             raise OSError("bubblewrap has not started")
         request = {
             "arguments": arguments,
-            "limits": walls.limits(),
-            "folder": walls.WORK,
+            "limits": bubblewrap.limits(),
+            "folder": bubblewrap.WORK,
         }
         return forkserver.start_inside(server, self.first, request)
 
@@ -136,11 +144,11 @@ def _bubblewrap(command: list[str], tell: int, *, empty: bool) -> "subprocess.Po
     """Start bubblewrap, which tells of its first process.
 
     Args:
-        command: as `walls.command` gives it.
+        command: as `bubblewrap.command` gives it.
         tell: the pipe that it writes to.
         empty: whether nothing is to run inside yet but `cat`, until a fork server joins it.
     """
-    inner = command.index(walls.LIMITER)
+    inner = command.index(bubblewrap.LIMITER)
     outer, program = command[:inner], ["cat"] if empty else command[inner:]
     return subprocess.Popen(
         [outer[0], "--info-fd", str(tell), *outer[1:], *program],
@@ -151,7 +159,7 @@ def _bubblewrap(command: list[str], tell: int, *, empty: bool) -> "subprocess.Po
         start_new_session=True,
         # bubblewrap stays inside as the first process, where its environment can be read
         executable=shutil.which(outer[0]),
-        env=walls.environment(),
+        env=bubblewrap.environment(),
     )
 
 
@@ -173,13 +181,13 @@ def fork_server() -> Path | None:
     None where none can work.
     """
     global _server
-    if _cannot_fork or not joining.supported():
+    if _cannot_fork or not namespaces.supported():
         return None
     if _server is None:
         until_end = contextlib.ExitStack()
         atexit.register(until_end.close)
         _server = until_end.enter_context(held_folder()) / "server"
-        until_end.enter_context(forkserver.shared(walls.environment(), _server))
+        until_end.enter_context(forkserver.shared(bubblewrap.environment(), _server))
     return _server
 
 
@@ -197,10 +205,30 @@ def kernel_config(
     connection = folder / INSIDE
     connection.touch()
     config = Config()
-    config.ContainedExecute.command = walls.command(connection, data_files, judge, library)
+    config.ContainedExecute.command = bubblewrap.command(connection, data_files, judge, library)
     config.ConnectionFileMixin.transport = "ipc"
     config.ConnectionFileMixin.connection_file = str(folder / "outside.json")
     return config
+
+
+async def _pinned(box: Box, ports: list[int], outside: Path) -> list[int]:
+    """Take hold of a kernel's sockets as soon as they are there, before a student's code runs.
+
+    From then on they are reached under `outside`-PORT, whatever a student puts in their places: a
+    name inside could lead anywhere, and would be followed with the grader's rights.
+    """
+    inside = f"/proc/{box.first}/root{bubblewrap.SOCKETS}"
+    until, handles = time.monotonic() + START_SECONDS, []
+    for port in ports:
+        while True:
+            with contextlib.suppress(FileNotFoundError):
+                handles.append(os.open(f"{inside}-{port}", os.O_PATH | os.O_NOFOLLOW))
+                break
+            if box.process.poll() is not None or time.monotonic() > until:
+                return handles  # nbclient will find nobody there
+            await asyncio.sleep(0.005)
+        Path(f"{outside}-{port}").symlink_to(f"/proc/self/fd/{handles[-1]}")
+    return handles
 
 
 class BoxProvisioner(LocalProvisioner):
@@ -209,13 +237,21 @@ class BoxProvisioner(LocalProvisioner):
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> KernelConnectionInfo:
         """Start the kernel; its sockets lie in its box, and are reached through /proc."""
         info: dict[str, Any] = dict(self.connection_info)
-        connection = {**info, "key": info["key"].decode(), "ip": walls.SOCKETS}
+        self._pinned: list[int] = []
+        connection = {**info, "key": info["key"].decode(), "ip": bubblewrap.SOCKETS}
         manager: Any = self.parent
         Path(manager.connection_file).with_name(INSIDE).write_text(json.dumps(connection))
         self.box = start(cmd)
         self.process = self.box.process
         self.pid = self.pgid = self.process.pid
-        info["ip"] = f"/proc/{self.box.first}/root{walls.SOCKETS}"
+        ports = [info[port] for port in PORTS]
+        outside = Path(manager.connection_file).with_name("o")
+        try:
+            self._pinned = await _pinned(self.box, ports, outside)
+        except BaseException:
+            self.box.end()
+            raise
+        info["ip"] = str(outside)
         self.connection_info = cast(KernelConnectionInfo, info)
         return self.connection_info
 
@@ -235,9 +271,12 @@ class BoxProvisioner(LocalProvisioner):
     async def cleanup(self, restart: bool = False) -> None:
         """Leave nothing of it."""
         self.box.end()
+        for handle in self._pinned:
+            os.close(handle)
+        self._pinned = []
         await super().cleanup(restart)
 
 
-KernelProvisionerFactory.provisioners[walls.PROVISIONER] = EntryPoint(
-    walls.PROVISIONER, f"{__name__}:BoxProvisioner", KernelProvisionerFactory.GROUP_NAME
+KernelProvisionerFactory.provisioners[bubblewrap.PROVISIONER] = EntryPoint(
+    bubblewrap.PROVISIONER, f"{__name__}:BoxProvisioner", KernelProvisionerFactory.GROUP_NAME
 )

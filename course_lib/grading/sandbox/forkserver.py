@@ -29,7 +29,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from course_lib.grading.sandbox import joining
+from course_lib.grading.sandbox import namespaces
 
 # What the assignments' notebooks and their tests import, apart from what is imported with it.
 IMPORTED = (
@@ -158,8 +158,8 @@ def _become(channel: socket.socket, request: dict[str, Any], pidfd: int) -> None
     """In the copy: go inside, start what is asked for, and wait outside for its end."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
-        joining.die_with_parent()
-        joining.enter(request["process"], pidfd)
+        namespaces.die_with_parent()
+        namespaces.enter(request["process"], pidfd)
         inside = os.fork()  # only a child is in the new process namespace
     except BaseException as error:
         channel.send(json.dumps({"error": f"{type(error).__name__}: {error}"}).encode())
@@ -188,9 +188,9 @@ def _run(request: dict[str, Any]) -> None:
     os.closerange(3, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
     os.setsid()
     os.umask(0o022)
-    joining.forget_keys()
+    namespaces.forget_keys()
     Path("/proc/self/oom_score_adj").write_text("1000")  # should memory run out, this one first
-    joining.give_up_rights()
+    namespaces.give_up_rights()
     for name, number in request["limits"].items():
         resource.setrlimit(getattr(resource, name), (number, number))
     os.chdir(request["folder"])

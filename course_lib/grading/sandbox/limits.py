@@ -1,4 +1,4 @@
-"""Limits on all processes of a submission together, which also hold for root.
+"""BoxLimits on all processes of a submission together, which also hold for root.
 
 What `ulimit` sets is per process, and some of it does not bind root. So the processes of a box are
 also counted together, ten times a second. A `Watch` ends the whole box, and knows what was
@@ -17,7 +17,7 @@ from typing import TypeVar
 import psutil
 
 Found = TypeVar("Found")
-Look = Callable[[list[int], "Limits"], str | None]
+Look = Callable[[list[int], "BoxLimits"], str | None]
 """What finds the name of a limit that processes exceed, if they do."""
 
 LOOK_SECONDS = 0.1
@@ -27,7 +27,7 @@ WRITABLE = ("tmp", "dev/shm", "run/kernel")
 
 
 @dataclass(frozen=True)
-class Limits:
+class BoxLimits:
     """What one submission may use, all its processes together.
 
     Attributes:
@@ -43,7 +43,7 @@ class Limits:
     wall: int = 420
 
 
-DEFAULT = Limits()
+DEFAULT = BoxLimits()
 
 EXCEEDED = {
     "MemoryExceeded": f"It used more than {DEFAULT.memory / 1024**3:g} GB of memory and was"
@@ -64,7 +64,7 @@ class Watch:
         exceeded: the name of that limit, a key of `EXCEEDED`; None so far.
     """
 
-    def __init__(self, roots: list[int], limits: Limits, kill: Callable[[], None]) -> None:
+    def __init__(self, roots: list[int], limits: BoxLimits, kill: Callable[[], None]) -> None:
         """Begin to look.
 
         Args:
@@ -105,7 +105,7 @@ class Watch:
             thread.join()
 
 
-def too_many(roots: list[int], limits: Limits) -> str | None:
+def too_many(roots: list[int], limits: BoxLimits) -> str | None:
     """Whether these processes and their descendants are too many, or took too much time.
 
     Of too many nothing more is asked: they multiply while we look.
@@ -123,7 +123,7 @@ def _spent(processes: list[int]) -> float:
     return sum(sum(times[:4]) for times in _of_each(processes, psutil.Process.cpu_times))
 
 
-def too_heavy(roots: list[int], limits: Limits) -> str | None:
+def too_heavy(roots: list[int], limits: BoxLimits) -> str | None:
     """Whether these processes, their descendants and their files in memory take too much of it.
 
     Pages that n processes share count 1/n for each, which takes longer to find out: only where

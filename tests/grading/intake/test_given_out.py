@@ -9,7 +9,7 @@ from nbgrader.api import Gradebook
 
 from course_lib.grading.intake.staging import laid_over
 from course_lib.grading.running.submission import Job, grade
-from course_lib.grading.sandbox import walls
+from course_lib.grading.sandbox import bubblewrap
 from course_lib.grading.sources.project import db_url
 from course_lib.grading.sources.release import generate, release
 from tests.grading.tiny import NAME, cell_of, write_course
@@ -55,7 +55,7 @@ def test_a_changed_file_or_one_in_the_way_makes_room_and_is_named(
 @pytest.mark.parametrize("boxed", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_notebook_is_graded_with_the_files_of_its_release(tmp_path: Path, boxed: bool) -> None:
     if boxed:
-        walls.require()
+        bubblewrap.require()
     reading = 'word = open("words/first.txt").read()'
     test = 'assert word == "right" == open("words/first.txt").read()'
     write_course(tmp_path, answer=reading, test=test)

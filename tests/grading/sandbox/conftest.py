@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.grading.sandbox import forkserver, walls
+from course_lib.grading.sandbox import bubblewrap, forkserver
 from tests.conftest import ROOT
 
 
@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Where a fork server can be asked."""
     place = tmp_path_factory.mktemp("fork") / "server"
-    with forkserver.shared(walls.environment(), place):
+    with forkserver.shared(bubblewrap.environment(), place):
         yield place
 
 
@@ -26,7 +26,7 @@ def chosen(request: pytest.FixtureRequest, server: Path) -> Path | None:
 
 def python(code: str, told: Path, files: Mapping[str, Path] | None = None) -> list[str]:
     """A kernel's command, but for this code; it can write to a folder where a test is told."""
-    command = walls.command(ROOT / "pyproject.toml", dict(files or {}))
+    command = bubblewrap.command(ROOT / "pyproject.toml", dict(files or {}))
     place, end = command.index("--chdir"), command.index(sys.executable) + 1
     bound = ["--bind", str(told), str(told)]
     return [*command[:place], *bound, *command[place:end], "-c", code]

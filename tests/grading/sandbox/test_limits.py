@@ -12,14 +12,14 @@ from typing import IO
 import psutil
 import pytest
 
-from course_lib.grading.sandbox import limits, walls
+from course_lib.grading.sandbox import bubblewrap, limits
 from course_lib.grading.sandbox.boxes import Box
-from course_lib.grading.sandbox.limits import Limits, too_heavy, too_many
+from course_lib.grading.sandbox.limits import BoxLimits, too_heavy, too_many
 from tests.conftest import PATIENCE
 from tests.grading.sandbox.conftest import python
 
 # Filling memory takes processor time too, on a busy machine more than a second.
-FEW = Limits(memory=400 * 1024**2, processes=48, processor=10, wall=PATIENCE)
+FEW = BoxLimits(memory=400 * 1024**2, processes=48, processor=10, wall=PATIENCE)
 SHORT = replace(FEW, processor=1)
 MEMORY_BOMB = """
 kept = []
@@ -62,7 +62,7 @@ time.sleep(600)
 SLEEP = "import time; time.sleep(600)"
 
 
-def run(code: str, folder: Path, server: Path | None, allowed: Limits) -> tuple[str | None, int]:
+def run(code: str, folder: Path, server: Path | None, allowed: BoxLimits) -> tuple[str | None, int]:
     """Run code in a box to its end: the limit it exceeded, and how many processes are left."""
     box = Box(python(code, folder), server, allowed)
     with (Path("/proc") / str(box.first) / "ns/pid").open() as inside:
@@ -120,7 +120,7 @@ def test_so_is_what_was_started_plainly(bomb: str, tmp_path: Path) -> None:
 def test_what_runs_for_too_long_is_stopped_though_it_does_nothing(
     server: Path, tmp_path: Path
 ) -> None:
-    assert run(SLEEP, tmp_path, server, Limits(wall=1)) == ("TimeExceeded", 0)
+    assert run(SLEEP, tmp_path, server, BoxLimits(wall=1)) == ("TimeExceeded", 0)
 
 
 def test_what_stays_within_its_limits_is_left_alone(chosen: Path | None, tmp_path: Path) -> None:
@@ -157,13 +157,13 @@ def test_what_can_be_written_has_an_end_and_nothing_else_can_be(
     chosen: Path | None, tmp_path: Path
 ) -> None:
     most = {
-        "/tmp": walls.TMP_BYTES,
-        "/dev/shm": walls.SHARED_BYTES,
-        "/run/kernel": walls.SOCKETS_BYTES,
+        "/tmp": bubblewrap.TMP_BYTES,
+        "/dev/shm": bubblewrap.SHARED_BYTES,
+        "/run/kernel": bubblewrap.SOCKETS_BYTES,
     }
     noted = f"open({str(tmp_path / 'said')!r}, 'w').write(json.dumps([sorted(found), said]))"
     code = f"folders = {list(most)}\n{FILL}\n{noted}"
-    assert run(code, tmp_path, chosen, Limits()) == (None, 0)
+    assert run(code, tmp_path, chosen, BoxLimits()) == (None, 0)
     found, said = json.loads((tmp_path / "said").read_text())
     assert found == sorted([*most, str(tmp_path)])
     for folder, (why, written) in said.items():
@@ -185,9 +185,11 @@ def test_looking_counts_shared_pages_once_and_files_in_memory() -> None:
         for _ in range(5):
             process.stdout.readline()
         files = limits._files(process.pid)
-        many = [too_many([process.pid], Limits(processes=most)) for most in (4, 5)]
+        many = [too_many([process.pid], BoxLimits(processes=most)) for most in (4, 5)]
         # counted for each it is five times as much as there is
-        heavy = [too_heavy([process.pid], Limits(memory=files + most * 10**8)) for most in (1, 2)]
+        heavy = [
+            too_heavy([process.pid], BoxLimits(memory=files + most * 10**8)) for most in (1, 2)
+        ]
     finally:
         for child in psutil.Process(process.pid).children():
             child.kill()
@@ -201,8 +203,8 @@ def test_a_box_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     """Killed at once, with no time to clear away: nothing of the box lives on."""
     code = (
         "import sys, time\nfrom pathlib import Path\n"
-        "from course_lib.grading.sandbox import boxes, walls\n"
-        f"command = walls.command(Path({str(tmp_path)!r}), {{}})\n"
+        "from course_lib.grading.sandbox import boxes, bubblewrap\n"
+        f"command = bubblewrap.command(Path({str(tmp_path)!r}), {{}})\n"
         "python = command[: command.index(sys.executable) + 1]\n"
         f"box = boxes.start([*python, '-c', {SLEEP!r}])\n"
         "print(box.first, flush=True)\ntime.sleep(600)"

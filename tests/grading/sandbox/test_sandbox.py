@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from course_lib.errors import CourseError
-from course_lib.grading.sandbox import boxes, forkserver, walls
+from course_lib.grading.sandbox import boxes, bubblewrap, forkserver
 from course_lib.grading.sandbox.boxes import Box
 from tests.conftest import PATIENCE, ROOT
 from tests.grading.sandbox.conftest import python
@@ -56,7 +56,7 @@ def inside(chosen: Path | None, sockets: Path) -> Inside:
 
 
 def test_it_works_here() -> None:
-    walls.require()
+    bubblewrap.require()
 
 
 def test_the_library_and_torch_can_be_imported(inside: Inside) -> None:
@@ -116,10 +116,10 @@ def test_walls_are_closed(what: str, inside: Inside, monkeypatch: pytest.MonkeyP
 
 
 def test_memory_and_files_are_limited(inside: Inside) -> None:
-    assert inside(f"x = bytearray({walls.MEMORY_KIB} * 1024)") == "MemoryError"
+    assert inside(f"x = bytearray({bubblewrap.MEMORY_KIB} * 1024)") == "MemoryError"
     code = (
         "import signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-        f"with open('big', 'wb') as file: file.write(b'0' * ({walls.FILE_KIB} * 1024 + 1))"
+        f"with open('big', 'wb') as file: file.write(b'0' * ({bubblewrap.FILE_KIB} * 1024 + 1))"
     )
     assert inside(code) == "OSError"
 
@@ -134,7 +134,7 @@ def test_the_submissions_own_files_are_there_to_read(inside: Inside, tmp_path: P
 def test_without_bubblewrap_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(CourseError, match=r"apt install bubblewrap.*--sandbox none"):
-        walls.require()
+        bubblewrap.require()
 
 
 def test_bubblewrap_that_may_not_make_namespaces_is_no_sandbox(
@@ -145,7 +145,7 @@ def test_bubblewrap_that_may_not_make_namespaces_is_no_sandbox(
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     with pytest.raises(CourseError, match=r"No permissions to create new namespace.*namespaces"):
-        walls.require()
+        bubblewrap.require()
 
 
 def test_a_copy_has_nothing_of_the_instructors_in_memory(
@@ -168,7 +168,7 @@ with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb") as memory:
 with open({str(sockets / "said")!r}, "w") as said:
     said.write(str(found))
 """
-    with forkserver.shared(walls.environment(), tmp_path / "server"):
+    with forkserver.shared(bubblewrap.environment(), tmp_path / "server"):
         run(python(code, sockets), tmp_path / "server")
     assert (sockets / "said").read_text() == "0"
 
@@ -228,7 +228,7 @@ def test_a_box_that_cannot_be_started_leaves_nothing_open(sockets: Path) -> None
 
 def test_a_server_can_be_asked_until_its_owner_ends_it(sockets: Path, tmp_path: Path) -> None:
     command = python(f"open({str(sockets / 'said')!r}, 'a').write('here ')", sockets)
-    with forkserver.shared(walls.environment(), tmp_path / "server"):
+    with forkserver.shared(bubblewrap.environment(), tmp_path / "server"):
         for _ in range(2):
             run(command, tmp_path / "server")
     assert (sockets / "said").read_text() == "here " * 2

@@ -18,7 +18,7 @@ from course_lib.grading.reporting.overview import (
     under_pseudonyms,
 )
 from course_lib.grading.reporting.pages.report import ranges, write_report, write_term
-from course_lib.grading.reporting.similarity import Pair
+from course_lib.grading.reporting.similarity import SimilarAnswers
 from course_lib.grading.reporting.tables import as_csv, as_json, as_table, similar
 from course_lib.grading.running.classroom import ClassReport, Mark, Report
 from course_lib.grading.sources.criteria import Criterion
@@ -63,7 +63,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Overview:
         PartSummary("why", "Part 2", 2.0, 0, 0, 0, students, [], [Criterion(2.0, "a reason")]),
     ]
     texts = "# by Augusta Lovelace", "x = '<img src=https://example.org>'"
-    pair = Pair(students[0], students[1], "energies_answer", 0.93, 120, *texts)
+    pair = SimilarAnswers(students[0], students[1], "energies_answer", 0.93, 120, *texts)
     result = ClassReport("attention_by_hand", place, "bwrap", reports)
     absent = [("curie-m", "Marie Curie")]
     not_taken = [

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.grading.running import beside
+from course_lib.grading.running import workers
 from course_lib.grading.running.journal import Outcome
 from course_lib.grading.running.submission import Job
 
@@ -25,10 +25,10 @@ def test_what_ends_its_process_every_time_is_begun_three_times_and_costs_nobody_
             raise KeyError(job.student)
         return Outcome(job.student, True, 0.0)
 
-    monkeypatch.setattr(beside, "grade", grade)
+    monkeypatch.setattr(workers, "grade", grade)
     students = ("eve", "ada", "ben", "joe", "kim")
     jobs = [Job(tmp_path, tmp_path, tmp_path, one, "tiny", "", boxed=True) for one in students]
-    outcomes = {one.student: one for one in beside.outcomes(jobs, 2)}
+    outcomes = {one.student: one for one in workers.outcomes(jobs, 2)}
     assert outcomes.keys() == set(students)
     assert {name for name, one in outcomes.items() if one.graded} == {"ada", "joe", "kim"}
     assert "status 7" in outcomes["eve"].remarks[0]
@@ -44,14 +44,14 @@ def test_one_that_does_not_end_or_takes_all_memory_is_not_graded_and_costs_nobod
         if job.student == "endless":
             time.sleep(600)
         if job.student == "huge":
-            bytearray(beside.MOST_MEMORY + 1)
+            bytearray(workers.MOST_MEMORY + 1)
         return Outcome(job.student, True, 0.0)
 
-    monkeypatch.setattr(beside, "grade", grade)
-    monkeypatch.setattr(beside, "LONGEST", 2)
+    monkeypatch.setattr(workers, "grade", grade)
+    monkeypatch.setattr(workers, "LONGEST", 2)
     students = ("endless", "ada", "huge", "joe")
     jobs = [Job(tmp_path, tmp_path, tmp_path, one, "tiny", "", boxed=True) for one in students]
-    outcomes = {one.student: one for one in beside.outcomes(jobs, 2)}
+    outcomes = {one.student: one for one in workers.outcomes(jobs, 2)}
     assert {name for name, one in outcomes.items() if one.graded} == {"ada", "joe"}
     assert outcomes["endless"].fault
     assert "no end within 2 seconds" in outcomes["endless"].remarks[0]

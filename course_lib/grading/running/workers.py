@@ -20,7 +20,7 @@ from multiprocessing.process import BaseProcess
 
 from course_lib.grading.running.journal import Outcome
 from course_lib.grading.running.submission import Job, grade
-from course_lib.grading.sandbox import joining
+from course_lib.grading.sandbox import namespaces
 
 ATTEMPTS = 3
 """How often a submission is begun whose process is killed."""
@@ -90,7 +90,7 @@ def _copy() -> tuple[Connection, BaseProcess]:
 def _work(way: Connection, parent: int) -> None:
     """In the copy: grade what comes, until it is ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C goes to all that share a terminal
-    joining.die_with_parent()
+    namespaces.die_with_parent()
     # the hard limit stays: boxes set their own
     most = resource.getrlimit(resource.RLIMIT_DATA)[1]
     resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, most))

@@ -1,0 +1,42 @@
+"""The instructor's own solution has to get every point before anything is released."""
+
+from pathlib import Path
+
+import pytest
+
+from course_lib.grading.authoring.own_solution import faults
+from tests.conftest import ROOT, Course
+from tests.grading.tiny import NAME, write_course
+
+
+def test_a_hidden_test_that_the_solution_fails_stops_the_release(
+    tmp_path: Path, course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_course(tmp_path, answer="number = 42", test="assert number == 43, 'Not 43.'")
+    monkeypatch.chdir(tmp_path)
+    for option in ((), ("--check",)):
+        done = course("release", NAME, *option)
+        assert done.status == 1
+        assert "tiny, part: your own solution gets 0 of 2 points. Not 43." in done.out
+        assert not (tmp_path / "exercises").exists()
+    source = tmp_path / "solutions" / NAME / f"{NAME}.md"
+    source.write_text(source.read_text().replace("43", "42"))
+    assert course("release", NAME).status == 0
+    assert (tmp_path / "exercises" / NAME / f"{NAME}.ipynb").is_file()
+
+
+def test_what_git_could_not_merge_is_not_released(tmp_path: Path) -> None:
+    write_course(tmp_path, answer="number = 42", test="assert number == 42")
+    source = tmp_path / "solutions" / NAME / f"{NAME}.md"
+    text = source.read_text()
+    source.write_text(text.replace("Because.", "<<<<<<< HEAD\nBecause.\n=======\n>>>>>>> theirs"))
+    found = faults(tmp_path, NAME)
+    assert len(found) == 2
+    assert "solutions/tiny/tiny.md, line" in found[0]
+    source.write_text(text.replace("Because.", "Because\n======="))  # a heading, to Markdown
+    assert faults(tmp_path, NAME) == []
+
+
+@pytest.mark.parametrize("name", ["attention_by_hand", "training_comparison"])
+def test_the_solutions_of_the_course_get_every_point(name: str) -> None:
+    assert faults(ROOT, name) == []
