@@ -18,7 +18,7 @@ from course_lib.widgets.beam_tree import recorded_search
 from tests.widgets.conftest import values_of
 
 Open = Callable[..., Page]
-CHAPTER = Path(__file__).resolve().parents[2] / "book" / "04-likely-or-good.md"
+CHAPTER = Path(__file__).resolve().parents[2] / "book" / "06-choosing-and-judging.md"
 
 
 @pytest.fixture(scope="module")
@@ -155,9 +155,10 @@ def test_the_chapter_says_what_was_recorded(figure: dict[str, Any]) -> None:
     assert (fates.count((11, 1)), fates.count((12, 0)) + fates.count((12, 1))) == (2, 1)
     assert short.endswith("hat essen . </s>")
     assert long.endswith("hat essen zu . </s>")
-    assert f"a stray *zu*: {ten[-1]:.2f}, over ten symbols {ten[-1] / 10:.3f} each" in text
     assert (len(nine), len(ten)) == (9, 10)
-    assert f"sum, {nine[-1]:.2f}, but over nine symbols {nine[-1] / 9:.3f} each" in text
+    assert f"with a log-probability of {nine[-1]:.2f}. With $k = 3$ the restaurant eats" in text
+    assert f"the restaurant eats ({food[-1]:.2f}), and with 1 and 2" in text
+    assert f"the man eats himself ({himself[-1]:.2f})" in text
     assert nine[-1] / 9 < ten[-1] / 10
 
 

@@ -138,9 +138,9 @@ def test_the_chapter_says_what_was_recorded(content: dict[str, Any]) -> None:
         [training] = figure["accuracy"][name][figure["sizes"].index(size)]
         return whole(training[figure["lengths"].index(length)])
 
-    text = " ".join((BOOK / "01-time-or-room.md").read_text(encoding="utf-8").split())
+    text = " ".join((BOOK / "01-bottleneck.md").read_text(encoding="utf-8").split())
     smallest, *between, last = (right("RNNencdec", size, 16) for size in figure["sizes"])
-    assert f"has {smallest}%, {'%, '.join(between)}% and {last}% right" in text
+    assert f"has {smallest}%, {'%, '.join(between)}% and {last}% of the words right" in text
     assert min(figure["accuracy"]["RNNsearch"][0][0][: 20 - 4 + 1]) > 99.5
     assert f"falls to {right('RNNsearch', 64, 30)} at 30" in text
     falls = [right("RNNencdec", 64, length) for length in (16, 20, 30)]
