@@ -65,7 +65,6 @@ def test_pieces_of_words_can_be_asked_of_a_preset_with_words() -> None:
         ("model: rnnsearch\nseed: first", "does not fit"),
         ("model: rnnsearch\nchanges: {width: 3}", "nothing called 'width'"),
         ("model: rnnsearch\nrecipe: {1: 3}", "nothing called 1"),
-        ("model: rnnsearch\nchanges: {batch_tokens: 3}", "no longer has batch_tokens"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_one_line(text: str, told: str, tmp_path: Path) -> None:

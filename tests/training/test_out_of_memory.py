@@ -86,7 +86,8 @@ def scarce(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
                 raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB.")
             return result
 
-        monkeypatch.setattr(RNNsearch, "loss", limited)
+        for name in ("loss", "forward"):  # in validation, in training
+            monkeypatch.setattr(RNNsearch, name, limited)
 
     return limit
 
@@ -140,6 +141,6 @@ def test_another_error_is_not_taken_for_one_of_memory(
     def broken(*_):
         raise RuntimeError("mat1 and mat2 shapes cannot be multiplied")
 
-    monkeypatch.setattr(RNNsearch, "loss", broken)
+    monkeypatch.setattr(RNNsearch, "forward", broken)
     with pytest.raises(RuntimeError, match="mat1"):
         train(small, small_corpus, tmp_path / "run", quiet=True)
