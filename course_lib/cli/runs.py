@@ -36,8 +36,18 @@ Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help=SEED)]
 Set = Annotated[
     list[str] | None, typer.Option("--set", help="key=value: one value of size or recipe.")
 ]
+
+
+def _wide(beam: int) -> int:
+    """Refuse a beam of nothing."""
+    if beam < 1:
+        raise typer.BadParameter(f"a beam of {beam} keeps nothing. Greedy search is --beam 1.")
+    return beam
+
+
 Beam = Annotated[
-    int, typer.Option(min=1, max=1000, help="Hypotheses kept a sentence; 1 is greedy search.")
+    int,
+    typer.Option(max=1000, callback=_wide, help="Hypotheses kept a sentence; 1 is greedy search."),
 ]
 RunPath = Annotated[
     Path, typer.Argument(metavar="RUN", help="A run directory, or a published model's name.")

@@ -86,7 +86,10 @@ def _lines() -> Iterator[list[str]]:
     """The lines of standard input without their ends, as many at a time as are there already."""
     if sys.stdin is None:
         raise CourseError("There is no standard input. Give it a text, a sentence a line.")
-    stream, rest, done = sys.stdin.buffer, b"", 0
+    stream, rest, done = getattr(sys.stdin, "buffer", None), b"", 0
+    if stream is None:  # a text stream in its place, as in a notebook
+        yield sys.stdin.read().removesuffix("\n").split("\n")
+        return
     while chunk := stream.read1(CHUNK):
         *lines, rest = (rest + chunk).split(b"\n")
         if lines:

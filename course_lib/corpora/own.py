@@ -425,8 +425,8 @@ def _places(hashes: Hashes, missing: list[str]) -> NDArray[np.int8]:
     group = groups(hashes)
     _, number, size = np.unique(group, return_inverse=True, return_counts=True)
     small = size[number] <= max(1, TOGETHER * share * len(hashes))
-    for number in range(len(missing), 0, -1):
-        place[small & (group < np.uint64(number * share * 2**64))] = number
+    for k in range(len(missing), 0, -1):
+        place[small & (group < np.uint64(k * share * 2**64))] = k
     return place
 
 

@@ -47,10 +47,10 @@ def load_initial(config: RunConfig, corpus: Corpus) -> Run:
         )
     for option, theirs, ours in (
         ("lowercase", run.how.lowercase, corpus.lowercased),
-        ("tokenized", run.how.rules == "tokens", corpus.rules == "tokens"),
         ("moses", run.how.rules == "moses", corpus.rules == "moses"),
     ):
-        if theirs != ours:
+        # Whose text has its tokens already has to know them.
+        if theirs != ours and (option != "moses" or corpus.rules != "tokens"):
             raise CourseError(
                 f"{run.path} splits text into other tokens than {corpus.name} has here. Add --set "
                 f"corpus.{option}={str(theirs).lower()}."

@@ -16,8 +16,8 @@ PAGE, ONE_FILE = "index.html", "translator.html"
 _TITLE = "Translators that live in the page"
 _TEXT = """
 <p>Type a sentence and press <i>translate</i>: your browser does it, and nothing is sent anywhere.
-{data} A wavy line marks a word that was not in the training. The weights are rounded to 8 bits here,
-so now and then a sentence comes out otherwise than by <code>course translate</code>.</p>
+{data} A wavy line marks a word that was not in the training. The weights are rounded to 8 bits
+here, so now and then a sentence comes out otherwise than by <code>course translate</code>.</p>
 """
 _STYLE = """
 :root { color-scheme: light dark; }
