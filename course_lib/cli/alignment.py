@@ -36,7 +36,7 @@ def align(
     from course_lib.corpora.registry import load_corpus
     from course_lib.evaluation.align import align_split, saved_weights
     from course_lib.evaluation.forced import forced_weights
-    from course_lib.evaluation.links import check_links, read_links
+    from course_lib.evaluation.links import check_links, counted_from_one, read_links
     from course_lib.training import load_run
     from course_lib.training.same_run import check_same_data
 
@@ -55,6 +55,8 @@ def align(
     if (gold := links_beside(config.corpus, split)) is not None:
         links = read_links(gold)
         check_links(links, part.source, part.target, str(gold))
+        if question := counted_from_one(links):
+            typer.echo(f"{gold}: {question}.", err=True)
     try:
         weights = forced_weights(loaded.model, *loaded.words, part)
     except CourseError as error:

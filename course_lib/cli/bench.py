@@ -17,9 +17,9 @@ from course_lib.errors import CourseError
 
 FOLDER = "benchmarks"
 
-Threads = Annotated[int, typer.Option(min=1, help="Threads of each program.")]
-Batch = Annotated[int, typer.Option(min=1, help="Sentences side by side.")]
-Rounds = Annotated[int, typer.Option(min=1, help="Repetitions; medians are reported.")]
+Threads = Annotated[int, typer.Option(min=1, max=1024, help="Threads of each program.")]
+Batch = Annotated[int, typer.Option(min=1, max=10_000, help="Sentences side by side.")]
+Rounds = Annotated[int, typer.Option(min=1, max=1000, help="Repetitions; medians are reported.")]
 CorpusName = Annotated[str, typer.Option("--corpus", help="multi30k, or toy to try it out.")]
 
 commands = typer.Typer(
@@ -74,7 +74,9 @@ def grade(rounds: Rounds = 1, as_json: Json = False) -> None:
 
 @commands.command()
 def pipeline(
-    pairs: Annotated[int, typer.Option(min=1000, help="Sentence pairs of the corpus.")] = 50_000,
+    pairs: Annotated[
+        int, typer.Option(min=1000, max=10**8, help="Sentence pairs of the corpus.")
+    ] = 50_000,
     as_json: Json = False,
 ) -> None:
     """Reading a corpus too large for memory: words a second and peak memory of every stage."""

@@ -7,7 +7,7 @@ import typer
 
 from course_lib.corpora import multi30k, python_docs
 from course_lib.corpora.corpus import Corpus, first_pairs
-from course_lib.corpora.own import OwnText, pairs_of
+from course_lib.corpora.own import OwnText, links_beside, pairs_of
 from course_lib.corpora.registry import CORPORA, chosen, describe, load_corpus
 from course_lib.corpora.wmt14 import training_files
 from course_lib.corpora.wmt14 import verify as verify_wmt14
@@ -88,7 +88,9 @@ def show(
     name: Text,
     pair: Pair = None,
     split: Annotated[str, typer.Option(help="Which part to show.")] = "train",
-    n: Annotated[int, typer.Option("--n", min=1, help="How many sentence pairs.")] = 5,
+    n: Annotated[
+        int, typer.Option("--n", min=1, max=1_000_000, help="How many sentence pairs.")
+    ] = 5,
 ) -> None:
     """Show the first sentence pairs of a split as the models see them, and as people read them."""
     # A generated split starts the same however long it is: no more is made than will be shown.
@@ -120,34 +122,47 @@ def check(
     pair: Annotated[
         str | None, typer.Option(help="Where there are more than two languages.")
     ] = None,
+    encoding: Annotated[
+        str | None, typer.Option(help="What lines that are not UTF-8 are in, as cp1252 or utf-16.")
+    ] = None,
     fix: Annotated[bool, typer.Option("--fix", help="Write a copy without those lines.")] = False,
 ) -> None:
     """Say what is wrong with a text of your own, with line numbers; exit status 1 if anything is.
 
-    With --fix, NAME-clean is written beside it; the text itself is never touched.
+    What may be right is asked about, and is not a fault. With --fix, NAME-clean is written beside
+    it, in UTF-8, and with it the lines that it is without; the text itself is never touched.
     """
-    from course_lib.corpora.check import MESSAGES, Judge, write_cleaned
+    from course_lib.corpora.check import MESSAGES, Judge, ask, encoding_of, write_cleaned
     from course_lib.corpora.check import check as faults_of
+    from course_lib.evaluation.links import counted_from_one, read_links
 
     known = pairs_of(text)
     if pair is None and len(known) > 2:
         raise CourseError(f"{text} has several pairs. Add --pair, as in --pair {known[0]}.")
     if pair is None and text.is_file():
-        own = OwnText(text, ("source", "target"))
+        own = OwnText(text, ("und", "und"), encoding)
     else:
-        own = OwnText.find(text, pair or (known or ["en-es"])[0])
+        own = OwnText.find(text, pair or (known or ["en-es"])[0], encoding)
     judge = Judge(own)
     faults = faults_of(judge)
-    for fault in faults:
+    for fault in (*faults, *ask(judge)):
         typer.echo(fault)
+    for split in own.splits():
+        gold = links_beside(str(text), split)
+        if gold is not None and (question := counted_from_one(read_links(gold))):
+            typer.echo(f"{gold}: {question}")
     if not faults:
         typer.echo(f"{text}: {', '.join(own.splits())}: nothing is wrong.")
-        return
-    if fix:
+    if fix and (faults or encoding):
         typer.echo(f"Written without these lines: {write_cleaned(judge)}")
-    elif not any(MESSAGES["unequal"] in fault for fault in faults):
+    elif any(MESSAGES["encoding"] in fault for fault in faults):
+        _, name = encoding_of(own)
+        look = f" They look like {name}." if name else ""
+        typer.echo(f"Lines that are not UTF-8 are converted with --encoding NAME --fix.{look}")
+    elif faults and not any(MESSAGES["unequal"] in fault for fault in faults):
         typer.echo("With --fix you get a copy without these lines.")
-    raise typer.Exit(1)
+    if faults:
+        raise typer.Exit(1)
 
 
 def _pair_as_text(corpus: Corpus, split: str, position: int) -> str:

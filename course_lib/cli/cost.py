@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from course_lib.cli.runs import CORPUS, Json, Pair, Preset, Set, loaded_corpus
+from course_lib.cli.runs import CORPUS, Json, Pair, Preset, Set, finite, loaded_corpus
 from course_lib.corpora.registry import chosen
 from course_lib.errors import CourseError
 
@@ -28,15 +28,32 @@ def cost(
     pair: Pair = None,
     updates: Annotated[
         int | None,
-        typer.Option(min=1, help="Minibatches; all epochs of --corpus.", show_default="288000"),
+        typer.Option(
+            min=1, max=10**9, help="Minibatches; all epochs of --corpus.", show_default="288000"
+        ),
     ] = None,
     tflops: Annotated[
-        float | None, typer.Option(help="What the device sustains, in 10^12 operations a second.")
+        float | None,
+        typer.Option(
+            min=1e-6,
+            max=1e6,
+            callback=finite,
+            help="What the device sustains, in 10^12 operations a second.",
+        ),
     ] = None,
     words_per_second: Annotated[
-        float | None, typer.Option(help="Instead: target words a second that it trains with.")
+        float | None,
+        typer.Option(
+            min=1e-3,
+            max=1e12,
+            callback=finite,
+            help="Instead: target words a second that it trains with.",
+        ),
     ] = None,
-    price: Annotated[float | None, typer.Option(min=0, help="Of an hour on the device.")] = None,
+    price: Annotated[
+        float | None,
+        typer.Option(min=0, max=1e6, callback=finite, help="Of an hour on the device."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Parameters, operations, memory, hours and money of a training.

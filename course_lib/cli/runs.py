@@ -1,17 +1,27 @@
 """`course train`, `compare`, `score`, `report` and `export`: runs made, judged and given away."""
 
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from course_lib.corpora.copies import said
 from course_lib.corpora.registry import chosen, load_corpus
 from course_lib.errors import CourseError
 
 if TYPE_CHECKING:
     from course_lib.corpora.corpus import Corpus
     from course_lib.training import RunConfig
+
+
+def finite(value: float | None) -> float | None:
+    """Refuse what is a number to Python alone; for an option's callback."""
+    if value is not None and not math.isfinite(value):
+        raise typer.BadParameter(f"{value} is not a number. Give one, as in 0.6.")
+    return value
+
 
 Out = Annotated[Path, typer.Option("--out", help="Directory to write.")]
 CORPUS = "See `course corpus list`; or a folder or table of your own."
@@ -22,18 +32,28 @@ Pair = Annotated[
     str | None, typer.Option(help="Language pair, source first.", show_default="en-de")
 ]
 Preset = Annotated[str, typer.Option(help=PRESETS)]
-Seed = Annotated[int, typer.Option(help=SEED)]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help=SEED)]
 Set = Annotated[
     list[str] | None, typer.Option("--set", help="key=value: one value of size or recipe.")
 ]
+
+
+def _wide(beam: int) -> int:
+    """Refuse a beam of nothing."""
+    if beam < 1:
+        raise typer.BadParameter(f"a beam of {beam} keeps nothing. Greedy search is --beam 1.")
+    return beam
+
+
 Beam = Annotated[
-    int, typer.Option(min=1, max=1000, help="Hypotheses kept a sentence; 1 is greedy search.")
+    int,
+    typer.Option(max=1000, callback=_wide, help="Hypotheses kept a sentence; 1 is greedy search."),
 ]
 RunPath = Annotated[
     Path, typer.Argument(metavar="RUN", help="A run directory, or a published model's name.")
 ]
 Processes = Annotated[
-    int, typer.Option(min=1, help="Processes that train together, one a graphics card.")
+    int, typer.Option(min=1, max=1024, help="Processes that train together, one a graphics card.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
@@ -50,7 +70,9 @@ def train(
     ] = None,
     pair: Pair = None,
     preset: Annotated[str | None, typer.Option(help=PRESETS, show_default="cpu")] = None,
-    seed: Annotated[int | None, typer.Option(help=SEED, show_default="0")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, max=2**32 - 1, help=SEED, show_default="0")
+    ] = None,
     settings: Set = None,
     init_from: Annotated[
         str | None,
@@ -219,7 +241,7 @@ def configured(
 def loaded_corpus(config: "RunConfig") -> "Corpus":
     """The corpus of a training, with what a person should know of it on standard error."""
     corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
-    for note in corpus.notes:
+    for note in (*corpus.notes, *said(corpus)):
         typer.echo(f"{corpus.name}: {note}.", err=True)
     return corpus
 

@@ -2,33 +2,72 @@
 
 import math
 import os
+import re
 import shutil
 import tempfile
+from array import array
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
+from typing import TextIO
 
-from course_lib.corpora.own import FAULTS, Line, OwnText, links_beside
-from course_lib.corpora.tokenization import tokenize
+import charset_normalizer
+import numpy as np
+
+from course_lib.corpora.copies import Hashes, copied, key
+from course_lib.corpora.own import (
+    FAULTS,
+    Line,
+    OwnText,
+    links_beside,
+    unread_files,
+)
+from course_lib.corpora.tokenization import PLAIN, tokenize
 from course_lib.errors import CourseError
 
 LIMIT = 100
 """Words of a side; longer pairs are left out of training by default."""
-PROPORTION, LETTERS = 4, 20
+PROPORTION, LETTERS = 4, 60
 """How many times as long as usual, and by how many characters at least, a side is too long."""
+COMMON = 20
+"""Words that a side has most; hardly a sentence is without one of them."""
+SAME = 0.8
+"""Of one language's words the share that two texts have in common; Croatian and Serbian in Latin
+letters have 0.6, Danish and Norwegian 0.55."""
 SHOWN = 8
 """Line numbers that a message names."""
+LEFT_OUT = "left-out.lines"
+"""The file, in a copy, of what it is without."""
 
 MESSAGES = {
     **FAULTS,
     "shared": "the same pair is in another split too",
     "language": "a side seems to be in the other side's language",
     "proportion": f"one side is over {PROPORTION} times as long as is usual beside the other",
-    "long": f"a side has over {LIMIT} words, which training leaves out",
 }
 """Kinds of fault; a line has the first that fits."""
+
+USUAL = [
+    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258"),
+    *("cp932", "gb18030", "big5", "cp949", "koi8_r"),
+]
+"""Encodings that text which is not UTF-8 is looked for in."""
+
+_WORDS = re.compile(r"\w+")
+_ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-fA-F]+|[a-zA-Z]{2,8});")
+_PIECE = re.compile(r"@@(?= |$)|(?:^| )\u2581\S")
+QUESTIONS = {
+    "long": f"a side has over {LIMIT} words: training leaves such pairs out, unless --set "
+    "max_length says otherwise",
+    "entity": "there are HTML entities, as &quot;. Are they meant? Else write the characters",
+    "piece": "words seem to be in pieces, as ga@@ to. Join them first, for scores are of words",
+    "quoted": "a cell is in quotation marks, as spreadsheets write them. Write it without",
+    "header": "is this a heading? Then delete it, or name the languages in it, as en and es",
+}
+"""What is asked about: each may be right."""
 
 
 @dataclass
@@ -46,153 +85,253 @@ class Side:
         self.total += len(words)
         self.characters += len(line)
 
-    def share(self, word: str, without: int = 0) -> float:
-        """How frequent a word is, where it is not counted `without` times; never quite 0."""
-        return (max(0, self.words[word] - without) + 0.1) / (self.total + 1)
+    def share(self, word: str, without: int = 0, unseen: int = 1) -> float:
+        """How frequent a word is, where it is not counted `without` times and `unseen` more."""
+        return (max(0, self.words[word] - without) + unseen) / (self.total + 1)
+
+    @cached_property
+    def common(self) -> set[str]:
+        """The commonest words."""
+        return {word for word, _ in self.words.most_common(COMMON)}
 
 
 def letters_of(line: str) -> list[str]:
     """The words of a line in any language, without numbers and punctuation."""
-    return [word for word in tokenize(line, "und") if word[0].isalpha()]
+    return [word for word in tokenize(line, PLAIN) if word[0].isalpha()]
 
 
 class Judge:
     """Knows what is usual in a text, and says of each line what is wrong with it."""
 
     def __init__(self, text: OwnText) -> None:
-        """Read the text once. What stays are hashes of held-out pairs, and counts of words."""
+        """Read the text once. What stays are hashes of its pairs, and counts of words."""
         self.text = text
         self.sides = Side(), Side()
-        self.held_out: dict[str, set[int]] = {}
+        self.hashes: dict[str, Hashes] = {}
         for split in text.splits():
-            seen = self.held_out[split] = set[int]()
+            hashes = array("Q")
             for line in text.lines(split):
                 pair = text.read(line)
                 if isinstance(pair, str):
                     continue
+                hashes.extend(text.fingerprints(pair))
                 if split == "train":
                     for side, words in zip(self.sides, pair, strict=True):
                         side.add(words)
-                else:
-                    seen.add(text.fingerprint(pair))
+            self.hashes[split] = np.frombuffer(hashes, dtype=np.uint64).reshape(-1, 2)
 
     def faults(self, split: str) -> Iterator[tuple[Line, str | None]]:
         """Every line of a split, with its fault or None."""
+        # Of two splits the later one keeps the pair.
+        names = [*self.hashes]
+        later = {
+            (source, target)
+            for other in names[names.index(split) + 1 :]
+            for source, target in self.hashes[other].tolist()
+        }
         for line in self.text.lines(split):
             pair = self.text.read(line)
-            yield line, pair if isinstance(pair, str) else self._fault(split, pair)
+            yield line, pair if isinstance(pair, str) else self._fault(pair, later)
 
-    def _fault(self, split: str, pair: tuple[str, str]) -> str | None:
-        mark = self.text.fingerprint(pair)
-        # Of two splits the later one keeps the pair.
-        later = [*self.held_out][[*self.held_out].index(split) + 1 :]
-        if any(mark in self.held_out[other] for other in later):
+    def _fault(self, pair: tuple[str, str], later: set[tuple[int, int]]) -> str | None:
+        if self.text.fingerprints(pair) in later:
             return "shared"
-        source, target = self.sides
-        if self._foreign(pair[0], source, target) or self._foreign(pair[1], target, source):
+        if self._foreign(pair, *self.sides) or self._foreign(pair[::-1], *self.sides[::-1]):
             return "language"
+        source, target = self.sides
         usual = (source.characters + 1) / (target.characters + 1)
-        lengths = len(pair[0]), len(pair[1]) * usual
-        if max(lengths) > PROPORTION * min(lengths) and max(lengths) - min(lengths) > LETTERS:
-            return "proportion"
-        # A word has a character at least, and most lines are shorter.
-        if any(len(words) > LIMIT and len(tokenize(words, "und")) > LIMIT for words in pair):
-            return "long"
+        short, long = sorted((len(pair[0]), len(pair[1]) * usual))
+        if long > PROPORTION * short and long - short > LETTERS:
+            # A name, number or placeholder on both sides: one of them only says more.
+            first, second = (set(_WORDS.findall(side.casefold())) for side in pair)
+            return "proportion" if first.isdisjoint(second) else None
         return None
 
     @staticmethod
-    def _foreign(line: str, own: Side, other: Side) -> bool:
-        """Whether the words of a line are e times as frequent on the other side, on average.
+    def _foreign(pair: tuple[str, str], own: Side, other: Side) -> bool:
+        """Whether the first line's words are e times as frequent on the other side, on average.
 
-        The line itself does not count: a line of words seen nowhere else says nothing.
+        One of them is among that side's commonest, as in any sentence, or two where both lines are
+        the same, as a name or a command may be. The pair itself does not count, on either side; nor
+        do words that it has on both, unless nothing else is there.
         """
-        words = Counter(letters_of(line))
-        if words.total() < 3:
+        here, there = (Counter(letters_of(line)) for line in pair)
+        new = here - there
+        if here.total() < 3 or len(other.common & (new or here).keys()) < (1 if new else 2):
             return False
+        here = new or here
         score = sum(
-            count * math.log(other.share(word) / own.share(word, without=count))
-            for word, count in words.items()
+            count
+            * math.log(other.share(word, without=there[word]) / own.share(word, without=count))
+            for word, count in here.items()
         )
-        return score > words.total()
+        return score > here.total()
 
     def same_language(self) -> bool:
-        """Whether over half of the words of one side are as frequent on the other."""
+        """Whether most words of one side are as frequent on the other; more than in near kin."""
         source, target = self.sides
         common = source.words.keys() & target.words.keys()
-        return sum(min(source.share(word), target.share(word)) for word in common) > 0.5
+        both = sum(min(source.share(x, unseen=0), target.share(x, unseen=0)) for x in common)
+        return both > SAME
+
+    def _question(self, line: Line, pair: tuple[str, str]) -> str | None:
+        """What is to be asked about a pair that has no fault."""
+        # A word has a character at least, and most lines are shorter.
+        if any(len(side) > LIMIT and len(tokenize(side, PLAIN)) > LIMIT for side in pair):
+            return "long"
+        if any(map(_ENTITY.search, pair)):
+            return "entity"
+        if any(map(_PIECE.search, pair)):
+            return "piece"
+        if self.text.path.is_file() and any(_quoted(side) for side in pair):
+            return "quoted"
+        words = [letters_of(side) for side in pair]
+        if line[0] == 1 and all(
+            len(x) == 1 and key(x[0]) == key(side) and counts.words[x[0]] == 1
+            for x, side, counts in zip(words, pair, self.sides, strict=True)
+        ):
+            return "header"
+        return None
+
+    def questions(self, split: str) -> Iterator[tuple[Line, str]]:
+        """The lines of a split that something is to be asked about."""
+        for line in self.text.lines(split):
+            pair = self.text.read(line)
+            if not isinstance(pair, str) and (question := self._question(line, pair)):
+                yield line, question
+
+
+def _quoted(cell: str) -> bool:
+    """Whether a cell is written as spreadsheets do: in quotes, and those inside it doubled."""
+    return len(cell) > 4 and cell[0] == cell[-1] == '"' and '""' in cell[1:-1]
+
+
+def _named(
+    split: str, found: Iterable[tuple[Line, str | None]], messages: Mapping[str, str]
+) -> list[str]:
+    """A line of text for each kind of what was found, with the lines' numbers."""
+    counts: Counter[str | None] = Counter()
+    shown: dict[str | None, list[str]] = {}
+    for (number, *_), kind in found:
+        counts[kind] += 1
+        if counts[kind] <= SHOWN:
+            shown.setdefault(kind, []).append(str(number))
+    report = []
+    for kind, message in messages.items():
+        if count := counts[kind]:
+            more = f" and {count - SHOWN:,} more" if count > SHOWN else ""
+            where = ", ".join(shown[kind]) + more
+            report.append(f"{split} line{'s' * (count > 1)} {where}: {message}")
+    if messages is MESSAGES and not counts[None]:
+        report.append(f"{split}: not one pair is in order; give some, or delete its files")
+    return report
 
 
 def check(judge: Judge) -> list[str]:
     """What is wrong, a line of text for each kind of fault in each split."""
     report = []
     for split in judge.text.splits():
-        counts: Counter[str | None] = Counter()
-        shown: dict[str | None, list[str]] = {}
-        for (number, *_), fault in judge.faults(split):
-            counts[fault] += 1
-            if counts[fault] <= SHOWN:
-                shown.setdefault(fault, []).append(str(number))
-        for fault, message in MESSAGES.items():
-            if count := counts[fault]:
-                more = f" and {count - SHOWN:,} more" if count > SHOWN else ""
-                where = ", ".join(shown[fault]) + more
-                report.append(f"{split} line{'s' * (count > 1)} {where}: {message}")
-        if not counts[None]:
-            report.append(f"{split}: not one pair is in order; give some, or delete its files")
+        report += _named(split, judge.faults(split), MESSAGES)
     if judge.same_language():
         report.append("train: both sides seem to be in the same language")
     return report
 
 
-def write_cleaned(judge: Judge) -> Path:
-    """A copy of the text without the lines that have a fault, and without their gold links.
+def ask(judge: Judge) -> list[str]:
+    """What may be wrong and a person may know better, and what training will do; a line each."""
+    text = judge.text
+    report = []
+    for split in text.splits():
+        report += _named(split, judge.questions(split), QUESTIONS)
+    for split, count in copied(judge.hashes).items():
+        report.append(
+            f"{split}: {count:,} of its {len(judge.hashes[split]):,} sources, or near copies of "
+            "them, are in train too. A score on them is in part of memory"
+        )
+    if unread := unread_files(text.path):
+        report.append(f"not read: {', '.join(unread)}. Call them train, val or dev, or test...")
+    return report
 
-    It lies beside the text, `NAME-clean`, and appears at once or not at all.
+
+def encoding_of(text: OwnText) -> tuple[int, str]:
+    """How many lines are not UTF-8, and what they look like most; "" where nobody knows."""
+    lines = [
+        "\t".join(filter(None, line[1:])).encode("utf-8", "surrogateescape")
+        for split in text.splits()
+        for line in text.lines(split)
+        if text.read(line) == "encoding"
+    ]
+    best = (
+        charset_normalizer.from_bytes(b"\n".join(lines[:1000]), cp_isolation=USUAL).best()
+        if lines
+        else None
+    )
+    return len(lines), best.encoding if best else ""
+
+
+def write_cleaned(judge: Judge) -> Path:
+    """A copy of the text in UTF-8 without the lines that have a fault and without their gold links.
+
+    It lies beside the text, `NAME-clean`, and appears at once or not at all. What it is without is
+    in `LEFT_OUT`, in its folder or beside its table.
 
     Raises:
-        CourseError: there is one already, nothing would be left of a split, or a line is missing
-            somewhere: then the lines after it belong to others than those beside them.
+        CourseError: there is one already; nothing would be left of a split; lines are not UTF-8; or
+            a line is missing somewhere: then the lines after it belong to others than those beside
+            them.
     """
     text = judge.text
+    count, looks_like = encoding_of(text)
+    if count:
+        raise CourseError(
+            f"Nothing is written: {count:,} lines are not UTF-8. Add --encoding and what they are "
+            f"in{f', perhaps {looks_like}' * bool(looks_like)}, and they are converted."
+        )
     name, dot, end = text.path.resolve().name.partition("." if text.path.is_file() else "/")
     goal = text.path.resolve().with_name(f"{name}-clean{dot}{end.removesuffix('.gz')}")
-    if goal.exists():
+    apart = goal / LEFT_OUT if text.path.is_dir() else goal.with_name(f"{goal.name}.{LEFT_OUT}")
+    if goal.exists() or apart.exists():
         raise CourseError(f"{goal} is there already. Delete or rename it first.")
     half = Path(tempfile.mkdtemp(dir=goal.parent, prefix=f".{goal.name}."))
     try:
-        for split in text.splits():
-            _write_split(judge, split, half)
+        with (half / LEFT_OUT).open("w", encoding="utf-8") as left_out:
+            for split in text.splits():
+                _write_split(judge, split, half, left_out)
         half.chmod(0o755)
+        if text.path.is_file():
+            os.replace(half / LEFT_OUT, apart)
         os.replace(half if text.path.is_dir() else half / "train", goal)
     finally:
         shutil.rmtree(half, ignore_errors=True)
     return goal
 
 
-def _write_split(judge: Judge, split: str, folder: Path) -> None:
+def _write_split(judge: Judge, split: str, folder: Path, left_out: TextIO) -> None:
     text = judge.text
     names = [f"{split}.{language}" for language in text.pair] if text.path.is_dir() else [split]
     gold = links_beside(str(text.path), split)
     with ExitStack() as stack:
-        sides = [stack.enter_context((folder / name).open("wb")) for name in names]
+        sides = [stack.enter_context((folder / name).open("w", encoding="utf-8")) for name in names]
         links = gold and stack.enter_context(gold.open("rb"))
         kept = gold and stack.enter_context((folder / gold.name).open("wb"))
         left = 0
         for (number, *pair), fault in judge.faults(split):
             link = links.readline() if links else b""
+            lines = ["" if side is None else side.strip("\ufeff \t\r") for side in pair]
             if fault == "unequal":
                 raise CourseError(
                     f"Nothing is written: {split} has a line too few on one side, before line "
                     f"{number} or anywhere above, and only a person can tell where."
                 )
-            if fault is None:
-                left += 1
-                lines = [side.strip() for side in pair if side is not None]
-                if len(sides) == 1:
-                    lines = [b"\t".join(lines)]
-                for side, line in zip(sides, lines, strict=True):
-                    side.write(line + b"\n")
-                if kept:
-                    kept.write(link)
+            if fault is not None:
+                print(split, number, MESSAGES[fault], *lines, sep="\t", file=left_out)
+                continue
+            left += 1
+            for side, line in zip(
+                sides, lines if len(sides) == 2 else ["\t".join(lines)], strict=True
+            ):
+                print(line, file=side)
+            if kept:
+                kept.write(link)
         if not left:
             raise CourseError(f"Nothing is written: no pair of {split} would be left. Look at it.")

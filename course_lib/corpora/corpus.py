@@ -1,7 +1,8 @@
 """What every corpus looks like to the rest of the course."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
 
 from course_lib.corpora.token_files import TokenFiles
 
@@ -32,7 +33,9 @@ class Corpus:
 
     `sha256` maps each file to its checksum; a generated corpus has the one entry `generator`, the
     hash of everything that decides its sentences. A corpus too large for memory has its training
-    pairs in `stream` and no split `train`. `notes` say what a person should know of it.
+    pairs in `stream` and no split `train`. `rules` name how its text was split, as `Splitting` has
+    them. `copies` are the sources of a split, by its name, that are in training, where reading the
+    text has counted them. `notes` say what else a person should know of it.
     """
 
     name: str
@@ -41,8 +44,10 @@ class Corpus:
     sha256: dict[str, str]
     lowercased: bool
     detokenize: Callable[[list[str]], str]
+    rules: Literal["plain", "moses", "tokens"] = "plain"
     stream: TokenFiles | None = None
     notes: Sequence[str] = ()
+    copies: Mapping[str, int] = field(default_factory=dict)
 
 
 def first_pairs(files: TokenFiles, pair: str, count: int) -> Split:

@@ -91,4 +91,5 @@ def generated_corpus(
         sha256={"generator": digest.hexdigest()},
         lowercased=True,
         detokenize=detokenize,
+        rules="tokens" if pair == "tokens" else "moses",
     )

@@ -17,8 +17,7 @@ import platformdirs
 
 from course_lib.corpora.corpus import Corpus, Split
 from course_lib.corpora.download import download
-from course_lib.corpora.splitting import Splitting
-from course_lib.corpora.tokenization import detokenize
+from course_lib.corpora.splitting import PUBLISHED
 from course_lib.errors import CourseError
 from course_lib.files import sha256_of
 
@@ -57,7 +56,6 @@ def multi30k(pair: str = "en-de") -> Corpus:
     source, target = pair.split("-")
     required = [f"{split}.{side}.gz" for split in REQUIRED_SPLITS for side in (source, target)]
     fetch(name for name in required if locate(name) is None)
-    how = Splitting(lowercase=True, tokenized=False)
     splits: dict[str, Split] = {}
     used: dict[str, str] = {}
     for split in (*REQUIRED_SPLITS, *OPTIONAL_SPLITS):
@@ -65,7 +63,7 @@ def multi30k(pair: str = "en-de") -> Corpus:
         paths = [path for name in names if (path := locate(name)) is not None]
         if len(paths) == 2:
             pairs = list(zip(*map(_lines, paths), strict=True))
-            splits[split] = how.split(cache_folder(), pairs, (source, target))
+            splits[split] = PUBLISHED.split(cache_folder(), pairs, (source, target))
             used |= {name: CHECKSUMS[name] for name in names}
     return Corpus(
         name="multi30k",
@@ -73,7 +71,8 @@ def multi30k(pair: str = "en-de") -> Corpus:
         splits=splits,
         sha256=used,
         lowercased=True,
-        detokenize=partial(detokenize, language=target),
+        detokenize=partial(PUBLISHED.text, language=target),
+        rules=PUBLISHED.rules,
     )
 
 

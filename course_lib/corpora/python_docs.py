@@ -44,7 +44,7 @@ from course_lib.corpora.markup import CODE, Plain, plain
 from course_lib.corpora.multi30k import FileState
 from course_lib.corpora.near_copies import nearness, normalised
 from course_lib.corpora.splitting import Splitting
-from course_lib.corpora.tokenization import PROTOCOL, detokenize, tokenize
+from course_lib.corpora.tokenization import PROTOCOL, tokenize
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 
@@ -103,7 +103,7 @@ def python_docs(pair: str = "en-es") -> Corpus:
     """
     languages = pair.split("-")
     prepared = prepare()
-    how = Splitting(lowercase=True, tokenized=False)
+    how = Splitting(lowercase=True, rules="moses")
     splits, sha256 = {}, {}
     for split, pairs in prepared.splits.items():
         text = {
@@ -121,7 +121,8 @@ def python_docs(pair: str = "en-es") -> Corpus:
         splits=splits,
         sha256=sha256,
         lowercased=True,
-        detokenize=partial(detokenize, language=languages[1]),
+        detokenize=partial(how.text, language=languages[1]),
+        rules=how.rules,
         notes=_notes(prepared),
     )
 

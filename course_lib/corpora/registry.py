@@ -9,7 +9,7 @@ from typing import Any
 
 from course_lib.corpora import multi30k, python_docs, wmt14
 from course_lib.corpora.corpus import Corpus
-from course_lib.corpora.own import is_own, own_corpus, pairs_of
+from course_lib.corpora.own import OwnText, is_own, own_corpus, pairs_of
 from course_lib.corpora.strings import string_corpus
 from course_lib.corpora.toy import toy_corpus
 from course_lib.errors import CourseError
@@ -100,7 +100,7 @@ def chosen(name: str, pair: str | None) -> tuple[str, str]:
         raise CourseError(
             f"Say what {name} translates from and to: --pair {' or --pair '.join(known)}."
         )
-    return str(Path(name).resolve()), pair
+    return str(Path(name).resolve()), "-".join(OwnText.find(name, pair).pair)
 
 
 def languages_of(name: str, pair: str, **options: Any) -> tuple[str, ...]:

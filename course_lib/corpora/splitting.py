@@ -1,4 +1,4 @@
-"""How lines become tokens, and tokens that are kept because Moses' rules take seconds in Python."""
+"""How lines become tokens and tokens lines; and tokens that are kept, as Moses' rules are slow."""
 
 import hashlib
 from collections.abc import Sequence
@@ -6,29 +6,55 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
+from typing import Literal
 
 from tqdm import tqdm
 
 from course_lib.corpora.corpus import Split
-from course_lib.corpora.tokenization import PROTOCOL, tokenize
+from course_lib.corpora.tokenization import (
+    PLAIN,
+    PROTOCOL,
+    clean,
+    detokenize,
+    tokenize,
+    uniform,
+)
 from course_lib.files import write_atomically
+
+Rules = Literal["plain", "moses", "tokens"]
 
 
 @dataclass(frozen=True)
 class Splitting:
-    """How lines of text become tokens.
+    """How lines of text become tokens, and tokens text again.
 
-    `tokenized` says that the text has its tokens between spaces already.
+    lowercase: whether tokens are lower-cased.
+    rules: `plain` for any language, `moses` for a published corpus, or `tokens` for a text that has
+        its tokens between spaces already.
     """
 
     lowercase: bool
-    tokenized: bool
+    rules: Rules = "plain"
 
     def tokens(self, line: str, language: str) -> list[str]:
         """One line's tokens."""
-        if not self.tokenized:
-            return tokenize(line, language, self.lowercase)
-        return (line.lower() if self.lowercase else line).split()
+        if self.rules != "tokens":
+            return tokenize(line, self._rules(language), self.lowercase)
+        line = clean(line.lower() if self.lowercase else line).replace("\t", " ")
+        return [token for token in line.strip().split(" ") if token]
+
+    def text(self, tokens: list[str], language: str) -> str:
+        """Tokens as text for people."""
+        if self.rules == "tokens":
+            return " ".join(tokens)
+        return detokenize(tokens, self._rules(language))
+
+    def reference(self, line: str) -> str:
+        """A line as the text that translations are compared with."""
+        return uniform(line) if self.rules == "plain" else line
+
+    def _rules(self, language: str) -> str:
+        return language if self.rules == "moses" else PLAIN
 
     def lines(self, texts: list[str], language: str) -> list[str]:
         """Many lines' tokens, each line's between single spaces."""
@@ -46,7 +72,7 @@ class Splitting:
         texts = [[pair[side] for pair in pairs] for side in (0, 1)]
         both = zip(texts, languages, strict=True)
         source, target = (self._kept(folder, lines, language) for lines, language in both)
-        return Split(source, target, None, texts[1])
+        return Split(source, target, None, list(map(self.reference, texts[1])))
 
     def _kept(self, folder: Path, lines: list[str], language: str) -> list[list[str]]:
         """The lines' tokens, from their file where it is undamaged; else split, and kept there."""
@@ -54,7 +80,9 @@ class Splitting:
         with suppress(OSError):
             seal, _, body = entry.read_bytes().partition(b"\n")
             if seal == hashlib.sha256(body).hexdigest().encode():
-                return [line.split() for line in body.decode("utf-8").split("\n")]
+                return [
+                    line.split(" ") if line else [] for line in body.decode("utf-8").split("\n")
+                ]
         bar = tqdm(lines, desc=f"tokenising {language}", leave=False, disable=None)
         tokens = [self.tokens(line, language) for line in bar]
         body = "\n".join(" ".join(sentence) for sentence in tokens).encode()
@@ -62,3 +90,7 @@ class Splitting:
         with suppress(OSError):
             write_atomically(entry, hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
         return tokens
+
+
+PUBLISHED = Splitting(lowercase=True, rules="moses")
+"""How the published captions are split."""

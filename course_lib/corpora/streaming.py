@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from course_lib.corpora.batches import POOL_BATCHES, EncodedPair
 from course_lib.corpora.token_files import TokenFiles
-from course_lib.corpora.vocabulary import UNK, Vocabulary
+from course_lib.corpora.vocabulary import MARKS, UNK, Vocabulary
 from course_lib.files import write_atomically
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ class StreamedBatches:
         import pyarrow
         from pyarrow import compute
 
-        known = [pyarrow.array(vocabulary.tokens) for vocabulary in self.words]
+        known = [pyarrow.array(words.tokens[len(MARKS) :]) for words in self.words]
         for block in self.files.blocks(self.pair, order):
             tokens = [compute.split_pattern(block.column(side), " ") for side in self.pair]
             sizes = [compute.list_value_length(column) for column in tokens]
@@ -116,11 +116,12 @@ class StreamedBatches:
 
 
 def encoded(tokens: "pyarrow.ListArray", known: "pyarrow.Array") -> "pyarrow.ListArray":
-    """Lists of words as lists of their numbers in the vocabulary `known`."""
+    """Lists of words as lists of their numbers in a vocabulary; `known` are its words, no marks."""
     import pyarrow
     from pyarrow import compute
 
-    numbers = compute.fill_null(compute.index_in(tokens.flatten(), known), UNK)
+    places = compute.index_in(tokens.flatten(), known)
+    numbers = compute.fill_null(compute.add(places, len(MARKS)), UNK)
     return pyarrow.ListArray.from_arrays(tokens.offsets, numbers)
 
 

@@ -45,7 +45,8 @@ class Vocabulary:
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
-        return {token: number for number, token in enumerate(self.tokens)}
+        # A mark in a text is text, and a word that no vocabulary has.
+        return {word: len(MARKS) + k for k, word in enumerate(self.tokens[len(MARKS) :])}
 
     def __len__(self) -> int:
         return len(self.tokens)

@@ -22,7 +22,7 @@ import platformdirs
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.splitting import Splitting
 from course_lib.corpora.token_files import Row, TokenFiles, prepare, read_manifest, require_scale
-from course_lib.corpora.tokenization import PROTOCOL, detokenize
+from course_lib.corpora.tokenization import PROTOCOL
 from course_lib.errors import CourseError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ HUB = f"hf://datasets/wmt/wmt14@{REVISION}/fr-en"
 SPLITS = {"train": "train", "val": "validation", "test": "test"}
 """The names of the splits here and there."""
 BLOCK = 1_000
-HOW = Splitting(lowercase=False, tokenized=False)
+HOW = Splitting(lowercase=False, rules="moses")
 
 
 def wmt14(pair: str = "en-fr", *, train: int = ROWS) -> Corpus:
@@ -64,7 +64,8 @@ def wmt14(pair: str = "en-fr", *, train: int = ROWS) -> Corpus:
         splits=splits,
         sha256={"train": files.sha256(), **used},
         lowercased=False,
-        detokenize=partial(detokenize, language=target),
+        detokenize=partial(HOW.text, language=target),
+        rules=HOW.rules,
         stream=files,
     )
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from sacrebleu.metrics import BLEU, CHRF
 
-from course_lib.corpora.tokenization import UNSPACED, rules_of
+from course_lib.corpora.languages import is_chinese, unspaced
 from course_lib.corpora.vocabulary import MARKS, UNK
 from course_lib.errors import CourseError
 
@@ -34,6 +34,7 @@ def bleu_tok(hypotheses: Sequence[Tokens], references: Sequence[Tokens]) -> Bleu
     Both sides are lower-cased, normalised and Moses-tokenised before they come here. An empty
     hypothesis counts as a translation of no words. No sentences at all is a CourseError.
     """
+    _check_kind(hypotheses, references, texts=False)
     # force: the input is tokenised on purpose, which sacrebleu would otherwise warn about.
     metric = BLEU(tokenize="none", force=True)
     return _score(metric, [" ".join(h) for h in hypotheses], [" ".join(r) for r in references])
@@ -48,11 +49,14 @@ def bleu_detok(
     """What is comparable between systems: sacrebleu's own 13a tokens of detokenised text.
 
     `lowercase` folds the case of both sides, for a model that only knows lower case; the signature
-    then has `case:lc`. Into a `language` without spaces between words characters are counted
-    instead, Chinese ones by sacrebleu's rules for it. No sentences at all is a CourseError.
+    then has `case:lc`. In a script without spaces between words, by the code of the `language` or
+    by what most letters of the references are, characters are counted instead, Chinese ones by
+    sacrebleu's rules for it. No sentences at all is a CourseError.
     """
-    rules = rules_of(language)
-    split = "13a" if rules not in UNSPACED else "zh" if rules == "zh" else "char"
+    _check_kind(hypotheses, references, texts=True)
+    split = "13a"
+    if unspaced(language, references):
+        split = "zh" if is_chinese(language) else "char"
     return _score(BLEU(tokenize=split, lowercase=lowercase), hypotheses, references)
 
 
@@ -63,6 +67,7 @@ def chrf(
 
     It asks for no words, so it is fair to languages that write them long or without spaces.
     """
+    _check_kind(hypotheses, references, texts=True)
     return _score(CHRF(lowercase=lowercase), hypotheses, references)
 
 
@@ -101,6 +106,16 @@ def unk_rate(hypotheses: Sequence[Tokens]) -> float:
     words = sum(len(hypothesis) for hypothesis in hypotheses)
     unknown = sum(token == MARKS[UNK] for hypothesis in hypotheses for token in hypothesis)
     return unknown / words if words else 0.0
+
+
+def _check_kind(hypotheses: Sequence[object], references: Sequence[object], texts: bool) -> None:
+    """Refuse lists of tokens where texts are asked for, and texts where tokens are."""
+    both = zip(hypotheses, references, strict=False)
+    if len(hypotheses) == len(references) and any(
+        isinstance(line, str) != texts for pair in both for line in pair
+    ):
+        wanted = "a text, and not a list of tokens" if texts else "a list of tokens, and not a text"
+        raise CourseError(f"This score takes for each sentence {wanted}.")
 
 
 def _score(metric: BLEU | CHRF, hypotheses: Sequence[str], references: Sequence[str]) -> BleuScore:

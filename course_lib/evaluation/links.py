@@ -14,6 +14,8 @@ from pathlib import Path
 from course_lib.corpora.corpus import Link
 from course_lib.errors import CourseError
 
+FEW = 10
+"""Sentences with links, from which on none at a first word is worth a question."""
 PATTERN = re.compile(r"(\d+)([-p?])(\d+)", re.ASCII)
 
 
@@ -50,7 +52,7 @@ def parse_links(line: str) -> GoldLinks:
 def read_links(path: Path | str) -> list[GoldLinks]:
     """A file of links, one entry a line; see `parse_links`. Errors name the file and the line."""
     try:
-        lines = Path(path).read_text(encoding="utf-8").removesuffix("\n").split("\n")
+        lines = Path(path).read_text(encoding="utf-8-sig").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
         raise CourseError(
             f"{path} is not a text file of links. Give one sentence a line, as in `0-0 1p2`."
@@ -62,6 +64,17 @@ def read_links(path: Path | str) -> list[GoldLinks]:
         except CourseError as error:
             raise CourseError(f"{path} line {number}: {error}") from error
     return links
+
+
+def counted_from_one(gold: Sequence[GoldLinks]) -> str | None:
+    """A question where no link touches a first word, as if positions were counted from 1."""
+    linked = [links.possible for links in gold if links.possible]
+    if len(linked) < FEW or any(0 in link for links in linked for link in links):
+        return None
+    return (
+        f"no link of {len(linked)} sentences touches a first word. Are positions counted from 1? "
+        "Here they count from 0"
+    )
 
 
 def check_links(

@@ -78,7 +78,9 @@ WEIGHTS = LinearSegmentedColormap.from_list(
 )
 
 FURTHER = (
-    *("Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans Devanagari", "Noto Sans Thai"),
+    *("Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans CJK KR", "Noto Sans Devanagari"),
+    *(f"Noto Sans {x}" for x in ("Thai", "Lao", "Khmer", "Myanmar", "Tibetan", "Ethiopic")),
+    *(f"Noto Sans {x}" for x in ("Arabic", "Hebrew", "Bengali", "Tamil", "Telugu", "Gujarati")),
     *("Droid Sans Fallback", "Unifont"),
     *("Yu Gothic", "Microsoft YaHei", "Malgun Gothic", "Nirmala UI", "Leelawadee UI"),
     "Arial Unicode MS",
@@ -96,8 +98,8 @@ def families(installed: Collection[str]) -> list[str]:
 
 # Any: some versions of matplotlib type the keys of such a dict one by one.
 RC: Any = {
-    "font.family": "sans-serif",
-    "font.sans-serif": families(fontManager.get_font_names()),
+    # The list itself: of a generic name matplotlib takes the first font alone.
+    "font.family": families(fontManager.get_font_names()),
     "font.size": BODY,
     "mathtext.fontset": "dejavusans",
     "text.color": INK,
@@ -164,7 +166,7 @@ def styles_for(models: Iterable[str]) -> dict[str, ModelStyle]:
 def text_width(text: str, size: float) -> float:
     """The width of a line of plain text in inches, at `size` points."""
     width, _, _ = text_to_path.get_text_width_height_descent(
-        text, FontProperties(family=RC["font.sans-serif"], size=size), ismath=False
+        text, FontProperties(family=RC["font.family"], size=size), ismath=False
     )
     return float(width) / 72
 

@@ -18,7 +18,7 @@ from course_lib.freed_memory import keep_freed_memory
 from course_lib.models import RNNsearch, State
 from course_lib.models.rnnsearch import in_full
 from course_lib.search.hypothesis import Hypothesis, check_numbers, cut, length_limit, look_back_of
-from course_lib.search.rules import end_at_limit, top_words
+from course_lib.search.rules import end_at_limit, no_marks, top_words
 
 CELLS = 384
 """Hypotheses that make a step together on a CPU: 12 MB of logits, which its cache holds."""
@@ -209,6 +209,7 @@ def extend(model: RNNsearch, beams: Beams, limits: Tensor, number: int, k: int) 
         cells = (slice(height), some)
         state = look_back_of(beams.state, some)._replace(s=beams.state.s[cells])
         log_probs, alpha, after = model.step(beams.y[cells], state)
+        no_marks(log_probs)
         end_at_limit(log_probs, limits[beams.sentence[some]] == number)
         best, words = top_words(log_probs, min(k, log_probs.shape[-1]))
         parts.append((best + beams.log_prob[cells][..., None], words, alpha, after.s))

@@ -9,7 +9,7 @@ from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.models import RNNsearch
 from course_lib.models.rnnsearch import in_full
 from course_lib.search.hypothesis import Hypothesis, check_numbers, cut, length_limit, look_back_of
-from course_lib.search.rules import end_at_limit
+from course_lib.search.rules import end_at_limit, no_marks
 
 Choose = Callable[[Tensor, Tensor, int], Tensor]
 """The next words, (R,): of (R, K_y) log-probabilities, which sentences they are, steps before."""
@@ -40,6 +40,7 @@ def write(
     alphas = None
     for step in range(tokens.shape[1]):
         log_probs, alpha, state = model.step(y, state)
+        no_marks(log_probs)
         end_at_limit(log_probs, limits[going] == step + 1)
         y = choose(log_probs, rows, step)
         # The one place in a step where the CPU waits for a card.

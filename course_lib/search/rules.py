@@ -1,12 +1,20 @@
-"""What a search may write: at a sentence's limit its end, else the most probable words."""
+"""What a search may write: at a sentence's limit its end, else the most probable words.
+
+Padding and the begin mark it never writes: a reader would not see them.
+"""
 
 import torch
 from torch import Tensor
 
-from course_lib.corpora.vocabulary import EOS
+from course_lib.corpora.vocabulary import BOS, EOS, PAD
 
 BLOCK = 64
 """Words in a block, of which the largest log-probability is found first."""
+
+
+def no_marks(log_probs: Tensor) -> None:
+    """Leave out padding and the begin mark; log_probs (..., K_y) become -inf there in place."""
+    log_probs[..., [PAD, BOS]] = -torch.inf
 
 
 def end_at_limit(log_probs: Tensor, last: Tensor) -> None:

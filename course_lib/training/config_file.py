@@ -22,6 +22,8 @@ RESOLVED = ("model_config", "recipe")
 KNOWN = (
     "corpus_sha256",
     "lowercased",
+    "rules",
+    "vocabulary_sha256",
     "git_commit",
     "processes",
     "threads",

@@ -11,6 +11,7 @@ from typing import TypeVar, cast
 
 import torch
 from accelerate.utils import gather_object, set_seed
+from filelock import FileLock, Timeout
 from tqdm import tqdm
 
 from course_lib.corpora.corpus import Corpus
@@ -23,13 +24,14 @@ from course_lib.training.checkpoint import generators_state, load_state, save_st
 from course_lib.training.estimate import estimate
 from course_lib.training.group import all_answer, anywhere, make_accelerator
 from course_lib.training.interrupt import deferred_interrupt
-from course_lib.training.minibatches import encode_pairs, make_minibatches
+from course_lib.training.minibatches import encode_pairs, left_out, make_minibatches
 from course_lib.training.progress import Progress
 from course_lib.training.recipe import make_optimiser
 from course_lib.training.run_config import RunConfig
 from course_lib.training.run_directory import (
     CONFIG,
     LAST,
+    LOCK,
     PREVIOUS,
     known_at_start,
     resumable,
@@ -76,9 +78,12 @@ def train(
     keep_freed_memory()
     training = Training(config, corpus, out, resume, build)
     if not training.progress.finished:
-        with all_answer(training.accelerator):
-            training.open_directory(None if quiet else training.announce())
-            training.run(quiet, watch)
+        try:
+            with all_answer(training.accelerator):
+                training.open_directory(None if quiet else training.announce())
+                training.run(quiet, watch)
+        finally:
+            training.lock.release()
     return training.progress
 
 
@@ -94,6 +99,7 @@ class Training:
             CourseError: `out` holds another run, or one that is not to be gone on with.
         """
         self.corpus, self.out = corpus, out
+        self.lock = FileLock(out / LOCK)
         self.accelerator = make_accelerator()
         self.is_main = self.accelerator.is_main_process
         start = load_initial(config, corpus) if config.init_from else None
@@ -166,7 +172,9 @@ class Training:
         )
         if self.is_main:
             name = f"{self.config.model} on {self.corpus.name} {self.corpus.pair}"
-            print(f"{name}: {forecast}.", flush=True)
+            for line in left_out(self.config, self.corpus, self.words):
+                print(f"{self.corpus.name}: {line}.", file=sys.stderr)
+            print(f"{name}: {forecast}.", file=sys.stderr, flush=True)
             # The presets have six times their warm-up on the texts that they are meant for.
             if self.total_steps < 3 * self.recipe.warmup:
                 epochs = math.ceil(6 * self.recipe.warmup / self.minibatches.per_epoch)
@@ -182,6 +190,16 @@ class Training:
         if not self.is_main:
             return
         with resumable(self.out):
+            self.out.mkdir(parents=True, exist_ok=True)
+            try:
+                self.lock.acquire(blocking=False)
+            except Timeout:
+                raise CourseError(
+                    f"{self.out} is in use by another training. Wait for it, or choose another "
+                    "--out."
+                ) from None
+            if (self.out / CONFIG).exists() and not self.started_before:
+                raise CourseError(f"{self.out} already holds a run. Choose another --out.")
             if self.started_before:
                 write_metrics(self.out, self.progress.metrics)
             else:

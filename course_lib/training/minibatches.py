@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from course_lib.corpora.batches import EncodedPair, bucketed_batches
 from course_lib.corpora.corpus import Corpus, Split
 from course_lib.corpora.streaming import StreamedBatches
-from course_lib.corpora.vocabulary import Vocabulary
+from course_lib.corpora.vocabulary import UNK, Vocabulary
 from course_lib.errors import CourseError
 from course_lib.training.run_config import RunConfig
+
+UNKNOWN = 0.1
+"""The share of unknown words from which on it is said."""
 
 Minibatch = list[EncodedPair]
 """The sentence pairs of one update."""
@@ -69,12 +72,43 @@ def make_minibatches(
     else:
         pairs = encode_pairs(corpus.splits["train"], words, recipe.max_length)
         minibatches = BucketedMinibatches(pairs, config.seed, recipe.batch_size)
-    if not minibatches.per_epoch or not len(corpus.splits["val"]):
+    if not minibatches.per_epoch:
         raise CourseError(
-            f"{corpus.name} has no sentence to train on or none to validate with. "
-            "Ask for more with --set corpus.train=... or --set corpus.val=..."
+            f"{corpus.name} has no pair to train on of at most {recipe.max_length} words a side. "
+            "Allow longer ones with --set max_length=..."
         )
+    if not len(corpus.splits["val"]):
+        raise CourseError(f"{corpus.name} has no sentence to validate with. Give some.")
     return minibatches
+
+
+def left_out(config: RunConfig, corpus: Corpus, words: tuple[Vocabulary, Vocabulary]) -> list[str]:
+    """What of a text is not learned from: pairs that are too long, words that are too rare."""
+    limit = config.recipe.max_length
+    if corpus.stream is not None:
+        pairs, kept = corpus.stream.pairs(), corpus.stream.pairs(limit)
+    else:
+        train = corpus.splits["train"]
+        pairs = len(train)
+        kept = sum(
+            max(len(x), len(y)) <= limit for x, y in zip(train.source, train.target, strict=True)
+        )
+    said = []
+    if kept < pairs:
+        said.append(
+            f"{pairs - kept:,} of {pairs:,} pairs have over {limit} words on a side and are left "
+            "out (max_length)"
+        )
+    val = corpus.splits["val"]
+    for side, lines, vocabulary in zip(
+        ("source", "target"), (val.source, val.target), words, strict=True
+    ):
+        numbers = [number for line in lines for number in vocabulary.encode(line)]
+        if (share := numbers.count(UNK) / max(1, len(numbers))) >= UNKNOWN:
+            said.append(
+                f"{share:.0%} of the {side} words of val are unknown (min_frequency, max_words)"
+            )
+    return said
 
 
 def encode_pairs(

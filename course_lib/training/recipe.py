@@ -19,6 +19,12 @@ CHOICES = {
 }
 
 
+MOST = 1_000_000
+"""Of what is counted; more is a slip of the hand."""
+MOST_PENALTY = 10
+"""Of a search: with more, only the length counts."""
+
+
 @dataclass(frozen=True)
 class Recipe:
     """Everything that decides a run's scores, apart from model, corpus, seed and beam width."""
@@ -50,8 +56,13 @@ class Recipe:
         check_record(self, CHOICES, shares=("label_smoothing", "averaging"), counts=("warmup",))
         if self.learning_rate <= 0 or self.clip <= 0:
             raise CourseError("learning_rate and clip must be above 0.")
-        if self.length_penalty < 0:
-            raise CourseError("length_penalty must be 0 or more.")
+        if not 0 <= self.length_penalty <= MOST_PENALTY:
+            raise CourseError(f"length_penalty must be from 0 to {MOST_PENALTY}.")
+        for name in ("epochs", "batch_size", "accumulation", "max_length", "warmup", "patience"):
+            if getattr(self, name) > MOST:
+                raise CourseError(f"{name}={getattr(self, name)} must be at most {MOST:,}.")
+        if max(self.learning_rate, self.clip) > MOST:
+            raise CourseError(f"learning_rate and clip must be at most {MOST:,}.")
         if not 0 < self.teacher_forcing_end < 1:
             raise CourseError("teacher_forcing_end must be above 0 and below 1.")
 

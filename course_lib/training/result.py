@@ -2,6 +2,7 @@
 
 import json
 import platform
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from importlib.metadata import version
@@ -100,9 +101,12 @@ def score_run(run: Run, corpus: Corpus, split: str, beam: int) -> dict[str, Any]
     if run.path == published_path(run.path.name) or _search(kept) != _search(scores):
         return scores
     lines = "".join(" ".join(tokens) + "\n" for tokens in hypotheses)
-    write_atomically(run.path / f"hypotheses.{split}.txt", lines)
     result["scores"][split] = scores
-    write_atomically(run.path / RESULT, json.dumps(result, indent=1) + "\n")
+    try:
+        write_atomically(run.path / f"hypotheses.{split}.txt", lines)
+        write_atomically(run.path / RESULT, json.dumps(result, indent=1) + "\n")
+    except OSError as error:
+        print(f"{run.path} cannot keep this score: {error.strerror}.", file=sys.stderr)
     return scores
 
 

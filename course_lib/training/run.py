@@ -1,20 +1,24 @@
 """A trained model with what is needed to use it, from a run directory or among the published."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 import yaml
 
+from course_lib.corpora.own import is_own
 from course_lib.corpora.registry import languages_of
-from course_lib.corpora.tokenization import detokenize, tokenize
+from course_lib.corpora.splitting import PUBLISHED, Splitting
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
+from course_lib.files import sha256_of
 from course_lib.models import ModelConfig, RNNsearch, build_model
 from course_lib.pretrained import published, published_path
 from course_lib.training.checkpoint import load_weights
-from course_lib.training.run_config import RunConfig
+from course_lib.training.run_config import RunConfig, check_sizes
 from course_lib.training.run_directory import BEST, CONFIG, VOCABULARY, read_config, started_with
 from course_lib.training.vocabularies import vocabularies_of
 
@@ -28,7 +32,7 @@ class Run:
     model: RNNsearch
     source_vocabulary: Vocabulary
     target_vocabulary: Vocabulary
-    lowercased: bool = True
+    how: Splitting = PUBLISHED
 
     @property
     def words(self) -> tuple[Vocabulary, Vocabulary]:
@@ -37,20 +41,33 @@ class Run:
 
     def tokens(self, line: str) -> list[str]:
         """A line of text as the source tokens that this run reads."""
-        if self.languages:
-            return tokenize(line, self.languages[0], self.lowercased)
-        in_words = self.lowercased and self.config.corpus_options.get("tokenized")
-        return (line.lower() if in_words else line).split()
+        return self.how.tokens(line, self.config.pair.partition("-")[0])
 
     def text(self, tokens: list[str]) -> str:
         """Target tokens as text for people."""
-        return detokenize(tokens, self.languages[1]) if self.languages else " ".join(tokens)
+        return self.how.text(tokens, self.config.pair.partition("-")[2])
 
     @property
     def languages(self) -> tuple[str, ...]:
         """The languages of source and target; none where its text is tokens between spaces."""
         config = self.config
         return languages_of(config.corpus, config.pair, **config.corpus_options)
+
+
+def _splitting(record: Mapping[str, Any], config: RunConfig) -> Splitting:
+    """How a run's text was split; early runs, of Moses' rules or of tokens, do not say it.
+
+    Raises:
+        CourseError: an early run on a text of one's own, whose rules are no more.
+    """
+    languages = languages_of(config.corpus, config.pair, **config.corpus_options)
+    rules = record.get("rules", "moses" if languages else "tokens")
+    if "rules" not in record and languages and is_own(config.corpus):
+        raise CourseError(
+            "This run splits its text by rules that are no more: they did not give every text "
+            "back. Train it again."
+        )
+    return Splitting(bool(record.get("lowercased", True)), rules)
 
 
 def run_folder(run: Path | str) -> Path:
@@ -83,11 +100,18 @@ def load_run(path: Path | str, device: str | None = None) -> Run:
         config = RunConfig(**started_with(path))
         sides = json.loads((path / VOCABULARY).read_text(encoding="utf-8"))
         source, target = vocabularies_of(sides)
+        how = _splitting(record, config)
     except (ValueError, KeyError, TypeError, OSError, yaml.YAMLError) as error:
         raise CourseError(
             f"{path} is damaged: {CONFIG} or {VOCABULARY} cannot be read. Restore it from a copy."
         ) from error
+    check_sizes(model_config)
+    sizes = model_config.source_vocabulary, model_config.target_vocabulary
+    wanted = record.get("vocabulary_sha256")
+    if sizes != (len(source), len(target)) or (wanted and wanted != sha256_of(path / VOCABULARY)):
+        raise CourseError(
+            f"{path}: {VOCABULARY} is another run's than {CONFIG}. Restore both from one copy."
+        )
     model = build_model(model_config)
     load_weights(path / BEST, model)
-    lowercased = bool(record.get("lowercased", True))
-    return Run(path, config, model.to(device).eval(), source, target, lowercased)
+    return Run(path, config, model.to(device).eval(), source, target, how)

@@ -16,6 +16,12 @@ NOT_SETTABLE = {"source_vocabulary", "target_vocabulary"}
 """The corpus decides these."""
 
 
+SEEDS = 2**32
+"""Seeds that every generator takes."""
+LARGEST = 2**14
+"""Of a layer; the paper's have 1,000."""
+
+
 @dataclass(frozen=True)
 class RunConfig:
     """A training run: which model on which corpus, by which recipe, from which seed.
@@ -36,6 +42,15 @@ class RunConfig:
     precision: str | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
+        for name in ("model", "corpus", "pair", "preset"):
+            if not isinstance(value := getattr(self, name), str):
+                raise CourseError(f"{name}={value!r} is no text. Give a name.")
+        if type(self.seed) is not int or not 0 <= self.seed < SEEDS:
+            raise CourseError(
+                f"The seed {self.seed!r} must be a whole number from 0 to {SEEDS - 1}."
+            )
+        if not isinstance(self.changes, Mapping):
+            raise CourseError(f"changes={self.changes!r} is no list of names and values.")
         known = {f.name for f in (*fields(ModelConfig), *fields(Recipe))} - NOT_SETTABLE
         for name in self.changes:
             if name not in known and not str(name).startswith("corpus."):
@@ -44,7 +59,7 @@ class RunConfig:
                     f"{', '.join(sorted(known))}, or corpus.OPTION."
                 )
         # Without pieces of words each side has a vocabulary of its own.
-        self.model_config(4, 4 if self.recipe.subwords else 5)
+        check_sizes(self.model_config(4, 4 if self.recipe.subwords else 5))
 
     def _changes_of(self, record: type) -> dict[str, Any]:
         names = {f.name for f in fields(record)}
@@ -86,10 +101,18 @@ class RunConfig:
                 "recipe": asdict(self.recipe),
                 "corpus_sha256": dict(corpus.sha256),
                 "lowercased": corpus.lowercased,
+                "rules": corpus.rules,
             },
             sort_keys=False,
             allow_unicode=True,
         )
+
+
+def check_sizes(config: ModelConfig) -> None:
+    """Refuse a model of a size that no machine has."""
+    for name, value in config.to_dict().items():
+        if name not in NOT_SETTABLE and type(value) is int and value > LARGEST:
+            raise CourseError(f"{name}={value} must be at most {LARGEST}.")
 
 
 def parse_changes(settings: list[str]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ import yaml
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
-from course_lib.files import write_atomically
+from course_lib.files import sha256_of, write_atomically
 from course_lib.models import ModelConfig
 from course_lib.training.provenance import git_commit
 from course_lib.training.run_config import RunConfig
@@ -37,6 +37,8 @@ BEST = "model.safetensors"
 LAST = "last.safetensors"
 PREVIOUS = "previous.safetensors"
 RESULT = "result.json"
+LOCK = ".training"
+"""What a training that is under way holds, so that no other writes there."""
 
 
 def start_run(
@@ -55,6 +57,7 @@ def start_run(
     """
     write_atomically(path / VOCABULARY, vocabulary_text(words))
     known: dict[str, Any] = {"git_commit": git_commit(), "processes": processes}
+    known["vocabulary_sha256"] = sha256_of(path / VOCABULARY)
     known["threads"] = torch.get_num_threads()
     if forecast_seconds is not None:
         known["forecast_seconds"] = round(forecast_seconds, 2)
@@ -145,6 +148,8 @@ def read_result(path: Path | str) -> dict[str, Any]:
 def _parsed(text: str, file: Path) -> dict[str, Any]:
     try:
         parsed: dict[str, Any] = json.loads(text)
+        if not isinstance(parsed, dict) or (file.name == RESULT and "scores" not in parsed):
+            raise ValueError("no record")
     except ValueError as error:
         raise CourseError(f"{file} is damaged. Restore it from a copy, or train again.") from error
     return parsed

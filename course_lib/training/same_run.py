@@ -35,6 +35,7 @@ def check_same_run(path: Path, config: RunConfig, model: ModelConfig, corpus: Co
         for values in (record["recipe"], record["changes"]):
             for free in ("accumulation", "precision"):
                 values.pop(free, None)
+    before.setdefault("rules", now["rules"])
     now.setdefault("init_from", None)
     different = [name for name in now if now[name] != before.get(name) and name != "corpus_sha256"]
     different += ["precision"] * (asked not in ("auto", settled))

@@ -6,10 +6,10 @@ from itertools import chain
 from typing import Any
 
 from course_lib.corpora.corpus import Corpus
+from course_lib.corpora.languages import unspaced
 from course_lib.corpora.streaming import stream_vocabulary
 from course_lib.corpora.subwords import Pieces
-from course_lib.corpora.tokenization import UNSPACED, rules_of
-from course_lib.corpora.vocabulary import Vocabulary
+from course_lib.corpora.vocabulary import MARKS, Vocabulary
 from course_lib.errors import CourseError
 from course_lib.training.run_config import RunConfig
 
@@ -36,14 +36,22 @@ def make_vocabularies(config: RunConfig, corpus: Corpus) -> tuple[Vocabulary, Vo
         )
     train = corpus.splits["train"]
     if recipe.subwords is not None:
-        unspaced = not UNSPACED.isdisjoint(map(rules_of, corpus.pair.split("-")))
-        unspaced &= not config.corpus_options.get("tokenized")  # then the words are somebody's own
-        pieces = Pieces.learn(chain(train.source, train.target), recipe.subwords, unspaced)
+        sides = zip(corpus.pair.split("-"), (train.source, train.target), strict=False)
+        without = corpus.rules == "plain" and any(
+            unspaced(code, map(" ".join, lines)) for code, lines in sides
+        )
+        pieces = Pieces.learn(chain(train.source, train.target), recipe.subwords, without)
         return pieces, pieces
-    return (
-        Vocabulary.from_sentences(train.source, recipe.min_frequency, recipe.max_words),
-        Vocabulary.from_sentences(train.target, recipe.min_frequency, recipe.max_words),
-    )
+    words = [
+        Vocabulary.from_sentences(side, recipe.min_frequency, recipe.max_words)
+        for side in (train.source, train.target)
+    ]
+    if min(map(len, words)) == len(MARKS):
+        raise CourseError(
+            f"No word of {corpus.name} occurs {recipe.min_frequency} times on each side, so "
+            "all would be unknown. Add --set min_frequency=1, or more text."
+        )
+    return words[0], words[1]
 
 
 def vocabularies_of(sides: Mapping[str, Any]) -> tuple[Vocabulary, Vocabulary]:
@@ -57,6 +65,8 @@ def vocabularies_of(sides: Mapping[str, Any]) -> tuple[Vocabulary, Vocabulary]:
         if not sides["source"] == sides["target"] == list(pieces.tokens):
             raise ValueError("the pieces are not those that words are cut into")
         return pieces, pieces
+    if not all(isinstance(word, str) for side in ("source", "target") for word in sides[side]):
+        raise ValueError("a word is no text")
     return Vocabulary(tuple(sides["source"])), Vocabulary(tuple(sides["target"]))
 
 

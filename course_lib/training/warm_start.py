@@ -45,11 +45,16 @@ def load_initial(config: RunConfig, corpus: Corpus) -> Run:
             f"{run.path} has another model: its {name} is {has[name]}, and not {asked[name]}. Add "
             f"--config {run.path / CONFIG} to train the same."
         )
-    if run.lowercased != corpus.lowercased:
-        raise CourseError(
-            f"{run.path} and {corpus.name} differ in whether they are lower-cased. Add --set "
-            f"corpus.lowercase={str(run.lowercased).lower()}."
-        )
+    for option, theirs, ours in (
+        ("lowercase", run.how.lowercase, corpus.lowercased),
+        ("moses", run.how.rules == "moses", corpus.rules == "moses"),
+    ):
+        # Whose text has its tokens already has to know them.
+        if theirs != ours and (option != "moses" or corpus.rules != "tokens"):
+            raise CourseError(
+                f"{run.path} splits text into other tokens than {corpus.name} has here. Add --set "
+                f"corpus.{option}={str(theirs).lower()}."
+            )
     if corpus.stream is not None and isinstance(run.source_vocabulary, Pieces):
         raise CourseError(
             f"{run.path} reads pieces of words, and {corpus.name} is a stream, which is read in "

@@ -111,7 +111,10 @@ def sentences_for(run: Run) -> list[str]:
     except CourseError:  # text of the run's owner, which is elsewhere
         return list(SENTENCES.get(run.config.pair[:2], SENTENCES["en"]))
     lines = sorted(last.source, key=len)
-    return [" ".join(lines[len(lines) * share // 10]) for share in (9, 6, 3)]
+    chosen = [lines[len(lines) * share // 10] for share in (9, 6, 3)]
+    if run.how.rules == "plain":
+        return [run.how.text(words, run.languages[0]) for words in chosen]
+    return list(map(" ".join, chosen))
 
 
 def looked(first: Mapping[str, Any], **_: Any) -> Figure:

@@ -1,12 +1,11 @@
 """One sentence's translation as a figure of translators shows it: what its worker would report."""
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from matplotlib.figure import Figure
 
-from course_lib.corpora.tokenization import detokenize, tokenize
 from course_lib.corpora.vocabulary import EOS, UNK
 from course_lib.evaluation.steps import decoding_steps
 from course_lib.figures.heatmap import heatmap
@@ -53,7 +52,7 @@ def live_translation(
         "source": [source[number] for number in (*numbers, EOS)],
         "numbers": [node.word for node in path],
         "target": [target[node.word] for node in path],
-        "text": _text(run, hypothesis.tokens),
+        "text": run.text(run.target_vocabulary.decode(hypothesis.tokens)),
         "logProb": round(path[-1].log_prob, _DIGITS),
         "logProbs": [
             round(node.log_prob - so_far, _DIGITS)
@@ -71,10 +70,9 @@ def live_translation(
 
 def words_of(run: Run, text: str, seen: bytes) -> list[dict[str, Any]]:
     """A line's words: `text`, the `numbers` and texts of the `pieces`, what the run knows of it."""
-    languages = run.languages
     vocabulary = run.source_vocabulary
     words = []
-    for token in tokenize(text, languages[0]) if languages else text.split():
+    for token in run.tokens(text):
         numbers = vocabulary.encode([token])
         words.append(
             {
@@ -87,11 +85,6 @@ def words_of(run: Run, text: str, seen: bytes) -> list[dict[str, Any]]:
             }
         )
     return words
-
-
-def _text(run: Run, numbers: Sequence[int]) -> str:
-    languages, words = run.languages, run.target_vocabulary.decode(numbers)
-    return detokenize(words, languages[1]) if languages else " ".join(words)
 
 
 def map_of(translation: Mapping[str, Any]) -> Figure:

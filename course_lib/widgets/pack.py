@@ -7,6 +7,7 @@ from a disk may load nothing else. `modules/live/pack.mjs` and `modules/live/tex
 import base64
 import gzip
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +17,7 @@ from safetensors.torch import save
 
 from course_lib.corpora.registry import TOKENS
 from course_lib.corpora.subwords import Pieces
-from course_lib.corpora.tokenization import LANGUAGES
+from course_lib.corpora.tokenization import CLUSTER, LANGUAGES, PATTERNS
 from course_lib.errors import CourseError
 from course_lib.models.quantised import quantised
 from course_lib.training import Run
@@ -59,7 +60,8 @@ class Pack:
         text = base64.b64encode(self.data).decode()
         parts = [text[at : at + PART] for at in range(0, len(text), PART)]
         return [
-            f'(globalThis.courseParts ??= {{}})["{self.name}/{number}"] = "{part}";\n'
+            f"(globalThis.courseParts ??= {{}})[{json.dumps(f'{self.name}/{number}')}] = "
+            f'"{part}";\n'
             for number, part in enumerate(parts)
         ]
 
@@ -77,10 +79,13 @@ def pack(run: Run, name: str | None = None) -> Pack:
                 "A page takes RNNsearch, RNNencdec and the conditional decoder, with one layer of "
                 f"gated units; {run.path} has {name_of}={config[name_of]}. Use course translate."
             )
-    if run.languages and not (set(run.languages) <= set(LANGUAGES) and run.lowercased):
+    if run.how.rules == "moses" and not set(run.languages) <= set(LANGUAGES):
+        raise CourseError(f"A page does not split {run.config.pair}. Use course translate.")
+    words = run.source_vocabulary
+    if isinstance(words, Pieces) and json.loads(words.tokenizer)["normalizer"] is not None:
         raise CourseError(
-            f"A page splits lower-cased {', '.join(LANGUAGES)} into words, and this run translates "
-            f"{run.config.pair}{'' if run.lowercased else ' with its case'}. Use course translate."
+            f"{run.path} has pieces of a text without spaces between words, which a page cannot "
+            "cut. Use course translate."
         )
     name, seen = name or run.path.name, seen_words(run)
     about = {
@@ -92,7 +97,11 @@ def pack(run: Run, name: str | None = None) -> Pack:
         "source": run.source_vocabulary.tokens,
         "target": run.target_vocabulary.tokens,
         "merges": _merges(run),
-        "rules": rules(run.languages),
+        "rules": {
+            **rules(run.languages if run.how.rules == "moses" else ()),
+            "kind": run.how.rules if run.languages else "tokens",
+            "lowercase": run.how.lowercase,
+        },
         "seen": base64.b64encode(seen).decode(),
     }
     tensors = quantised(run.model.state_dict())
@@ -115,15 +124,21 @@ def _merges(run: Run) -> list[list[str]] | None:
 
 @cache
 def rules(languages: tuple[str, ...]) -> dict[str, Any]:
-    """What sacremoses takes for letters and numbers, and the abbreviations it knows.
+    """The patterns of the plain rules and, for languages that Moses' rules split, Moses' tables.
 
-    Characters come as ranges within a JavaScript character class.
+    Those are what sacremoses takes for letters and numbers, as ranges within a JavaScript character
+    class, and the abbreviations it knows.
     """
+    plain = {name: _for_a_page(pattern) for name, pattern in PATTERNS.items()}
+    if not languages:
+        return {"plain": plain}
     import sacremoses
     from sacremoses.util import CJKChars
 
     tokens, text = sacremoses.MosesTokenizer, sacremoses.MosesDetokenizer
     found: dict[str, Any] = {
+        "plain": plain,
+        "cluster": _for_a_page(CLUSTER),
         "tokens": {
             "alnum": character_class(tokens.IsAlnum),
             "number": character_class(tokens.IsN),
@@ -143,6 +158,11 @@ def rules(languages: tuple[str, ...]) -> dict[str, Any]:
             "numeric": tokenizer.NUMERIC_ONLY_PREFIXES,
         }
     return found
+
+
+def _for_a_page(pattern: str) -> str:
+    """A pattern of Python's `regex` as JavaScript's flag v reads it."""
+    return re.sub(r"\\U000([0-9a-f]{5})", r"\\u{\1}", pattern)
 
 
 def character_class(characters: Iterable[str]) -> str:

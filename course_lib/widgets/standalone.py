@@ -16,7 +16,8 @@ PAGE, ONE_FILE = "index.html", "translator.html"
 _TITLE = "Translators that live in the page"
 _TEXT = """
 <p>Type a sentence and press <i>translate</i>: your browser does it, and nothing is sent anywhere.
-{data} A wavy line marks a word that was not in the training.</p>
+{data} A wavy line marks a word that was not in the training. The weights are rounded to 8 bits
+here, so now and then a sentence comes out otherwise than by <code>course translate</code>.</p>
 """
 _STYLE = """
 :root { color-scheme: light dark; }
@@ -53,7 +54,7 @@ def export_web(runs: Sequence[Run], out: Path) -> list[Path]:
     for pack in packs:
         for number, script in enumerate(pack.scripts):
             write_atomically(out / f"{pack.name}-{number}.js", script)
-            inside += f"<script>{script}</script>\n"
+            inside += f"<script>{script.replace('<', chr(92) + 'u003c')}</script>\n"
     before, after = page(runs, packs)
     write_atomically(out / PAGE, before + after)
     write_atomically(out / ONE_FILE, before + inside + after)
@@ -64,7 +65,7 @@ def page(runs: Sequence[Run], packs: Sequence[Pack]) -> tuple[str, str]:
     """The page's HTML before and after the place where scripts of models may stand."""
     still, first = "", greeting(runs, packs)
     values = values_of(runs[0], packs, ".", first)
-    data = json.dumps(values, ensure_ascii=False).replace("</", "<\\/")
+    data = json.dumps(values, ensure_ascii=False).replace("<", "\\u003c")
     if any(one["alpha"] for one in first.values()):
         picture = Picture(looked(first), f"Where the model looks: {values['text']}")
         still = f'<div class="moving-still">{picture._repr_html_()}</div>'

@@ -42,10 +42,11 @@ IN_HAND = 25
 """Sentences that are taken in hand."""
 
 TREATED = """({language, lines, tokens, rules}) => {
-  const words = tokenizerOf(language, { ...rules.tokens, ...rules[language] });
-  const joined = detokenizerOf(language, rules.text);
-  return lines.map((line, k) => [
-    words(normalised(line.toWellFormed().toLowerCase(), language)), joined(tokens[k])]);
+  const clean = cleanOf(rules.plain);
+  const plain = plainRules(rules.plain);
+  const words = rules.tokens ? mosesOf(language, rules) : plain.words;
+  const joined = rules.tokens ? detokenizerOf(language, rules.text) : plain.joined;
+  return lines.map((line, k) => [words(clean(line).toLowerCase()), joined(tokens[k])]);
 }"""
 LOAD = "(data) => take({ parts: [data] })"
 SEARCHED = """([lines, options]) => lines.map((line, k) => {

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from course_lib.corpora import check as module
-from course_lib.corpora.check import Judge, check, write_cleaned
+from course_lib.corpora.check import Judge, ask, check, write_cleaned
 from course_lib.corpora.own import OwnText
 from course_lib.errors import CourseError
 
@@ -44,7 +44,6 @@ LONG = " ".join(["word"] * 101), " ".join(["palabra"] * 101)
 @pytest.mark.parametrize(
     ("pair", "fault"),
     [
-        (("caf\udce9 here", "café aquí"), "encoding"),
         (("The dog sleeps.", "  "), "empty"),
         (("", "El perro duerme."), "empty"),
         (("\u200b\ufeff", "Duerme."), "empty"),
@@ -53,7 +52,6 @@ LONG = " ".join(["word"] * 101), " ".join(["palabra"] * 101)
         (("El gato duerme en la casa.", "The cat sleeps in the house."), "language"),
         (("The dog sleeps.", "El perro duerme en la casa " * 5), "proportion"),
         (("The dog sleeps in the house and in the church " * 3, "El perro"), "proportion"),
-        (LONG, "long"),
     ],
 )
 def test_each_kind_of_bad_line_is_named_and_left_out(
@@ -67,6 +65,72 @@ def test_each_kind_of_bad_line_is_named_and_left_out(
     assert lines(copy / "train.en") == [source for source, _ in GOOD]
     assert lines(copy / "train.es") == [target for _, target in GOOD]
     assert check(Judge(OwnText.find(copy, "en-es"))) == []
+
+
+NAMES = [
+    "Tom Hanks plays Forrest Gump.",
+    "Angela Merkel met Emmanuel Macron.",
+    "Barcelona beat Real Madrid.",
+]
+
+
+def test_names_that_stay_the_same_are_no_fault(tmp_path: Path) -> None:
+    right = [(x, x.replace("plays", "es").replace("met", "vio a")) for x in NAMES]
+    code = (
+        "Report bugs to: %s",
+        "Comuniquen los errores a %s. " + "Los de la traducción, a Ana." * 3,
+    )
+    planted = ("The horse sleeps in the church.", "The horse sleeps in the church.")
+    judge = Judge(write(tmp_path / "mine", train=[*GOOD, *right, code, planted]))
+    assert check(judge) == ["train line 85: " + module.MESSAGES["language"]]
+
+
+def test_another_encoding_is_named_and_converted_on_request(tmp_path: Path) -> None:
+    text = write(tmp_path / "mine", train=GOOD)
+    spanish = (tmp_path / "mine/train.es").read_text(encoding="utf-8")
+    (tmp_path / "mine/train.es").write_text(spanish, encoding="cp1252")
+    judge = Judge(text)
+    assert "not UTF-8" in check(judge)[0]
+    with pytest.raises(CourseError, match=r"80 lines are not UTF-8.*perhaps cp125"):
+        write_cleaned(judge)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+    judge = Judge(OwnText.find(tmp_path / "mine", "en-es", "cp1252"))
+    assert check(judge) == []
+    assert (write_cleaned(judge) / "train.es").read_text(encoding="utf-8") == spanish
+
+
+@pytest.mark.parametrize(
+    ("pair", "question"),
+    [
+        (LONG, "long"),
+        (("Say &quot;hi&quot; now.", "Di &quot;hola&quot; ya."), "entity"),
+        (("ga@@ to runs", "ga@@ ta corre"), "piece"),
+        (("▁the ▁cat", "▁el ▁gato"), "piece"),
+    ],
+)
+def test_what_may_be_right_is_asked_about_and_kept(
+    tmp_path: Path, pair: tuple[str, str], question: str
+) -> None:
+    judge = Judge(write(tmp_path / "mine", train=[*GOOD[:17], pair, *GOOD[17:]]))
+    assert check(judge) == []
+    assert ask(judge) == [f"train line 18: {module.QUESTIONS[question]}"]
+
+
+def test_a_spreadsheets_quotes_and_heading_are_asked_about(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    rows = ["English\tSpanish", '"He said ""now""."\tDijo ya.', *(f"{x}\t{y}" for x, y in GOOD)]
+    path.write_text("\n".join(rows), encoding="utf-8")
+    judge = Judge(OwnText(path, ("und", "und")))
+    assert check(judge) == []
+    assert ask(judge) == [
+        f"train line 2: {module.QUESTIONS['quoted']}",
+        f"train line 1: {module.QUESTIONS['header']}",
+    ]
+
+
+def test_sources_in_training_are_counted(tmp_path: Path) -> None:
+    text = write(tmp_path / "mine", train=GOOD, test=[(GOOD[0][0].upper(), "Otra."), ("X y", "Z")])
+    assert ask(Judge(text))[0].startswith("test: 1 of its 2 sources, or near copies of them,")
 
 
 def test_a_pair_in_two_splits_stays_in_the_last(tmp_path: Path) -> None:
@@ -118,7 +182,7 @@ def test_a_table_is_checked_and_copied(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     rows = [f"{x}\t{y}\tby somebody" for x, y in GOOD]
     path.write_text("\n".join([*rows[:3], "no tab", *rows[3:]]), encoding="utf-8")
-    judge = Judge(OwnText(path, ("source", "target")))
+    judge = Judge(OwnText(path, ("und", "und")))
     assert check(judge) == ["train line 4: no tab, so no second column"]
     copy = write_cleaned(judge)
     assert copy == tmp_path / "pairs-clean.tsv"
@@ -126,13 +190,15 @@ def test_a_table_is_checked_and_copied(tmp_path: Path) -> None:
 
 
 def test_the_text_is_untouched_and_no_copy_is_overwritten(tmp_path: Path) -> None:
-    text = write(tmp_path / "mine", train=[*GOOD, ("", "")])
+    text = write(tmp_path / "mine", train=[("", ""), *GOOD])
     before = {path: path.read_bytes() for path in text.path.iterdir()}
     write_cleaned(Judge(text))
     with pytest.raises(CourseError, match="is there already"):
         write_cleaned(Judge(text))
     assert before == {path: path.read_bytes() for path in text.path.iterdir()}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "mine-clean"]
+    left_out = (tmp_path / "mine-clean" / module.LEFT_OUT).read_text(encoding="utf-8")
+    assert left_out == "train\t1\ta side is empty\t\t\n"
 
 
 def test_a_failure_half_way_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

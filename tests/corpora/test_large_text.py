@@ -31,13 +31,13 @@ def peak():
     return 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
 
 found = {"start": peak()}
-assert check(Judge(own.OwnText(Path(path), ("source", "target")))) == []
+assert check(Judge(own.OwnText(Path(path), ("und", "und")))) == []
 found["check"] = peak()
-corpus = own.own_corpus(path, "xx-yy")
+corpus = own.own_corpus(path, "en-es")
 found["split"] = peak()
-words = tuple(stream_vocabulary(corpus.stream, x, max_words=30_000) for x in ("xx", "yy"))
+words = tuple(stream_vocabulary(corpus.stream, x, max_words=30_000) for x in ("en", "es"))
 found["vocabulary"] = peak()
-batches = StreamedBatches(corpus.stream, ("xx", "yy"), words, 0, 50, rows // 500)
+batches = StreamedBatches(corpus.stream, ("en", "es"), words, 0, 50, rows // 500)
 assert sum(map(len, batches.epoch(0))) == len(corpus.stream)
 found["epoch"] = peak()
 print(json.dumps(found))

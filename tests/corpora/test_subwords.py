@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from course_lib.corpora.languages import unspaced
 from course_lib.corpora.subwords import START, Pieces
-from course_lib.corpora.tokenization import UNSPACED, detokenize, tokenize
+from course_lib.corpora.tokenization import PLAIN, detokenize, tokenize
 from course_lib.corpora.vocabulary import BOS, EOS, MARKS, PAD, UNK
 from course_lib.errors import CourseError
 
@@ -131,18 +132,18 @@ RAW = {
 @pytest.mark.parametrize("language", RAW)
 @pytest.mark.parametrize("size", [90, 400])
 def test_a_text_in_any_script_comes_back_from_its_pieces(language: str, size: int) -> None:
-    sentences = [tokenize(line, language) for line in RAW[language]]
-    learned = Pieces.learn(sentences, size, language in UNSPACED)
+    sentences = [tokenize(line, PLAIN) for line in RAW[language]]
+    learned = Pieces.learn(sentences, size, unspaced(language))
     assert Pieces.from_json(learned.tokenizer) == learned
     for text, words in zip(RAW[language], sentences, strict=True):
         numbers = learned.encode(words)
         assert UNK not in numbers
         assert learned.decode(numbers) == words
-        assert detokenize(learned.decode(numbers), language) == text
+        assert detokenize(learned.decode(numbers), PLAIN) == text
 
 
 def test_without_spaces_pieces_are_learned_from_the_raw_text() -> None:
-    sentences = [tokenize(line, "zh") for line in RAW["zh"]]
+    sentences = [tokenize(line, PLAIN) for line in RAW["zh"]]
     raw, split = Pieces.learn(sentences, 60, unspaced=True), Pieces.learn(sentences, 60)
     assert "学生" in {token.removeprefix(START) for token in raw.tokens}
     assert max(len(token.removeprefix(START)) for token in split.tokens[len(MARKS) :]) == 1

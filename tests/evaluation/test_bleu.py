@@ -4,6 +4,7 @@ import logging
 import math
 import random
 from collections import Counter
+from typing import Any, cast
 
 import pytest
 import sacrebleu
@@ -148,9 +149,28 @@ def test_chrf_is_full_for_the_reference_and_counts_letters_where_words_differ() 
 
 
 @pytest.mark.parametrize(
-    ("language", "split"), [("zh_CN", "zh"), ("ja", "char"), ("th", "char"), ("de", "13a")]
+    ("language", "split"),
+    [
+        ("zh_CN", "zh"),
+        ("ja", "char"),
+        ("th", "char"),
+        ("de", "13a"),
+        ("zho_Hans", "zh"),
+        ("cmn", "zh"),
+        ("ZH", "zh"),
+        ("jpn", "char"),
+        ("", "char"),
+    ],
 )
 def test_without_spaces_characters_are_what_bleu_counts(language: str, split: str) -> None:
     score = bleu_detok(["我是一个学生。"], ["我是学生一个。"], language=language)
     assert f"tok:{split}" in score.signature
     assert (score.score > 10) == (split != "13a")
+
+
+def test_texts_and_tokens_are_not_taken_for_one_another() -> None:
+    with pytest.raises(CourseError, match="and not a text"):
+        bleu_tok(cast(Any, ["the cat sat"]), cast(Any, ["a cat sat"]))
+    for score in (bleu_detok, chrf):
+        with pytest.raises(CourseError, match="and not a list"):
+            score(cast(Any, [["the", "cat"]]), cast(Any, [["a", "cat"]]))

@@ -10,6 +10,7 @@ from course_lib.errors import CourseError
 from course_lib.evaluation.links import (
     GoldLinks,
     check_links,
+    counted_from_one,
     parse_links,
     read_links,
 )
@@ -81,3 +82,15 @@ def test_links_must_belong_to_their_sentences() -> None:
         check_links(gold, source, [["x"], ["x", "y"]], "gold.txt")
     with pytest.raises(CourseError, match="line 1: a link from word 1 to word 0"):
         check_links(gold, [["a"], ["a"]], target, "gold.txt")
+
+
+def test_links_that_touch_no_first_word_are_asked_about() -> None:
+    from_one = [GoldLinks(frozenset({(1, 1), (2, 2)}))] * 12
+    assert "counted from 1" in (counted_from_one(from_one) or "")
+    assert counted_from_one([*from_one, GoldLinks(frozenset({(0, 3)}))]) is None
+    assert counted_from_one(from_one[:3]) is None
+
+
+def test_a_byte_order_mark_is_no_part_of_a_link(tmp_path: Path) -> None:
+    (tmp_path / "test.links").write_text("\ufeff0-0\n", encoding="utf-8")
+    assert read_links(tmp_path / "test.links") == [GoldLinks(frozenset({(0, 0)}))]

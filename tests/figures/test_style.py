@@ -11,6 +11,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from course_lib.figures import style
+from course_lib.figures.heatmap import heatmap
 
 
 def luminance(color: object) -> float:
@@ -142,4 +143,19 @@ def test_letters_of_other_scripts_come_from_a_font_that_is_there() -> None:
         "Unifont",
         "Yu Gothic",
     ]
-    assert style.RC["font.sans-serif"][0] == "DejaVu Sans"
+    assert style.RC["font.family"][0] == "DejaVu Sans"
+
+
+def test_a_letter_that_the_first_font_lacks_is_drawn_from_a_further_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In the picture itself; matplotlib warns of a box, and warnings are errors here."""
+
+    def drawn(fonts: list[str]) -> bytes:
+        monkeypatch.setitem(style.RC, "font.family", fonts)
+        figure = heatmap(np.eye(2), ["א", "ب"], ["დ", "Ж"])
+        assert isinstance(figure, style.CourseFigure)
+        return figure._repr_png_()
+
+    assert isinstance(style.RC["font.family"], list)
+    assert drawn(["DejaVu Sans Display", "DejaVu Sans"]) == drawn(["DejaVu Sans"])

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from course_lib.corpora.batches import make_batch, make_source
-from course_lib.corpora.vocabulary import EOS
+from course_lib.corpora.vocabulary import BOS, EOS, PAD
 from course_lib.errors import CourseError
 from course_lib.evaluation.forced import sentence_log_probs
 from course_lib.search import generators, greedy_search, narrowed, sample, sample_search
@@ -60,7 +60,9 @@ def exact(seed: int, sentence: tuple[int, ...], rules: dict) -> dict[tuple[int, 
         if len(prefix) == LIMIT - 1:  # the end mark is all that is left
             found[prefix] = p
             return
-        next_p = by_hand(step_log_probs("rnnsearch", seed, sentence, prefix), **rules)
+        log_probs = step_log_probs("rnnsearch", seed, sentence, prefix).copy()
+        log_probs[[PAD, BOS]] = -np.inf  # which nobody would see
+        next_p = by_hand(log_probs, **rules)
         for word in WORDS:
             if word == EOS:
                 found[prefix] = p * next_p[word]

@@ -104,7 +104,7 @@ def test_the_forecast_is_the_work_and_stands_beside_what_it_took(
     took = result["train_seconds"]
     assert took == read_metrics(out)[-1]["seconds"] > 3 * UPDATE * trained
     assert result["forecast_seconds"] == pytest.approx(took, rel=1 / 3)
-    said = capsys.readouterr().out
+    said = capsys.readouterr().err
     rate = f"{1 / UPDATE:.0f} target words a second"
     assert said.startswith(f"rnnsearch on copy tokens: 33 updates of 15 pairs at about {rate}")
     threads = result["threads"]
@@ -169,9 +169,9 @@ def test_a_resumed_run_keeps_what_was_said_at_its_start(
         train(small, small_corpus, tmp_path / "run", watch=stop)
     first = known_at_start(tmp_path / "run")["forecast_seconds"]
     clock.factor = 10.0
-    assert "3 validations" in capsys.readouterr().out
+    assert "3 validations" in capsys.readouterr().err
     train(small, small_corpus, tmp_path / "run", resume=True)
-    assert "24 updates of 15 pairs" in capsys.readouterr().out  # of what was left
+    assert "24 updates of 15 pairs" in capsys.readouterr().err  # of what was left
     result = finish_run(tmp_path / "run", small_corpus, beam=1)
     assert result["forecast_seconds"] == first > 0
     assert result["train_seconds"] > 2 * first

@@ -65,7 +65,8 @@ def visit_moving(self: SphinxTranslator, node: moving) -> None:
     figure = FIGURES[name]
     values = figure.values(node["data"] and Path(node["data"]))
     picture = Picture(figure.picture(**values), node["alt"])._repr_html_()
-    data = in_script(json.dumps(values, ensure_ascii=False, separators=(",", ":")))
+    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+    data = text.replace("<", "\\u003c")  # also "<!--" would swallow the end
     self.body.append(
         f'<div class="moving-figure" data-moving="{name}">'
         f'<div class="moving-still">{picture}</div>'

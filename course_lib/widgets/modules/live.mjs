@@ -10,7 +10,7 @@ const region = (name, ...children) => make("div", { class: "moving-scroll", tabi
 class Live {
   constructor(model, el) {
     Object.assign(this, { model, put: setter(model), changed: UNTOUCHED, round: 0 });
-    Object.assign(this, { columns: [], pieces: [], translators: new Map() });
+    Object.assign(this, { columns: [], pieces: [], translators: new Map(), changing: false, next: null });
     this.shares = !model.get("data"); // a notebook's address is not this figure's to write
     this.form = new Question(model, this.put, () => this.ask());
     this.steps = new Steps((step) => this.go(step), PACE);
@@ -217,11 +217,23 @@ class Live {
     this.change(held(stays, every ? "every" : i + 1, row), i + 1);
   }
 
+  /** Of changes that come while one is worked on, the last is worked on next, and no other. */
   async change(changed, step) {
     this.steps.stop();
     this.changed = changed;
     this.put("step", step);
-    if (await this.run()) this.go(Math.min(step, this.last));
+    this.next = step;
+    if (this.changing) return;
+    this.changing = true;
+    try {
+      while (this.next !== null) {
+        const at = this.next;
+        this.next = null;
+        if (await this.run()) this.go(Math.min(at, this.last));
+      }
+    } finally {
+      this.changing = false;
+    }
   }
 
   /** What has been changed, in words. */
@@ -232,6 +244,7 @@ class Live {
   /** New translations; where the reader stands among their words is for `go`. */
   loaded() {
     const { attending, answered } = this;
+    this.source.lang = tagOf(this.model.get("pair").split("-")[0]);
     refill(this.source, sourceWords(answered[0].found, (k) => this.leaveOut(k)));
     this.pieces = [...this.source.querySelectorAll(".live-piece")];
     this.afterwards(false);
@@ -282,7 +295,7 @@ class Live {
     [this.hold.element, attending.now].forEach((part) => { part.hidden = i < 0; });
     this.point(null);
     if (i < 0) return;
-    this.hold.show(attending.found, i);
+    if (this.next === null) this.hold.show(attending.found, i); // else a newer row is under the hand
     attending.now.textContent = texts(attending.found.target)[i];
     const arcs = arcsOf(this.stage, weights, attending.now, pieces);
     this.arcs.replaceChildren(...arcs);

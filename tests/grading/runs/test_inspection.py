@@ -498,22 +498,22 @@ def ours(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     text = tmp_path / "texts" / "ours"
     text.mkdir(parents=True)
     for split, part in corpus().splits.items():
-        for language, side in (("xx", part.source), ("yy", part.target)):
+        for language, side in (("en", part.source), ("es", part.target)):
             both = "".join(" ".join(words) + "\n" for words in side)
             (text / f"{split}.{language}").write_text(both, encoding="utf-8")
-    read = own_corpus(str(text), "xx-yy", tokenized=True)
+    read = own_corpus(str(text), "en-es", tokenized=True)
     for model in BOTH:
         run = folder / "comparison" / model
         record = yaml.safe_load((run / "config.yaml").read_text())
         changes = {k: v for k, v in record["changes"].items() if not k.startswith("corpus.")}
-        said = {"corpus": r"C:\Users\Ada\ours", "pair": "xx-yy", "corpus_sha256": read.sha256}
+        said = {"corpus": r"C:\Users\Ada\ours", "pair": "en-es", "corpus_sha256": read.sha256}
         said |= {"changes": {**changes, "corpus.tokenized": True}}
         edit_config(run, **said)
         edit_result(run, **said)
         score = measured([line.split() for line in lines(run)], read, "test")
         edit_json(run / "result.json", lambda x, score=score: x["scores"]["test"].update(score))
     (tmp_path / "nbgrader_config.py").write_text(
-        'c = get_config()\nc.ComparedRuns.corpus, c.ComparedRuns.pair = "texts/ours", "xx-yy"\n'
+        'c = get_config()\nc.ComparedRuns.corpus, c.ComparedRuns.pair = "texts/ours", "en-es"\n'
     )
     return text
 
@@ -523,13 +523,13 @@ def test_a_text_that_the_instructor_names_may_be_compared_on(
 ) -> None:
     """Wherever it lay when the student trained."""
     [refused, *_] = problems(folder)["recipe"]
-    assert "was trained on ours xx-yy; the task is multi30k en-de or toy en-de" in refused
+    assert "was trained on ours en-es; the task is multi30k en-de or toy en-de" in refused
     boxed_inspection.prepare(tmp_path, NAME, [folder])
     found = boxed_inspection.inspect(tmp_path, NAME, folder, STUDENT, boxed=True)
     assert found is not None
     assert not any(found["facts"]["problems"].values()), found["remarks"]
     [remark] = found["remarks"]
-    assert remark.startswith("Compared on ours xx-yy, preset")
+    assert remark.startswith("Compared on ours en-es, preset")
     assert "Ada" not in remark  # a path may name the student
     for model in BOTH:
         result = json.loads((folder / "comparison" / model / "result.json").read_text())
@@ -538,7 +538,7 @@ def test_a_text_that_the_instructor_names_may_be_compared_on(
 
 
 def test_another_text_than_the_instructors_is_found_out(folder: Path, ours: Path) -> None:
-    named = (str(ours), "xx-yy")
+    named = (str(ours), "en-es")
     first = (ours / "train.yy").read_text(encoding="utf-8")
     (ours / "train.yy").write_text("und " + first, encoding="utf-8")
     found = inspect(folder, STUDENT, named)

@@ -16,6 +16,8 @@ class Column {
     this.what = make("p", { class: "live-hint" });
     this.status = make("p", { class: "live-status", role: "status" });
     this.written = make("p", { class: "stepper-words live-target" });
+    this.text = make("span", { class: "live-text" });
+    this.copy = make("button", { type: "button", class: "live-copy", hidden: true, onclick: () => this.copied() }, "copy");
     this.gloss = make("p", { class: "live-gloss" });
     this.before = make("p", { class: "live-before" });
     this.reading = make("p", { class: "live-reading" });
@@ -24,7 +26,7 @@ class Column {
     this.table = make("table", { class: "stepper-next", hidden: true }, make("caption", {}, caption), this.next);
     this.element = make("section", { class: "live-side", "aria-label": about.model },
       make("h3", { class: "moving-title" }, about.model, this.now),
-      this.what, this.status, this.written, this.gloss, this.before);
+      this.what, this.status, this.written, make("p", {}, this.text, " ", this.copy), this.gloss, this.before);
     this.beside = make("section", { class: "live-side", "aria-label": `${about.model}, this word` }, this.reading, this.table);
   }
 
@@ -43,10 +45,22 @@ class Column {
     this.written.querySelector(".now")?.classList.remove("now");
   }
 
+  /** The translation goes to the clipboard; where a page may not, it is selected to be taken by hand. */
+  async copied() {
+    try {
+      await navigator.clipboard.writeText(this.text.textContent);
+      this.copy.textContent = "copied";
+      setTimeout(() => { this.copy.textContent = "copy"; }, 1500);
+    } catch {
+      getSelection().selectAllChildren(this.text);
+    }
+  }
+
   /** No translation: the model has failed. */
   clear() {
     Object.assign(this, { found: null, plain: null });
-    [this.what, this.written, this.gloss, this.before, this.reading].forEach((part) => part.replaceChildren());
+    this.copy.hidden = true;
+    [this.text, this.what, this.written, this.gloss, this.before, this.reading].forEach((part) => part.replaceChildren());
     this.table.hidden = true;
   }
 
@@ -56,6 +70,10 @@ class Column {
     this.says("");
     this.what.textContent = WHAT[Boolean(found.alpha)];
     this.gloss.replaceChildren(...(this.glosses[found.text] ? [make("b", {}, "In English: "), this.glosses[found.text]] : []));
+    const tag = tagOf(this.about.pair.split("-")[1]);
+    for (const part of [this.written, this.text, this.before]) part.lang = tag;
+    this.text.textContent = found.text;
+    this.copy.hidden = !found.text;
     this.written.replaceChildren(...labels(found.target).map((word, k) => this.chip(word, k)));
     const same = found.text === plain.text ? "the same as before: " : "before: ";
     this.before.replaceChildren(...(found === plain ? [] : [make("b", {}, same), plain.text]));

@@ -3,14 +3,18 @@
 const WIDEST = 12; // hypotheses of the widest beam
 const LONGEST = 2; // the largest length penalty
 
+/** A language of a pair as an attribute `lang` has it; none for words of no language. */
+const tagOf = (code) => (code && code !== "tokens" ? code.replace("@latin", "-Latn").replaceAll("_", "-").replace(/@.*/u, "") : "");
+
 /** The form, and beside it the `settings` of the search; `put(key, value)` keeps what is asked, `ask()` asks it. */
 class Question {
   constructor(model, put, ask) {
     Object.assign(this, { model, put, ask });
     const id = fresh("text");
-    this.text = make("textarea", { id, rows: 2, maxlength: 2000, spellcheck: "false", oninput: () => put("text", this.text.value) });
+    this.text = make("textarea", { id, rows: 2, spellcheck: "false", oninput: () => put("text", this.text.value) });
     this.text.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" || event.shiftKey) return;
+      // Enter that ends a composition (also as Safari reports it) chooses letters, and asks nothing.
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.keyCode === 229) return;
       event.preventDefault();
       ask();
     });
@@ -62,6 +66,7 @@ class Question {
     if (this.text.value !== text) this.text.value = text;
     if (this.example.value !== text) this.example.value = "";
     this.pair.value = this.model.get("pair");
+    this.text.lang = tagOf(this.model.get("pair").split("-")[0]);
     const [k, penalty] = ["k", "length_penalty"].map((key) => this.model.get(key));
     this.k.show(k, k);
     this.penalty.show(penalty, shown(penalty, 1));

@@ -50,7 +50,12 @@ class Hold {
   slider(word, j) {
     const input = make("input", {
       type: "range", min: 0, max: 1, step: 0.01, "aria-label": `weight on ${word}`,
-      oninput: () => this.put(withWeight(this.now, j, Number(input.value))),
+      oninput: () => {
+        // At once, before any model has answered.
+        this.now = withWeight(this.now, j, Number(input.value));
+        this.tell();
+        this.put(this.now);
+      },
     });
     const value = make("output", { class: "role-weight" });
     return { word, input, value, line: make("div", { class: "live-slider" }, make("span", {}, word), input, value) };
@@ -65,11 +70,16 @@ class Hold {
       this.inputs = words.map((word, j) => this.slider(word, j));
       this.sliders.replaceChildren(...this.inputs.map((one) => one.line));
     }
+    this.tell();
+    this.only.offer(words);
+    this.row.offer(written);
+  }
+
+  /** The row in numbers; the slider under the hand is where it is. */
+  tell() {
     this.inputs.forEach(({ input, value }, j) => {
       if (document.activeElement !== input) input.value = this.now[j];
       value.textContent = shown(this.now[j]);
     });
-    this.only.offer(words);
-    this.row.offer(written);
   }
 }

@@ -248,11 +248,12 @@ function* search(model, words, { k = 1, lengthPenalty = 1, prefix = [], weights 
     const continuations = live.flatMap((parent, place) => {
       const { s, logits, ...seen } = steps[place];
       const log = logProbs(logits);
-      const next = largest(log, Math.max(k, SHOWN));
+      const next = largest(log, Math.max(k, SHOWN) + BOS + 1);
+      const written = next.filter((word) => word > BOS); // neither padding nor the begin mark
       const step = { ...seen, next: next.slice(0, SHOWN).map((word) => [word, Math.exp(log[word])]) };
       const forced = i === limit ? EOS : prefix[i - 1];
       // log p(y_1 .. y_i) = log p(y_1 .. y_{i-1}) + log p(y_i | y_1 .. y_{i-1}, x)
-      return (forced === undefined ? next.slice(0, k) : [forced]).map((word) => (
+      return (forced === undefined ? written.slice(0, k) : [forced]).map((word) => (
         { parent, word, logProb: parent.logProb + log[word], step, state: s, length: i }));
     });
     const chosen = continuations.toSorted((a, b) => b.logProb - a.logProb).slice(0, places);

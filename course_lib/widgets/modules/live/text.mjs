@@ -1,18 +1,61 @@
 // Text to the numbers a model reads, and its numbers back to text, exactly as the library does it.
 //
-// Lower case, Moses punctuation and tokens as sacremoses has them, byte pairs as `tokenizers` has
-// them. What these libraries call a letter or a number, and which abbreviations keep their dot,
-// comes with the model (`rules`): a browser's own tables are of another version of Unicode.
+// The plain rules of any text; Moses' punctuation and tokens as sacremoses has them, for a published
+// corpus; byte pairs as `tokenizers` has them. The patterns of the plain rules, what Moses calls a
+// letter or a number, and which abbreviations keep their dot come with the model (`rules`).
 
 const UNK = 3;
 const MARKS = ["<pad>", "<s>", "</s>", "<unk>"];
 const WORD_START = "▁";
+const OTHERWISE = "‿"; // at the front of a token: the space before it is not the usual one
 // What Python takes for white space; JavaScript's \s has other characters.
 const SPACE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const EDGES = new RegExp(`^[${SPACE}]+|[${SPACE}]+$`, "gu");
 const strip = (text) => text.replace(EDGES, "");
 const split = (text) => text.split(new RegExp(`[${SPACE}]+`, "u")).filter(Boolean);
 const every = (text, pairs) => pairs.reduce((so, [what, by]) => so.replace(what, by), text);
+
+// --- The plain rules ------------------------------------------------------------------------
+
+/** A function from a line to itself composed, without what cannot be seen. */
+function cleanOf({ unseen }) {
+  const pattern = new RegExp(unseen, "gv");
+  return (line) => line.toWellFormed().normalize("NFC").replace(pattern, "");
+}
+
+/** Tokens from a line, and a line from tokens: every line comes back. */
+function plainRules({ token, opens: opening, closes: closing, alone: single }) {
+  const whole = (pattern) => new RegExp(`^(?:${pattern})$`, "v");
+  const [every, opens, closes, alone] = [new RegExp(token, "gv"), whole(opening), whole(closing), whole(single)];
+  /** For each token whether a space is usual before it. */
+  const spaced = (tokens) => {
+    let afterOpen = true;
+    const quotes = new Set();
+    return tokens.map((one) => {
+      let [open, close] = [opens.test(one), closes.test(one)];
+      if (one === '"' || one === "'") {
+        [open, close] = [!quotes.has(one), quotes.has(one)];
+        if (!quotes.delete(one)) quotes.add(one);
+      }
+      const usual = !(close || alone.test(one) || afterOpen);
+      afterOpen = open || alone.test(one);
+      return usual;
+    });
+  };
+  return {
+    words(line) {
+      const text = split(line).join(" ");
+      const found = [...text.matchAll(every)];
+      const usual = spaced(found.map(([one]) => one));
+      return found.map(({ 0: one, index }, k) => ((text[index - 1] === " ") === usual[k] ? one : OTHERWISE + one));
+    },
+    joined(tokens) {
+      const turned = tokens.map((one) => one.length > 1 && one.startsWith(OTHERWISE));
+      const words = tokens.map((one, k) => (turned[k] ? one.slice(1) : one));
+      return spaced(words).map((usual, k) => (usual === turned[k] ? "" : " ") + words[k]).join("");
+    },
+  };
+}
 
 // --- Punctuation: normalize-punctuation.perl ------------------------------------------------
 
@@ -61,6 +104,19 @@ function apostrophes(language, letter, number) {
     return [rule(none, none, "$1 ' $2"), rule(none, some, "$1 ' $2"), rule(some, none, "$1 ' $2"), rule(some, some, "$1' $2")];
   }
   return [[/'/gu, " ' "]];
+}
+
+/** A function from a line of text, clean and perhaps lower-cased, to its Moses tokens: letters stand for what Moses would tear apart. */
+function mosesOf(language, rules) {
+  const tokens = tokenizerOf(language, { ...rules.tokens, ...rules[language] });
+  const cluster = new RegExp(rules.cluster, "gv");
+  const code = (text) => `ǂ${[...text].map((one) => `${one.codePointAt(0).toString(16)}g`).join("")}ǂ`;
+  const hold = (text, emoji) => (emoji ? ([...text].length > 1 ? ` ${code(text)} ` : text) : code(text));
+  const back = (_, codes) => codes.split("g").slice(0, -1).map((one) => String.fromCodePoint(parseInt(one, 16))).join("");
+  return (line) => {
+    if (line.includes("ǂ")) return tokens(normalised(line, language));
+    return tokens(normalised(line.replace(cluster, hold), language)).map((one) => one.replace(/ǂ((?:[0-9a-f]+g)+)ǂ/gu, back));
+  };
 }
 
 /** A function from a line of text to its Moses tokens. */
@@ -164,18 +220,21 @@ function seenOf(base64) {
  * Everything a model needs to read text and to be read.
  *
  * about: `pair`, `source` and `target`, the words or pieces in the order of their numbers, `merges`
- * where they are pieces, `rules`, and the words `seen` in training. A pair that is no pair of languages has words between spaces.
+ * where they are pieces, `rules` (their `kind` is plain, moses, or tokens for words between spaces), and the words `seen` in training.
  */
 function textOf({ pair, source, target, merges, rules, seen }) {
   const [from, to] = pair.split("-");
-  const numbers = new Map(source.map((token, number) => [token, number]));
+  const numbers = new Map(source.map((token, number) => [token, number]).slice(MARKS.length)); // a mark in a text is text
   const cut = merges ? cutterOf(merges) : (token) => [token];
-  const words = to ? tokenizerOf(from, { ...rules.tokens, ...rules[from] }) : split;
+  const plain = plainRules(rules.plain);
+  const between = (line) => strip(line).split(/[ \t]+/u).filter(Boolean);
+  const clean = cleanOf(rules.plain);
+  const words = { plain: plain.words, moses: rules.kind === "moses" && mosesOf(from, rules), tokens: between }[rules.kind];
   const wasSeen = seenOf(seen);
-  const joined = to ? detokenizerOf(to, rules.text) : (tokens) => tokens.join(" ");
+  const joined = { plain: plain.joined, moses: rules.kind === "moses" && detokenizerOf(to, rules.text), tokens: (tokens) => tokens.join(" ") }[rules.kind];
   return {
     /** A line as words, each with its `text` and the `numbers` of its pieces. */
-    encode: (line) => words(to ? normalised(line.toWellFormed().toLowerCase(), from) : line).map((token) => {
+    encode: (line) => words(rules.lowercase ? clean(line).toLowerCase() : clean(line)).map((token) => {
       const found = cut(token).map((piece) => numbers.get(piece) ?? UNK);
       return { text: unescaped(token), seen: wasSeen(token), numbers: found.filter((number, k) => !(merges && number === UNK && found[k - 1] === UNK)) };
     }),

@@ -7,7 +7,7 @@ function partOf({ name }, folder, number) {
   const file = `${name}-${number}.js`;
   return new Promise((done, failed) => {
     const script = make("script", {
-      src: `${folder}/${file}`,
+      src: `${folder}/${encodeURIComponent(file)}`,
       onload: () => (there() ? done(there()) : failed(new Error(`${file} is damaged. Put a whole copy in its place.`))),
       onerror: () => failed(new Error(`${file} is missing. Put it back into the folder ${folder}.`)),
     });
