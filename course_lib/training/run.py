@@ -4,7 +4,6 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-import torch
 import yaml
 
 from course_lib.corpora.registry import languages_of
@@ -14,6 +13,7 @@ from course_lib.errors import CourseError
 from course_lib.models import ModelConfig, RNNsearch, build_model
 from course_lib.pretrained import published, published_path
 from course_lib.training.checkpoint import load_weights
+from course_lib.training.device import best_device
 from course_lib.training.run_config import RunConfig
 from course_lib.training.run_directory import BEST, CONFIG, VOCABULARY, read_config, started_with
 from course_lib.training.vocabularies import vocabularies_of
@@ -75,7 +75,6 @@ def load_run(path: Path | str, device: str | None = None) -> Run:
 
     Nothing is unpickled. Without `device` it goes to the graphics card if there is one.
     """
-    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     path = run_folder(path)
     try:
         record = read_config(path)
@@ -90,4 +89,4 @@ def load_run(path: Path | str, device: str | None = None) -> Run:
     model = build_model(model_config)
     load_weights(path / BEST, model)
     lowercased = bool(record.get("lowercased", True))
-    return Run(path, config, model.to(device).eval(), source, target, lowercased)
+    return Run(path, config, model.to(device or best_device()).eval(), source, target, lowercased)
