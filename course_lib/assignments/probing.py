@@ -124,7 +124,7 @@ def slopes(
         )
         if weigh is None:
             continue
-        total = (answer * torch.as_tensor(weigh, dtype=answer.dtype)).sum()
+        total = (answer * torch.as_tensor(weigh).to(answer)).sum()
         taken = np.array(checks.slope(answer, total, leaves[place[name]], names[result]))
         checks.that(
             all(

@@ -102,6 +102,8 @@ def device() -> dict[str, Any]:
         for index in range(cards):
             card = torch.cuda.get_device_properties(index)
             accelerators.append(f"{card.name}, {size(card.total_memory)}")
+    elif torch.backends.mps.is_available():
+        accelerators.append("Apple's, by Metal (mps)")
     elif cards:
         accelerators.append(f"{cards} NVIDIA, not used: its driver is too old for this PyTorch")
     return {

@@ -12,7 +12,8 @@ from course_lib.search.hypothesis import Hypothesis, check_numbers, cut, length_
 from course_lib.search.rules import end_at_limit, no_marks
 
 Choose = Callable[[Tensor, Tensor, int], Tensor]
-"""The next words, (R,): of (R, K_y) log-probabilities, which sentences they are, steps before."""
+"""The next words, (R,), on the device of the (R, K_y) log-probabilities; which sentences they are,
+on the CPU, and the steps before."""
 
 
 def greedy_search(
@@ -42,7 +43,7 @@ def write(
         log_probs, alpha, state = model.step(y, state)
         no_marks(log_probs)
         end_at_limit(log_probs, limits[going] == step + 1)
-        y = choose(log_probs, rows, step)
+        y = choose(log_probs, going, step)
         # The one place in a step where the CPU waits for a card.
         goes_on, nan = torch.stack([y != EOS, log_probs[:, EOS].isnan()]).cpu()
         check_numbers(nan)

@@ -55,10 +55,12 @@ def sample_search(
             for limit, draw in zip(length_limit(lengths).tolist(), draws, strict=True)
         ],
         batch_first=True,
-    ).to(source.device)
+    )
 
-    def choose(log_probs: Tensor, rows: Tensor, step: int) -> Tensor:
-        return drawn(narrowed(log_probs, temperature, top_k, top_p), uniform[rows, step])
+    def choose(log_probs: Tensor, going: Tensor, step: int) -> Tensor:
+        # On the CPU: Apple's cards have no double precision.
+        shares = narrowed(log_probs.cpu(), temperature, top_k, top_p)
+        return drawn(shares, uniform[going, step]).to(log_probs.device)
 
     return write(model, source, lengths, mask, choose)
 

@@ -16,6 +16,7 @@ from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 from course_lib.models.quantised import dequantised
 from course_lib.training.averaging import go_on
+from course_lib.training.device import best_device
 
 CHECKSUM = "crc32"
 
@@ -112,16 +113,16 @@ def load_state(
 def generators_state() -> dict[str, Tensor]:
     """The state of this process's generators, which dropout draws from, by device, as bytes."""
     state = {"cpu": torch.get_rng_state()}
-    if torch.cuda.is_available():
-        state["cuda"] = torch.cuda.get_rng_state()
+    if (card := best_device()).type != "cpu":
+        state[card.type] = torch.get_device_module(card).get_rng_state()
     return state
 
 
 def set_generators_state(state: dict[str, Tensor]) -> None:
     """Put the generators back; one that is not here is left out."""
     torch.set_rng_state(state["cpu"])
-    if "cuda" in state and torch.cuda.is_available():
-        torch.cuda.set_rng_state(state["cuda"])
+    if (card := best_device()).type != "cpu" and card.type in state:
+        torch.get_device_module(card).set_rng_state(state[card.type])
 
 
 def packed(tensors: Mapping[str, Tensor], plain: dict[str, str]) -> bytes:

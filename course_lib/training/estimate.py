@@ -17,6 +17,7 @@ from course_lib.corpora.batches import EncodedPair
 from course_lib.models import RNNsearch
 from course_lib.search import translate
 from course_lib.training.averaging import moving_average
+from course_lib.training.checkpoint import generators_state, set_generators_state
 from course_lib.training.group import anywhere
 from course_lib.training.minibatches import Minibatch, Minibatches, target_words
 from course_lib.training.progress import Progress
@@ -63,7 +64,7 @@ def estimate(
 
     A copy of the model is trained on real minibatches, in as many parts and by as many processes as
     the training itself, and translates a few sentences of the validation split; the random
-    generator is put back afterwards. A few minibatches from short to long warm up; others are timed
+    generators are put back after it. A few minibatches from short to long warm up; others are timed
     for some seconds, in the order in which training will meet them.
     """
     sample = list(islice(minibatches.epoch(0), SAMPLE))
@@ -88,20 +89,19 @@ def estimate(
         for minibatch in warming:
             move(minibatch)
 
-    # All cards by default, also those that a driver is too old for.
-    cards = [accelerator.device] if accelerator.device.type == "cuda" else []
-    with torch.random.fork_rng(cards):
-        warm()
-        if not progress.step and accelerator.device.type == "cpu":
-            take_faster_threads(warm)
-        started, words = time.monotonic(), 0
-        for number, minibatch in enumerate(timed, start=1):
-            move(minibatch)
-            words += target_words(minibatch)
-            long_enough = time.monotonic() - started > SECONDS
-            if number >= PROBES and anywhere(accelerator, long_enough):
-                break
-        took = [time.monotonic() - started]
+    generators = generators_state()
+    warm()
+    if not progress.step and accelerator.device.type == "cpu":
+        take_faster_threads(warm)
+    started, words = time.monotonic(), 0
+    for number, minibatch in enumerate(timed, start=1):
+        move(minibatch)
+        words += target_words(minibatch)
+        long_enough = time.monotonic() - started > SECONDS
+        if number >= PROBES and anywhere(accelerator, long_enough):
+            break
+    took = [time.monotonic() - started]
+    set_generators_state(generators)
     seconds = max(gather_object(took) if accelerator.num_processes > 1 else took)
     accelerator.free_memory()
     rate = words / seconds

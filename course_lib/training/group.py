@@ -13,6 +13,7 @@ from accelerate import Accelerator
 from accelerate.utils import InitProcessGroupKwargs
 
 from course_lib.errors import CourseError
+from course_lib.training.device import best_device
 
 TIMEOUT = timedelta(minutes=10)
 """How long a process waits for an answer before the others count as lost."""
@@ -23,9 +24,9 @@ class ProcessLost(CourseError):
 
 
 def make_accelerator() -> Accelerator:
-    """Where a run is computed, an NVIDIA card or the processor, and by how many processes."""
+    """Where a run is computed, a graphics card or the processor, and by how many processes."""
     return Accelerator(
-        cpu=not torch.cuda.is_available(),
+        cpu=best_device().type == "cpu",
         kwargs_handlers=[InitProcessGroupKwargs(timeout=TIMEOUT)],
     )
 

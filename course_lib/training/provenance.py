@@ -6,13 +6,18 @@ from pathlib import Path
 
 import torch
 
+from course_lib.training.device import best_device
+
 DECIDING = ("corpora", "models", "search", "evaluation", "training")
 """The folders of course_lib whose code decides a run's numbers."""
 
 
 def device_name() -> str:
     """The processor or graphics card that torch computes on."""
-    return torch.cuda.get_device_name() if torch.cuda.is_available() else f"{processor()} (CPU)"
+    device = best_device()
+    if device.type == "cuda":
+        return torch.cuda.get_device_name()
+    return f"{processor()} ({device.type.upper()})"
 
 
 def processor() -> str:

@@ -9,6 +9,7 @@ from torch import nn
 
 from course_lib.errors import CourseError
 from course_lib.models.config import check_record
+from course_lib.training.device import best_device
 from course_lib.training.schedules import TEACHER_FORCING, given_share
 
 CHOICES = {
@@ -114,8 +115,11 @@ def recipe_for(preset: str, **changes: Any) -> Recipe:
 
 def has_fast_bf16() -> bool:
     """Whether the chip says that it multiplies bfloat16 numbers faster than float32 ones."""
-    if torch.cuda.is_available():
+    device = best_device()
+    if device.type == "cuda":
         return torch.cuda.is_bf16_supported(including_emulation=False)
+    if device.type != "cpu":
+        return False
     chip = torch.cpu.get_capabilities()
     return bool(chip.get("avx512_bf16") or chip.get("amx_tile"))
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
 import yaml
 
 from course_lib.corpora.own import is_own
@@ -18,6 +17,7 @@ from course_lib.files import sha256_of
 from course_lib.models import ModelConfig, RNNsearch, build_model
 from course_lib.pretrained import published, published_path
 from course_lib.training.checkpoint import load_weights
+from course_lib.training.device import best_device
 from course_lib.training.run_config import RunConfig, check_sizes
 from course_lib.training.run_directory import BEST, CONFIG, VOCABULARY, read_config, started_with
 from course_lib.training.vocabularies import vocabularies_of
@@ -92,7 +92,6 @@ def load_run(path: Path | str, device: str | None = None) -> Run:
 
     Nothing is unpickled. Without `device` it goes to the graphics card if there is one.
     """
-    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     path = run_folder(path)
     try:
         record = read_config(path)
@@ -114,4 +113,4 @@ def load_run(path: Path | str, device: str | None = None) -> Run:
         )
     model = build_model(model_config)
     load_weights(path / BEST, model)
-    return Run(path, config, model.to(device).eval(), source, target, how)
+    return Run(path, config, model.to(device or best_device()).eval(), source, target, how)

@@ -66,7 +66,7 @@ class Updater:
         given = given_at(step, self.total_steps, recipe)
         # Gradients are averaged over processes and not over words.
         scale = accelerator.num_processes / target_words(minibatch)
-        total = torch.zeros((), dtype=torch.float64, device=device)
+        total = torch.zeros((), device=device)  # Apple's cards have no float64
         with accelerator.split_between_processes(minibatch) as mine, self._enough_memory(len(mine)):
             parts = self._parts(mine)
             if not parts:  # a process without a share takes part in the average, with nothing
