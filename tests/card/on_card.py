@@ -6,6 +6,7 @@ The CPU computes the card's numbers, so they agree with the CPU's but for the or
 import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +122,7 @@ def test_a_search_waits_for_the_card_at_most_once_a_step_and_a_beam_twice(preset
     for k, most in ((1, 1), (12, 2)):
         with waits_of_steps() as seen:
             translate(model, [x for x, _ in pairs()], k)
-        steps = [after - before for before, after in zip(seen, seen[1:], strict=False)]
+        steps = [after - before for before, after in pairwise(seen)]
         print(f"{preset}, beam {k}: {sorted(set(steps))} waits a step")
         assert len(steps) > 10
         assert max(steps) <= most

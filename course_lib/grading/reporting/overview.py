@@ -218,7 +218,7 @@ def _pairs(result: ClassReport, graded: Mapping[str, NotebookNode]) -> list[Simi
     return pairs(answers, released)
 
 
-def of_different_files(found: list[Pair], collected: list[Entry]) -> list[Pair]:
+def of_different_files(found: list[SimilarAnswers], collected: list[Entry]) -> list[SimilarAnswers]:
     """Those that did not hand in one file together, as a group does."""
     return [
         pair
