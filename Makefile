@@ -87,7 +87,7 @@ exercises: $(STAMP) ## solutions/ -> exercises/, the notebooks that students get
 notebooks: $(STAMP) ## chapters and the workshop's pages -> book/notebooks/
 	$(WITH_VENV) PYTHONPATH=book/_ext python -m course_book.generate
 
-record: $(STAMP) ## record results anew: make record CHAPTER=09 [PART=maps]; alone it lists them
+record: $(STAMP) ## record results anew: make record CHAPTER=08 [PART=maps]; alone it lists them
 	$(WITH_VENV) python -m experiments $(CHAPTER) $(PART)
 
 grade: $(STAMP) ## grade a small demonstration class end to end: zip, marks, feedback, report

@@ -1,4 +1,4 @@
-"""Record a chapter's results anew: `make record CHAPTER=09 [PART=maps]`.
+"""Record a chapter's results anew: `make record CHAPTER=08 [PART=maps]`.
 
 Says first how long each part takes. New records are written once the chapter's `check` finds them
 whole and of today's settings and sentences; else they are laid beside the runs and the old ones

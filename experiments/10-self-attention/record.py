@@ -40,7 +40,6 @@ from course_lib.models.transformer import Transformer
 from course_lib.training import RunConfig
 from course_lib.training.provenance import git_commit
 from experiments.recording import (
-    OLD_UNIT,
     SMALL,
     Part,
     Read,
@@ -116,7 +115,7 @@ WRITTEN: tuple[Sentence, ...] = (
 DRAWN_SEED = 1
 """Of the three models the one that needs each of its attentions."""
 SELF_ATTENTIONS = {"decoder": "blocks.0.self_attention", "encoder": "encoder.blocks.0.attention"}
-CAPTIONS: dict[str, Any] = {**OLD_UNIT, "epochs": 6, "learning_rate": 1e-3, "warmup": 400}
+CAPTIONS: dict[str, Any] = {"epochs": 6, "learning_rate": 1e-3, "warmup": 400}
 """The recipe of `heads`, against the preset's."""
 LAYERS, HEADS, SIZE = 2, 8, 256
 
