@@ -60,7 +60,7 @@ def solved(released: NotebookNode) -> dict[str, Any]:
 
 WORDS = st.text(max_size=40) | st.sampled_from(
     [
-        *("[" * 30_000, "<img src='attachment:a.png'>", "### BEGIN HIDDEN TESTS", "\u202e\ud800"),
+        *("[" * 3000, "<img src='attachment:a.png'>", "### BEGIN HIDDEN TESTS", "\u202e\ud800"),
         *("![a](data:image/png;base64,aGVsbG8=)", "$$\\frac", "%%javascript\nalert(1)", "\r\n\x00"),
     ]
 )
