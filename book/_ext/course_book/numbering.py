@@ -13,13 +13,14 @@ def chapter_of(page: str) -> str:
     return str(int(number)) if number.isdigit() else ""
 
 
-def put_back(app: Sphinx, env: BuildEnvironment) -> None:
+def put_back(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Sphinx writes every page anew whose numbers have changed, so it is shown its own."""
     if hasattr(env, "counted_through"):
         env.toc_fignumbers = env.counted_through
+    return []
 
 
-def number_by_chapter(app: Sphinx, env: BuildEnvironment) -> None:
+def number_by_chapter(app: Sphinx, env: BuildEnvironment) -> list[str]:
     env.counted_through = env.toc_fignumbers
     env.toc_fignumbers = {
         page: {
@@ -31,6 +32,7 @@ def number_by_chapter(app: Sphinx, env: BuildEnvironment) -> None:
         }
         for page, kinds in env.toc_fignumbers.items()
     }
+    return []
 
 
 def setup(app: Sphinx) -> None:
