@@ -8,6 +8,7 @@ import contextlib
 import importlib
 import importlib.abc
 import io
+import os
 import socket
 import sys
 import tempfile
@@ -135,7 +136,12 @@ class Closed(importlib.abc.MetaPathFinder):
 
 
 def close(assignment: str) -> None:
-    """From now on, import of the library only what an assignment opens."""
+    """From now on, import of the library only what an assignment opens.
+
+    Modules that the notebook writes (`%%writefile`) are found too, and stand in for nothing: the
+    folder where it runs is looked through last.
+    """
+    sys.path.append(os.getcwd())
     sys.meta_path.insert(0, Closed(assignment))
     for name in [name for name in sys.modules if not opened.is_open(assignment, name)]:
         parent, _, last = name.rpartition(".")

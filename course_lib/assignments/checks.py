@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.assignments import wire
+from course_lib.assignments import instances, wire
 from course_lib.assignments.owner import owner, same
 
 TOLERANCE = 0.002
@@ -70,21 +70,27 @@ def numbers(
         _refuse_whole_numbers(answer, name)
     nested = _plain(answer, name)
     given = _shape(nested, name)
+    if not shape and given and set(given) == {1}:  # one number in brackets is one number
+        (nested,), given = _flat(nested), ()
     if given != shape:
         raise Refused(_wrong_shape(name, given, shape, axes))
     that(
         all(map(math.isfinite, _flat(nested))),
-        f"{name} contains NaN or infinity: something was divided by zero, or a softmax saw nothing"
-        " but -inf.",
+        f"{name} contains NaN or infinity: something was divided by zero, the logarithm of 0 was"
+        " taken, or a softmax saw nothing but -inf.",
     )
     return nested
 
 
-def numbers_or_none(answer: Any, shape: tuple[int, ...]) -> Any:
-    """Like `numbers`, but None where it would refuse: for an earlier part's answer."""
+def numbers_or_none(answer: Callable[[], Any], shape: tuple[int, ...]) -> Any:
+    """An earlier part's answer, or None where `numbers` would refuse it or nothing has its name.
+
+    It is asked for by a function, `lambda: energies`: where the earlier cell raised, there is no
+    such name, and that must not cost the part that comes after it.
+    """
     try:
-        return numbers(answer, shape, "")
-    except Refused:
+        return numbers(answer(), shape, "")
+    except (Refused, NameError):
         return None
 
 
@@ -281,6 +287,20 @@ def whose(student_id: Any) -> str:
     return next((member for member in members if same(typed, member)), str(typed))
 
 
+def drawn_for(student_id: Callable[[], Any]) -> str | None:
+    """Whose numbers a part has: None for the book's, which everybody has unless told otherwise.
+
+    Raises:
+        Refused: the class has numbers of its own, and no id is given, or somebody else's.
+    """
+    if instances.salt() is None:
+        return None
+    try:
+        return whose(student_id())
+    except NameError:
+        return whose(None)
+
+
 def results(function: Callable[..., Any], names: tuple[str, ...], *arguments: Any) -> tuple:
     """Call a student's function and take its results apart, in the order of `names`.
 
@@ -300,7 +320,7 @@ def results(function: Callable[..., Any], names: tuple[str, ...], *arguments: An
     that(callable(function), "What should be a function is none: keep the `def` line as it was.")
     before = [wire.snapshot(argument) for argument in arguments]
     try:
-        returned = function(*arguments)
+        returned = _returned(function, arguments)
     except Refused:  # a stand-in's, which has said already what went wrong
         raise
     except (Exception, SystemExit) as error:
@@ -320,6 +340,24 @@ def results(function: Callable[..., Any], names: tuple[str, ...], *arguments: An
         f"{called} has to return {len(names)} results: `return {wanted}`.",
     )
     return tuple(returned)
+
+
+def _returned(function: Callable[..., Any], arguments: tuple) -> Any:
+    """What a function returns; NumPy takes no tensor that a gradient is asked of, so none then."""
+    torch = sys.modules.get("torch")
+    asked = [
+        torch is not None and isinstance(x, torch.Tensor) and x.requires_grad for x in arguments
+    ]
+    try:
+        return function(*arguments)
+    except Refused:
+        raise
+    except Exception:
+        if not any(asked):
+            raise
+        return function(
+            *(x.detach() if leaf else x for x, leaf in zip(arguments, asked, strict=True))
+        )
 
 
 def describe(error: BaseException) -> tuple[str, str, int | None]:
@@ -396,6 +434,11 @@ def _refuse_whole_numbers(answer: Any, name: str) -> None:
         whole = bool(held) and all(isinstance(one, int) for one in held)
     kind = dtype.removeprefix("torch.") or "whole numbers"
     that(not whole, f"{name} is of dtype {kind}; expected floating-point numbers.")
+
+
+def shape(answer: Any) -> tuple[int, ...]:
+    """The shape of nested lists."""
+    return _shape(listed(answer), "it")
 
 
 def _shape(nested: Any, name: str) -> tuple[int, ...]:

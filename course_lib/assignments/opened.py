@@ -1,8 +1,10 @@
-"""Which parts of the library a notebook may import: those that answer none of its tasks.
+"""What a notebook finds while it is checked: which parts of the library, and which files.
 
-The others are not in the box where a student's kernel runs, and `course validate` refuses them in
-the same words.
+It may import those parts that answer none of its tasks. The others are not in the box where a
+student's kernel runs, and `course validate` refuses them in the same words.
 """
+
+from course_lib.assignments.instances import CLASS
 
 CLOSED = "is not there while a notebook is checked"
 
@@ -18,6 +20,24 @@ PARTS: dict[str, tuple[str, ...]] = {
     ),
 }
 """By assignment, packages and modules below `course_lib`."""
+
+
+GIVEN: dict[str, tuple[str, ...]] = {
+    "attention_by_hand": ("slips.json",),
+    "beyond_additive": ("slips.json",),
+    "build_rnnsearch": ("inputs.json", "slips.json"),
+    "decoding": ("slips.json", "translator.safetensors"),
+    "heatmap_analysis": ("held_out.json", "model/*", "slips.json"),
+}
+"""By assignment, patterns of the files that are given out beside its notebook.
+
+Beside any of them may lie what the numbers of a class are drawn with.
+"""
+
+
+def given(assignment: str) -> tuple[str, ...]:
+    """Patterns of the files that are given out beside a notebook."""
+    return (CLASS, *GIVEN.get(assignment, ()))
 
 
 def parts(assignment: str) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from course_lib.cli import (
     cost,
     doctor,
     marking,
+    questions,
     runs,
     translate,
 )
@@ -33,7 +34,7 @@ for command in (
     *(classes.release, classes.validate, classes.submit, classes.collect, classes.grade),
     *(marking.extend, marking.mark, marking.orals, marking.join),
     *(doctor.doctor, runs.train, runs.compare, runs.score, translate.translate, runs.export),
-    *(cost.cost, alignment.align, runs.report),
+    *(cost.cost, alignment.align, runs.report, questions.questions),
 ):
     app.command()(command)
 app.add_typer(bench.commands, name="bench")

@@ -101,6 +101,13 @@ def release(
             "--check", help="Only compare, and look for solutions in public; exit 1 on a finding."
         ),
     ] = False,
+    variants: Annotated[
+        str | None,
+        typer.Option(
+            help="A word of your class's own: numbers, sentences and random draws are then each"
+            " student's, from their id. Without it everybody has the book's."
+        ),
+    ] = None,
 ) -> None:
     """Make the students' notebooks in exercises/ from the sources in solutions/.
 
@@ -124,7 +131,7 @@ def release(
         typer.echo("A solution is not what its tests want: mend one of the two.", err=True)
         raise typer.Exit(1)
     if not check:
-        for path in write(root, names or []):
+        for path in write(root, names or [], variants):
             typer.echo(f"wrote {path.relative_to(root)}")
         return
     differing = differences(root, names or [])

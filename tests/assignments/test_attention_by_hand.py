@@ -7,6 +7,8 @@ import torch
 
 from course_lib.assignments import checks, owner
 from course_lib.grading.authoring.demonstration import Student, answered, read_class
+from course_lib.grading.sources.project import source_of
+from course_lib.grading.sources.release import copy_files, data_files
 from tests.assignments.cells import ROOT, defined, failed_parts, source
 
 NAME = "attention_by_hand"
@@ -26,12 +28,19 @@ def assign(cell: str, value: str) -> dict[str, str]:
     return {cell: f"{cell.removesuffix('_answer')} = {value}"}
 
 
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The files that lie beside the notebook."""
+    copy_files(data_files(source_of(ROOT, NAME)), tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
 @pytest.mark.parametrize("student", IN_PROCESS, ids=lambda student: student.name)
 def test_the_demonstration_class_loses_exactly_what_it_declares(
-    student: Student, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    student: Student, folder: Path
 ) -> None:
-    (tmp_path / owner.FILE).write_text(student.id)
-    monkeypatch.chdir(tmp_path)
+    (folder / owner.FILE).write_text(student.id)
     failed = failed_parts(answered(student, SOURCE, SOURCE))
     assert failed.keys() == student.loses, failed
 

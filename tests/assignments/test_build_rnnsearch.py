@@ -42,7 +42,9 @@ def functions() -> dict[str, Any]:
     """The instructor's functions."""
     namespace: dict[str, Any] = {"torch": torch}
     for cell in hand_in({}).cells:
-        if cell.metadata.get("nbgrader", {}).get("solution") and cell.cell_type == "code":
+        marks = cell.metadata.get("nbgrader", {})
+        ours = not str(marks.get("grade_id")).startswith("slip")
+        if marks.get("solution") and ours and cell.cell_type == "code":
             exec(cell.source, namespace)
     return namespace
 
@@ -119,8 +121,8 @@ def test_put_together_wrong_functions_are_told_in_a_sentence(
     for cell in notebook.cells:
         metadata = cell.metadata.get("nbgrader", {})
         if blank and metadata.get("solution") and cell.cell_type == "code":
-            head = next(line for line in cell.source.splitlines() if line.startswith("def "))
-            cell.source = f"{head}\n    pass"
+            heads = [line for line in cell.source.splitlines() if line.startswith("def ")]
+            cell.source = "\n".join(f"{head}\n    pass" for head in heads)
         if metadata.get("grade_id") == "together":
             # if this cell raises, `failed_parts` names it
             metadata["grade"] = True

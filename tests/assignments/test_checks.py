@@ -59,7 +59,7 @@ def test_what_is_no_answer_is_refused_in_plain_words(answer: object, said: str) 
         checks.numbers(answer, (3,), "energies")
     assert said in str(refusal.value)
     assert str(refusal.value).startswith("energies")
-    assert checks.numbers_or_none(answer, (3,)) is None
+    assert checks.numbers_or_none(lambda: answer, (3,)) is None
 
 
 def test_a_wrong_shape_is_told_with_the_names_of_the_axes() -> None:
@@ -68,7 +68,25 @@ def test_a_wrong_shape_is_told_with_the_names_of_the_axes() -> None:
     ):
         checks.numbers(torch.zeros(3, 2), (2, 3), "alpha", axes=("B", "T_x"))
     with pytest.raises(Refused, match=r"loss has the shape .*; expected a single number"):
-        checks.numbers(torch.ones(1), (), "loss")
+        checks.numbers(torch.ones(2), (), "loss")
+    assert checks.numbers(torch.ones(1, 1), (), "loss") == checks.numbers([1], (), "loss") == 1.0
+
+
+def test_an_earlier_answer_that_has_no_name_is_none() -> None:
+    def gone() -> None:
+        raise NameError("name 'energies' is not defined")
+
+    assert checks.numbers_or_none(gone, (3,)) is None
+    assert checks.numbers_or_none(lambda: (1, 2, 3), (3,)) == [1, 2, 3]
+
+
+def test_a_function_that_takes_no_gradient_is_asked_without_one() -> None:
+    """NumPy refuses a tensor that a gradient is asked of."""
+    leaf = torch.ones(2, requires_grad=True)
+    (doubled,) = checks.results(lambda x: 2 * np.asarray(x), ("doubled",), leaf)
+    assert doubled.tolist() == [2, 2]
+    with pytest.raises(Refused, match="changed its argument"):
+        checks.results(lambda x: x.add_(1), ("x",), leaf)  # which no leaf allows
 
 
 def test_the_tolerance_is_the_stated_one() -> None:

@@ -1,7 +1,9 @@
 """Vectors of a student's own: as the assignment's text says, for whatever id."""
 
+import itertools
 import math
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from course_lib.assignments.checks import Refused
 
 
 def energies(drawn: instances.ThreeVectors) -> list[float]:
+    """Worked out here, too."""
     first, second = drawn.state
     return [math.tanh(first + x) + math.tanh(second + y) for x, y in drawn.annotations]
 
@@ -25,7 +28,14 @@ def test_the_numbers_are_friendly_and_the_energies_well_apart(name: str) -> None
     low, middle, high = sorted(energies(drawn))
     assert min(middle - low, high - middle) >= instances.APART
     likeness = [drawn.state[0] * x + drawn.state[1] * y for x, y in drawn.annotations]
-    assert likeness[energies(drawn).index(high)] < max(likeness)
+    winner = energies(drawn).index(high)
+    assert likeness[winner] < max(likeness)
+    assert all(len(set(column)) > 1 for column in zip(*drawn.annotations, strict=True))
+    states = itertools.product(instances.GRID, repeat=2)
+    assert any(
+        energies(replace(drawn, state=state))[winner] < max(energies(replace(drawn, state=state)))
+        for state in states
+    )
 
 
 def test_each_annotation_wins_for_about_a_third_and_neighbours_differ() -> None:
@@ -60,8 +70,8 @@ def test_an_id_is_taken_unless_the_grader_knows_better(
 
 
 ADA = [
-    "s_0 = ( 1.0, -0.5)",
-    "h_1 = ( 1.0, -0.5)",
-    "h_2 = (-1.0, -0.5)",
-    "h_3 = ( 1.0, -1.5)",
+    "s_0 = (-1.0, -0.5)",
+    "h_1 = ( 1.5, -1.5)",
+    "h_2 = (-1.5, -1.5)",
+    "h_3 = (-1.5, -0.5)",
 ]

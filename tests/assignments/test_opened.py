@@ -10,11 +10,19 @@ import pytest
 from course_lib.assignments import opened
 from course_lib.grading.sandbox import bubblewrap
 from course_lib.grading.sources.project import assignment_names, source_of
-from course_lib.grading.sources.release import source_notebook
+from course_lib.grading.sources.release import data_files, source_notebook
 from tests.conftest import ROOT
 
 LEFT_OUT = {"build_rnnsearch": "together", "training_comparison": "together"}
 """Given cells that compare with the library's own, and are left out while a notebook is checked."""
+
+
+@pytest.mark.parametrize("name", assignment_names(ROOT))
+def test_the_files_that_are_given_out_are_known_without_the_sources(name: str) -> None:
+    folder = ROOT / "exercises" / name
+    patterns = opened.given(name)
+    known = {path.relative_to(folder) for one in patterns for path in folder.glob(one)}
+    assert {str(path) for path in known} == set(data_files(source_of(ROOT, name)))
 
 
 BOXES = {opened.parts(name): name for name in assignment_names(ROOT)}

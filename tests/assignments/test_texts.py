@@ -6,13 +6,15 @@ import re
 import pytest
 
 from course_lib.grading.authoring.demonstration import automatic_parts
+from course_lib.grading.sources.marked_cells import grade_id, is_grade
+from course_lib.grading.sources.orals import ANSWER, orals_of
 from course_lib.grading.sources.project import assignment_names, source_of
 from course_lib.grading.sources.release import source_notebook
 from tests.conftest import ROOT
 
 MODULES = {
     *("np", "torch", "json", "math", "Path"),
-    *("checks", "inspection", "instances", "owner", "pictures", "steps"),
+    *("checks", "inspection", "instances", "owner", "pictures", "slips", "steps"),
 }
 """What a test may import under its usual name, as the notebooks' first cells do."""
 
@@ -48,6 +50,24 @@ def test_the_points_in_the_texts_are_those_of_the_cells(name: str) -> None:
         line for line in text("teaching/instructors.md").splitlines() if f"[`{name}`]" in line
     ]
     assert shares in line
+
+
+@pytest.mark.parametrize("name", assignment_names(ROOT))
+def test_there_is_something_to_ask_about_every_part(name: str) -> None:
+    source = source_of(ROOT, name)
+    parts = [cell for cell in source_notebook(source).cells if is_grade(cell)]
+    orals = orals_of(source)
+    assert [grade_id(cell) for cell in parts] == [*orals]
+    for one in orals.values():
+        assert one.question.replace(ANSWER, "").count("{") == 0
+        assert one.question.rstrip()[-1] in "?."
+        assert one.owner.endswith(".")
+
+
+@pytest.mark.parametrize("name", assignment_names(ROOT))
+def test_the_top_says_what_is_understood_afterwards(name: str) -> None:
+    opening = source_notebook(source_of(ROOT, name)).cells[0].source
+    assert opening.count("**What you understand afterwards:** ") == 1
 
 
 @pytest.mark.parametrize("name", assignment_names(ROOT))

@@ -83,7 +83,9 @@ def test_each_setting_prints_a_command_that_the_library_takes(
         settings[setting] = options["--corpus"]
         if setting == "toy":
             toy = load_corpus("toy", **{**configs["rnnsearch"].corpus_options, "train": 1})
+            standard = load_corpus("toy", train=1, val=1, test=1)
             lengths = [len(source) for source in toy.splits["test"].source]
+            assert toy.splits["test"].source[0] != standard.splits["test"].source[0]
             assert sum(length > 20 for length in lengths) >= 20
             assert sum(length < 10 for length in lengths) >= 20
     assert settings == {"gpu": "multi30k", "cpu": "multi30k", "toy": "toy"}
@@ -92,7 +94,7 @@ def test_each_setting_prints_a_command_that_the_library_takes(
 def test_what_the_solution_hands_in_is_in_no_release_and_a_students_runs_stay(
     tmp_path: Path,
 ) -> None:
-    assert list(generate(ROOT, NAME)) == [f"{NAME}.ipynb"]
+    assert list(generate(ROOT, NAME)) == [f"{NAME}.ipynb", "AGENTS.md"]
     assert len(handed_in(source_of(ROOT, NAME))) == 12
     assert HANDED_IN in load_config(ROOT).CourseDirectory.ignore  # nor in what is given back
     for folder in (f"solutions/{NAME}", f"exercises/{NAME}"):

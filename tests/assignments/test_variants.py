@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from course_lib.assignments import inspection
+from course_lib.grading.authoring.contentless import FILLINGS
 from course_lib.grading.authoring.demonstration import (
     MadeUp,
     Student,
@@ -42,6 +43,10 @@ NAMES = [
 ]
 WRONG, RIGHT = 4, 2
 """How many of each kind a part needs at least."""
+
+
+GUESSED = {"my_winner": {"one"}, "monotonic": {"word"}}
+"""Parts whose answer is one of a few, and what happens to hit it; an id is no number at all."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +109,7 @@ def test_partial_work_gets_its_parts_and_one_gap_costs_no_other(proof: Proof) ->
             part
             for needed, hanging in proof.variants.also.items()
             if hanging & set(own)
-            for part in proof.parts[needed]
+            for part in proof.parts.get(needed, ())  # an id alone has none
         }
         if gets != {*own, *above}:
             wrong.append(f"{cell} alone gets {sorted(gets)}, not {own}: {lost}")
@@ -127,6 +132,20 @@ def test_each_variant_loses_exactly_what_it_declares(proof: Proof) -> None:
             for part in sorted(lost.keys() - variant.loses)
         ]
     assert wrong == []
+
+
+def test_an_answer_without_content_earns_nothing(proof: Proof) -> None:
+    """Found by trying: numbers that are all alike, empty sentences, the sum of all inputs."""
+    earned = [
+        f"{cell} {filling} earns {part}"
+        for cell, own in proof.parts.items()
+        for filling in FILLINGS
+        for part in own
+        if part not in proof.lost[f"{cell} {filling}"]
+        and part != "whose"
+        and filling not in GUESSED.get(part, ())
+    ]
+    assert earned == []
 
 
 def test_a_variant_is_caught_by_the_parts_it_belongs_to_and_only_there(proof: Proof) -> None:

@@ -28,6 +28,7 @@ import torch
 from nbformat import NotebookNode
 
 from course_lib.assignments import agent, owner
+from course_lib.grading.authoring.contentless import contentless
 from course_lib.grading.authoring.demonstration import (
     Student,
     answered,
@@ -135,12 +136,19 @@ def ways(root: Path, name: str) -> list[Way]:
 
 
 def prove(root: Path, name: str) -> dict[str, Lost]:
-    """What each way of handing in an assignment loses, by its name."""
+    """What each way of handing in an assignment loses, by its name.
+
+    With them are tried the answers without content, "CELL FILLING".
+    """
     source = source_of(root, name)
+    parts = belonging(source_notebook(source))
+    students = [(way.student, "") for way in ways(root, name)]
+    for cell, own in parts.items():  # beyond its own parts nobody looks
+        students += [(student, own[-1]) for student in contentless(root, name, cell)]
     with tempfile.TemporaryDirectory(prefix="proof-") as folder:
         runner = _Runner(name, source_notebook(source), Path(folder))
         copy_files(data_files(source) | handed_in(source), runner.work)
-        return runner.go([way.student for way in ways(root, name)])
+        return runner.go(students)
 
 
 def table(root: Path, name: str, lost: dict[str, Lost]) -> dict[str, Any]:
@@ -181,8 +189,10 @@ class _Runner:
         self.children: set[int] = set()
         self.started: dict[str, list[str]] = {}
 
-    def go(self, students: list[Student]) -> dict[str, Lost]:
+    def go(self, students: list[tuple[Student, str]]) -> dict[str, Lost]:
         """Run everything, as many at a time as there are cores.
+
+        Beside a student stands the part after which no more cells are run, if it is not the last.
 
         A child is forked where its student's notebook first differs from the reference's; at the
         top, if other files or another name come with it.
@@ -194,7 +204,7 @@ class _Runner:
         (self.work / owner.FILE).write_text(REFERENCE.id)
         boxed_inspection.inspect_here(self.name, self.work, REFERENCE.id)
         cells, namespace = answered(REFERENCE, self.source, self.source).cells, new_namespace()
-        waiting = [self._placed(student, cells) for student in students]
+        waiting = [self._placed(student, cells, last) for student, last in students]
         for place, cell in enumerate(cells):
             for first, student, own in waiting:
                 if first == place:
@@ -206,14 +216,15 @@ class _Runner:
         return {name: self._reported(name, parts) for name, parts in self.started.items()}
 
     def _placed(
-        self, student: Student, cells: list[NotebookNode]
+        self, student: Student, cells: list[NotebookNode], last: str
     ) -> tuple[int, Student, list[NotebookNode]]:
         """Where a student's notebook begins to be another, the student, and the notebook."""
         student = replace(student, owner=student.owner or REFERENCE.id)
         own = answered(student, self.source, self.source).cells
         same = [one.source == other.source for one, other in zip(own, cells, strict=True)]
         first = 0 if _brings_more(student) or all(same) else same.index(False)
-        return first, student, own
+        end = next((i for i, cell in enumerate(own, 1) if last and grade_id(cell) == last), None)
+        return first, student, own[:end]
 
     def _reported(self, name: str, parts: list[str]) -> Lost:
         """Which of the parts a child was to run it says are lost, or did not live to run."""

@@ -4,10 +4,11 @@ import io
 import json
 import re
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from course_lib.assignments import inspection
+from course_lib.assignments import inspection, predictions
 from course_lib.assignments.inspection import LARGEST_DATA
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
@@ -56,8 +57,14 @@ def pack(notebook: Path, name: str) -> Package:
             beside it, or are more than the grader takes.
     """
     written = _without_outputs(notebook)
-    trained = name == inspection.ASSIGNMENT
-    files = _wanted(notebook.resolve().parent) if trained else _named_run(notebook)
+    folder = notebook.resolve().parent
+    if name == inspection.ASSIGNMENT and (absent := inspection.missing(folder)):
+        more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
+        raise CourseError(
+            f"There is no {absent[0]}{more} in {folder}. {inspection.REMEDY}, in this folder, and"
+            " pack again; without the files, hand in the notebook alone."
+        )
+    files = belonging(notebook, name)
     if len(written) > LARGEST_NOTEBOOK:
         raise CourseError(
             f"{notebook.name} has {len(written) / 1024**2:.0f} MB without its outputs;"
@@ -92,6 +99,28 @@ def _without_outputs(notebook: Path) -> bytes:
     return f"{text}\n".encode("utf-8", "replace")
 
 
+def belonging(notebook: Path, name: str) -> dict[str, Path]:
+    """The files that are handed in with a notebook: name in the zip -> path.
+
+    Raises:
+        CourseError: the notebook names a run that is not beside it.
+    """
+    trained = name == inspection.ASSIGNMENT
+    run = files_beside(notebook, inspection.wanted()) if trained else _named_run(notebook)
+    return files_beside(notebook, [predictions.FILE]) | run
+
+
+def files_beside(notebook: Path, patterns: Iterable[str]) -> dict[str, Path]:
+    """The files beside a notebook that fit one of these: name from its folder -> path."""
+    folder = notebook.resolve().parent
+    return {
+        path.relative_to(folder).as_posix(): path
+        for pattern in patterns
+        for path in sorted(folder.glob(pattern))
+        if path.is_file()
+    }
+
+
 def _named_run(notebook: Path) -> dict[str, Path]:
     """The run directory that a notebook names in a cell with `RUN = "..."`, if it does."""
     try:
@@ -112,20 +141,4 @@ def _named_run(notebook: Path) -> dict[str, Path]:
         f"{named}/{file}": folder / file
         for file in (CONFIG, VOCABULARY, BEST)
         if (folder / file).is_file()
-    }
-
-
-def _wanted(folder: Path) -> dict[str, Path]:
-    """The trained models beside the notebook: name in the zip -> path."""
-    if absent := inspection.missing(folder):
-        more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
-        raise CourseError(
-            f"There is no {absent[0]}{more} in {folder}. {inspection.REMEDY}, in this folder, and"
-            " pack again; without the files, hand in the notebook alone."
-        )
-    return {
-        path.relative_to(folder).as_posix(): path
-        for pattern in inspection.wanted()
-        for path in sorted(folder.glob(pattern))
-        if path.is_file()
     }

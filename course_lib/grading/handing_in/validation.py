@@ -4,6 +4,8 @@ Nothing here asks for nbgrader, or for what only Linux has.
 """
 
 import logging
+import re
+import shutil
 import tempfile
 from contextlib import closing
 from dataclasses import dataclass
@@ -14,8 +16,10 @@ from nbclient.exceptions import DeadKernelError
 from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 
+from course_lib.assignments import opened
 from course_lib.assignments.checks import SECONDS
 from course_lib.errors import CourseError
+from course_lib.grading.handing_in.packing import belonging, files_beside
 from course_lib.grading.intake.notebooks import MOST_CELLS, Unfit, read
 from course_lib.grading.running.execution import AGENT, ENDINGS, TIMED_OUT, ContainedExecute
 from course_lib.grading.running.judging import Judge
@@ -64,15 +68,16 @@ class _Run(ContainedExecute):
 def validate(path: Path) -> list[PartResult]:
     """Run a notebook as the grader will, in this environment, and judge its visible tests.
 
+    It runs in a folder with what the grader will have beside it, and no more.
+
     Raises:
         CourseError: it is no notebook of this course, or it could not be run.
     """
     notebook, noticed = _read(path)
-    beside = path.resolve().parent
     with (
         # a kernel that is about to end may still hold what lies there
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-        closing(Judge(Path(folder), beside)) as judge,
+        closing(Judge(Path(folder), beside := _laid_out(path, Path(folder)))) as judge,
     ):
         run = _Run(
             judge,
@@ -80,7 +85,7 @@ def validate(path: Path) -> list[PartResult]:
             kernel_name="python3",
             timeout=SECONDS,
             shutdown_kernel="immediate",
-            extra_arguments=["--log-level=ERROR"],
+            extra_arguments=["--log-level=ERROR", "--InteractiveShellApp.ignore_cwd=True"],
             log=_nobody,
         )
         try:
@@ -90,8 +95,41 @@ def validate(path: Path) -> list[PartResult]:
                 f"{path.name} could not be run: Python's kernel did not start ({error})."
                 " Install it where the course is: `python -m pip install ipykernel`."
             ) from error
+    stopped = [one for cell in notebook.cells if (one := _stopped(cell))]
     judged = [_judge(cell) for cell in notebook.cells if is_grade(cell)]
-    return noticed + judged + [shown for cell in notebook.cells if (shown := _together(cell))]
+    return (
+        noticed
+        + stopped
+        + judged
+        + [shown for cell in notebook.cells if (shown := _together(cell))]
+    )
+
+
+def _laid_out(notebook: Path, folder: Path) -> Path:
+    """A folder with copies of the files that the grader will find beside a notebook."""
+    name, work = notebook.stem, folder / "work"
+    files = files_beside(notebook, opened.given(name)) | belonging(notebook, name)
+    for inside, path in files.items():
+        (work / inside).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, work / inside)
+    work.mkdir(exist_ok=True)
+    return work
+
+
+def _stopped(cell: NotebookNode) -> PartResult | None:
+    """What a student's own cell stopped with: whatever is missing further down is missing since."""
+    errors = [one for one in cell.get("outputs", []) if one.output_type == "error"]
+    if not errors or (is_grade(cell) and not is_solution(cell)):
+        return None
+    [error] = errors[:1]
+    place = re.search(r"Cell In\[\d+\], line (\d+)", strip_ansi("\n".join(error.traceback)))
+    line = f" in line {place[1]}" if place else ""
+    first = cell.source.strip().split("\n", 1)[0]
+    name = grade_id(cell) or f"that begins with `{first[:40]}`"
+    text = (
+        _message(error) if error.ename in ENDINGS else f"{error.ename}: {strip_ansi(error.evalue)}"
+    )
+    return PartResult(f"The cell {name}", None, f"stopped{line} with {text}")
 
 
 def _judge(cell: NotebookNode) -> PartResult:

@@ -16,10 +16,10 @@ import nbformat
 from nbformat import NotebookNode
 
 from course_lib.errors import CourseError
-from course_lib.grading.sources.data import read_data
 from course_lib.grading.sources.marked_cells import grade_id, is_locked, is_solution
+from course_lib.grading.sources.orals import ANSWER, Oral, orals_of
 from course_lib.grading.sources.project import source_of
-from course_lib.grading.sources.release import ORALS, generate
+from course_lib.grading.sources.release import generate
 from course_lib.grading.wording import visible
 
 EACH = 3
@@ -69,13 +69,25 @@ def orals(root: Path, place: Path, name: str, students: list[str]) -> dict[str, 
         )
     released = nbformat.reads(generate(root, name)[f"{name}.ipynb"].decode(), as_version=4)
     given = {grade_id(cell): cell.source for cell in released.cells}
-    path = source_of(root, name).with_name(ORALS)
-    asked = read_data(path, dict[str, list[str]]) if path.is_file() else {}
+    asked = by_answer(released, orals_of(source_of(root, name)))
     return {
         student: questions(nbformat.read(path, as_version=4), given, asked)
         for student, path in graded.items()
         if not students or student in students
     }
+
+
+def by_answer(released: NotebookNode, own: Mapping[str, Oral]) -> dict[str, list[str]]:
+    """An assignment's own questions, by the answer that their part decides on."""
+    asked: dict[str, list[str]] = {}
+    answer = ""
+    for cell in released.cells:
+        part = grade_id(cell) or ""
+        answer = part if is_solution(cell) else answer
+        if part in own:
+            text = f"{own[part].question} (Whose it is: {own[part].owner})"
+            asked.setdefault(answer, []).append(text)
+    return asked
 
 
 def questions(
@@ -103,7 +115,10 @@ def questions(
             made = [*_of_output(cell, part)] if is_locked(cell) else []
         found += made
         if made and is_solution(cell):
-            own += [replace(made[0], kind="own", text=text) for text in asked.get(part, [])]
+            own += [
+                replace(made[0], kind="own", text=text.replace(ANSWER, made[0].quote))
+                for text in asked.get(part, [])
+            ]
     by_kind = [[one for one in found if one.kind == kind] for kind in KINDS]
     in_turn = itertools.chain.from_iterable(itertools.zip_longest(own, *by_kind))
     chosen: list[Question] = []

@@ -1,6 +1,9 @@
 """From an instructor's text to the students' notebook, through nbgrader's own converter."""
 
+import hashlib
 import itertools
+import json
+import re
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -13,11 +16,13 @@ from nbgrader.converters import GenerateAssignment
 from nbgrader.converters.base import NbGraderException
 from nbgrader.coursedir import CourseDirectory
 
-from course_lib.assignments import inspection
+from course_lib.assignments import inspection, instances, slips
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
+from course_lib.grading.sources import tutor
 from course_lib.grading.sources.criteria import CRITERIA, criteria_of
 from course_lib.grading.sources.marked_cells import grade_id
+from course_lib.grading.sources.orals import ORALS
 from course_lib.grading.sources.project import (
     assignment_names,
     load_config,
@@ -25,6 +30,7 @@ from course_lib.grading.sources.project import (
     reason,
     source_of,
 )
+from course_lib.grading.sources.slip_code import RIGHT_CODE, SLIPS, right_code, versions_of
 from course_lib.opening import first_cell, repository_url
 
 HANDED_IN = "handed_in"
@@ -40,8 +46,13 @@ GRADED = (
 MADE_UP = ("demonstration.yaml", "variants.yaml")
 """Made-up answers beside a source, never released either."""
 
-ORALS = "orals.yaml"
-"""An assignment's own questions about answers, by grade id; not released."""
+
+_CHOICE = re.compile(
+    r"^(?:<!-- |### )BOOK(?: -->)?\n(?P<book>.*?)^(?:<!-- |### )OWN(?: -->)?\n(?P<own>.*?)"
+    r"^(?:<!-- |### )END(?: -->)?(?:\n|\Z)",
+    re.MULTILINE | re.DOTALL,
+)
+"""What a source says of the book's numbers, and what of numbers that are drawn for everybody."""
 
 
 def source_notebook(source: Path) -> NotebookNode:
@@ -52,6 +63,13 @@ def source_notebook(source: Path) -> NotebookNode:
     """
     notebook = jupytext.read(source)
     notebook.metadata.pop("jupytext", None)
+    kind = "own" if source.with_name(instances.CLASS).is_file() else "book"
+    for cell in notebook.cells:
+        cell.source = _CHOICE.sub(lambda found: found[kind], cell.source).rstrip("\n")
+    notebook.cells = [cell for cell in notebook.cells if cell.source]
+    if code := right_code(source):
+        for cell in notebook.cells:
+            cell.source = cell.source.replace(RIGHT_CODE, code)
     criteria = criteria_of(source)
     for above, answer in itertools.pairwise(notebook.cells):
         if listed := criteria.get(grade_id(answer) or ""):
@@ -101,13 +119,28 @@ def generate(root: Path, name: str, db_url: str | None = None) -> dict[str, byte
                     + (GRADED if db_url is not None else "")
                 ) from error
         released = _files_below(stage / config.CourseDirectory.release_directory / name)
-        return {file: path.read_bytes() for file, path in released.items()}
+        files = {file: path.read_bytes() for file, path in released.items()}
+        return files | {tutor.FILE: tutor.tutor(source_notebook(source)).encode()}
 
 
-def release(root: Path, names: list[str]) -> list[Path]:
-    """Write the releases of these assignments (of all, if none is named) into exercises/."""
+def release(root: Path, names: list[str], variants: str | None = None) -> list[Path]:
+    """Write the releases of these assignments (of all, if none is named) into exercises/.
+
+    With `variants`, a secret word of a class, numbers are drawn for every student. What they are
+    drawn with lies beside the source from then on, where grading finds it; the next release without
+    the word takes it away.
+    """
     written = []
     for name in names or assignment_names(root):
+        source = source_of(root, name)
+        drawn = source.with_name(instances.CLASS)
+        if variants is None:
+            drawn.unlink(missing_ok=True)
+        else:
+            salt = hashlib.sha256(variants.encode()).hexdigest()[:16]
+            write_atomically(drawn, json.dumps({"salt": salt}) + "\n")
+        if versions := versions_of(source):
+            write_atomically(source.with_name(slips.FILE), slips.packed(versions))
         folder = root / "exercises" / name
         files = generate(root, name)
         for file, data in files.items():
@@ -151,7 +184,7 @@ def data_files(source: Path) -> dict[str, Path]:
         name: path
         for name, path in _files_below(source.parent).items()
         if path.suffix not in {".md", ".ipynb", ".pyc"}
-        and path.name not in {*MADE_UP, CRITERIA, ORALS}
+        and path.name not in {*MADE_UP, CRITERIA, ORALS, SLIPS}
         and not path.is_relative_to(source.parent / HANDED_IN)
     }
 

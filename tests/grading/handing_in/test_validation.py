@@ -53,6 +53,12 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[bool |
             together,
             new_code_cell("try:\n    import course_lib.files\nexcept ImportError:\n    shut = 1"),
             graded("shut", f"# Shut\n{IMPORT}\nchecks.close(shut, 1, 'shut', hint='')"),
+            new_code_cell("%%writefile helpers.py\nthree = 3"),
+            new_code_cell("from helpers import three"),
+            graded("helped", f"# Helped\n{IMPORT}\nchecks.close(three, 3, 'three', hint='')"),
+            new_code_cell("weights = [1, 2]]"),
+            new_code_cell("from pathlib import Path\nseen = Path('notes.txt').exists()"),
+            graded("beside", f"# Beside\n{IMPORT}\nchecks.that(not seen, 'It is not handed in.')"),
             graded("why", "YOUR ANSWER HERE", solution=True, text=True),
             new_code_cell("import os\ndef leave():\n    os._exit(3)"),
             graded("exits", "# Exits\nleave()"),
@@ -63,6 +69,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[bool |
     raw = json.loads(nbformat.writes(notebook))
     raw["cells"].append({"cell_type": "sql", "source": 3})
     path.write_text(json.dumps(raw), encoding="utf-8-sig")
+    (path.parent / "notes.txt").write_text("no file that is packed or given out")
     before = path.read_bytes()
     found = validate(path)
     assert path.read_bytes() == before
@@ -78,6 +85,13 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[bool |
         ("Raises", False, "IndexError: list index out of range"),
         ("Warns", True, ""),
         ("Shut", True, ""),
+        ("Helped", True, ""),
+        ("Beside", True, ""),
+        (
+            "The cell that begins with `weights = [1, 2]]`",
+            None,
+            "in line 1 with SyntaxError",
+        ),
         ("Changed", False, "The test itself has been changed"),
         ("The text 'why'", None, "still to be written"),
         ("Exits", False, "The Python process ended"),

@@ -11,8 +11,9 @@ from course_lib.errors import CourseError
 from course_lib.grading.authoring.demonstration import Student, answered
 from course_lib.grading.reporting.orals import as_text, orals, questions
 from course_lib.grading.sources.marked_cells import grade_id
+from course_lib.grading.sources.orals import ORALS
 from course_lib.grading.sources.project import assignment_names, source_of
-from course_lib.grading.sources.release import ORALS, source_notebook
+from course_lib.grading.sources.release import source_notebook
 from tests.conftest import ROOT, Course
 from tests.grading.tiny import NAME as TINY
 from tests.grading.tiny import cell_of, write_course
@@ -56,7 +57,7 @@ def test_what_was_given_out_is_nobodys_answer() -> None:
 
 def test_two_students_are_asked_about_their_own() -> None:
     one, other = handed_in(NAME), handed_in(NAME)
-    cell_of(other, "weights_answer").source = f"#\nweights = [1.25, 1.5, 1.75]\n#{'-' * 90}"
+    cell_of(other, "weights_answer").source = f"#\nweights = [1.25, 1.5, 1.75]\n#{'-' * 900}"
     cell_of(other, "why").source = "Because the third is the largest by 0.4 of all three here."
     told = [as_text({"x": questions(each, given(released(NAME)), {})}) for each in (one, other)]
     assert told[0] != told[1]
@@ -99,7 +100,7 @@ def test_an_assignments_own_questions_come_first_and_the_command_prints_them(
 ) -> None:
     write_course(tmp_path, answer="number = 42", test="assert number == 42")
     path = tmp_path / "solutions" / TINY / ORALS
-    path.write_text('part_answer: ["What is six times seven?"]\n')
+    path.write_text("part: {question: 'Why {answer}? And six times seven?', owner: It is 42.}\n")
     monkeypatch.chdir(tmp_path)
     assert course("orals", TINY).refused("course grade tiny")
     assert course("release", TINY).status == 0
@@ -112,6 +113,6 @@ def test_an_assignments_own_questions_come_first_and_the_command_prints_them(
     said = course("orals", TINY)
     assert said.status == 0
     assert said.out.startswith("ada\n  1. cell part_answer, line 1: number = 6 * 7\n")
-    assert "What is six times seven?" in said.out
+    assert "Why number = 6 * 7? And six times seven? (Whose it is: It is 42.)" in said.out
     with pytest.raises(CourseError, match="Nothing of nobody was graded"):
         orals(tmp_path, tmp_path, TINY, ["nobody"])

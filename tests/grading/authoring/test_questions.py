@@ -1,0 +1,128 @@
+"""The question bank: as the importers of Canvas and Moodle read it."""
+
+import html
+import io
+import re
+import zipfile
+from pathlib import Path
+from xml.etree.ElementTree import Element, fromstring
+
+import pytest
+
+from course_lib.errors import CourseError
+from course_lib.grading.authoring import questions as bank
+from tests.conftest import ROOT
+
+PAGE = """# 1 · A page
+
+:::{quiz} Where does $\\context{}$ come from? See [chapter 2](02-next.md) and {ref}`a place <x>`.
+- ( ) `nowhere`
+
+  It is $a < b$.
+- (x) from the annotations
+
+  Yes, all of **them**.
+:::
+
+::::{predict} How far?
+Sketch $\\ann{j}$.
+::::
+"""
+CONFIG = """sphinx:
+  config:
+    mathjax3_config:
+      tex:
+        macros:
+          ann: ['\\class{role-annotation}{h_{#1}}', 1]
+          context: ['\\class{role-context}{c_{#1}}', 1]
+"""
+Q = "{http://www.imsglobal.org/xsd/ims_qtiasiv1p2}"
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Path:
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book" / "01-page.md").write_text(PAGE)
+    (tmp_path / "_config.yml").write_text(CONFIG)
+    return tmp_path
+
+
+def canvas(found: list[bank.Question]) -> Element:
+    with zipfile.ZipFile(io.BytesIO(bank.for_canvas(found))) as archive:
+        manifest = fromstring(archive.read(bank.MANIFEST))
+        [resource] = manifest.iter("{http://www.imsglobal.org/xsd/imsccv1p1/imscp_v1p1}resource")
+        assert resource.get("type") == "imsqti_xmlv1p2"
+        # Canvas takes a package for QTI 2 as soon as the manifest names a space of its
+        assert b"qti_v2p" not in archive.read(bank.MANIFEST)
+        return fromstring(archive.read(str(resource.get("href"))))
+
+
+def test_text_and_formulas_come_over_without_what_only_the_book_knows(course: Path) -> None:
+    quiz, prediction = bank.questions(course)
+    assert (quiz.chapter, quiz.title[:10]) == ("1 · A page", "Where does")
+    assert html.unescape(quiz.text) == (
+        '<p>Where does <span class="math inline">\\(c_{}\\)</span> come from? See chapter 2 and a'
+        " place.</p>"
+    )
+    assert [one.right for one in quiz.options] == [False, True]
+    assert quiz.options[0].text == "<p><code>nowhere</code></p>"
+    assert "\\(a &lt; b\\)" in quiz.options[0].reply
+    assert quiz.options[1].reply == "<p>Yes, all of <strong>them</strong>.</p>"
+    assert prediction.options == ()
+    assert "\\(h_{j}\\)" in prediction.text
+
+
+def test_canvas_finds_kind_choices_the_right_one_and_a_reply_to_each(course: Path) -> None:
+    quiz, essay = canvas(bank.questions(course)).iter(f"{Q}item")
+    kinds = [next(item.iter(f"{Q}fieldentry")).text for item in (quiz, essay)]
+    assert kinds == ["multiple_choice_question", "essay_question"]
+    choices = [one.get("ident") for one in quiz.iter(f"{Q}response_label")]
+    replies = {one.get("ident") for one in quiz.iter(f"{Q}itemfeedback")}
+    scored = {}
+    for condition in quiz.iter(f"{Q}respcondition"):
+        chosen = next(condition.iter(f"{Q}varequal")).text
+        for points in condition.iter(f"{Q}setvar"):
+            scored[chosen] = points.text
+        for reply in condition.iter(f"{Q}displayfeedback"):
+            assert reply.get("linkrefid") == f"{chosen}_fb"
+    assert scored == {choices[1]: "100"}
+    assert replies == {f"{one}_fb" for one in choices}
+
+
+def test_moodle_finds_a_category_and_fractions(course: Path) -> None:
+    category, quiz, essay = fromstring(bank.for_moodle(bank.questions(course))).iter("question")
+    assert category.findtext("category/text") == "$course$/top/Looking Back/1 · A page"
+    assert quiz.get("type") == "multichoice"
+    assert [one.get("fraction") for one in quiz.iter("answer")] == ["0", "100"]
+    assert all(one.findtext("feedback/text") for one in quiz.iter("answer"))
+    assert essay.get("type") == "essay"
+    assert essay.findtext("responseformat") == "editor"
+
+
+def test_the_whole_book_comes_over(course: Path) -> None:
+    found = bank.questions(ROOT)
+    pages = [*(ROOT / "book").glob("[0-9]*.md"), *(ROOT / "book" / "workshop").glob("*.md")]
+    sources = [page.read_text("utf-8") for page in pages]
+    asked = sum(
+        len(re.findall(r"^:{3,}\{(?:quiz|predict)\}", one, re.MULTILINE)) for one in sources
+    )
+    assert len(found) == asked
+    texts = [text for one in found for text in (one.text, *(o.text + o.reply for o in one.options))]
+    assert [text for text in texts if re.search(r"\{\w+\}`|\\(class|context|ann)\b|\$", text)] == []
+    assert all(texts)
+    assert len(list(canvas(found).iter(f"{Q}item"))) == asked
+    assert bank.for_canvas(found) == bank.for_canvas(found)
+
+
+def test_a_quiz_without_its_right_answer_and_a_course_without_chapters_are_named(
+    course: Path,
+) -> None:
+    page = course / "book" / "01-page.md"
+    page.write_text(PAGE.replace("(x)", "( )"))
+    with pytest.raises(
+        CourseError, match=r"01-page.md: the quiz 'Where .* has not one right answer"
+    ):
+        bank.questions(course)
+    page.unlink()
+    with pytest.raises(CourseError, match="There are no chapters"):
+        bank.questions(course)
