@@ -88,10 +88,15 @@ class PackedEncoder(OtherEncoder):
     def forward(self, source: Tensor, lengths: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
         """See the module; the lengths are on the CPU, as packing wants them."""
         embedded = self.dropout(self.E(source))
-        packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
+        # Packing would sort by itself, and then wait for a card to undo it.
+        longest_first = lengths.argsort(descending=True)
+        packed = pack_padded_sequence(
+            embedded[longest_first], lengths[longest_first], batch_first=True
+        )
         states, _ = pad_packed_sequence(
             self.rnn(packed)[0], batch_first=True, total_length=source.shape[1]
         )
+        states = states[longest_first.argsort()]
         return self.dropout(states), self.summary(states, mask)
 
 

@@ -4,6 +4,7 @@ The CPU computes the card's numbers, so they agree with the CPU's but for the or
 """
 
 import copy
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -15,11 +16,12 @@ import torch
 from accelerate.state import AcceleratorState, PartialState
 from torch import Tensor
 
+from course_lib.assignments import probing
 from course_lib.corpora import load_corpus
 from course_lib.corpora.batches import EncodedPair, make_batch
 from course_lib.evaluation.diagnostics import diagnose
 from course_lib.evaluation.faithfulness import erased_words, left_out_words
-from course_lib.evaluation.forced import forced_alpha, sentence_log_probs
+from course_lib.evaluation.forced import forced_alpha, forced_weights, sentence_log_probs
 from course_lib.evaluation.gradients import sentence_ends
 from course_lib.evaluation.steps import decoding_steps
 from course_lib.models import RNNsearch, build_model
@@ -31,13 +33,16 @@ from course_lib.training.group import make_accelerator
 from course_lib.training.progress import Progress
 from course_lib.training.recipe import Recipe, make_optimiser
 from course_lib.training.update import Updater
+from course_lib.widgets import AttentionStepper
+from course_lib.widgets.beam_tree import BeamTree
 from tests.card.card import count
 from tests.conftest import ROOT
-from tests.models.tiny import EVERYTHING, PAIRS, SELF_ATTENTIVE, label, tiny_model
+from tests.models.tiny import EVERYTHING, SELF_ATTENTIVE, label, tiny_model
 from tests.training.conftest import outcome, train_until
 from tests.training.test_training import CONFIG
 
 GIVEN = ROOT / "exercises" / "heatmap_analysis" / "model"
+PAIRS = [([4, 5, 6], [4, 5]), ([6], [6])]
 SENTENCES = [x for x, _ in PAIRS]
 CHOICES = [*EVERYTHING, *SELF_ATTENTIVE]
 
@@ -74,23 +79,24 @@ def test_every_model_does_on_the_card_what_it_does_on_the_cpu(choices: Any) -> N
         same(translate(card, SENTENCES, k), translate(cpu, SENTENCES, k))
     options = {"seed": 3, "temperature": 0.8, "top_k": 5, "top_p": 0.9}
     same(sample(card, SENTENCES, **options), sample(cpu, SENTENCES, **options))
-    assert n_best(card, [4, 5], 3, 4)[0][0] == n_best(cpu, [4, 5], 3, 4)[0][0]
     near(sentence_log_probs(card, there), sentence_log_probs(cpu, batch))
-    near(left_out_words(card, there), left_out_words(cpu, batch))
     for one, other in zip(*(decoding_steps(m, [4, 5], [6]) for m in (card, cpu)), strict=True):
         near(one, other)
     alpha = forced_alpha(card, there)
     near(alpha, forced_alpha(cpu, batch))
     if alpha is not None:
-        near(erased_words(card, there), erased_words(cpu, batch))
         lengths = [slice(len(one) + 1) for one in PAIRS[0]]
         assert len(diagnose(alpha[0, lengths[1], lengths[0]]).entropy) == len(PAIRS[0][1])
 
 
-def test_gradients_through_time_begin_where_the_card_has_read_to() -> None:
+def test_what_is_measured_of_a_model_is_the_same_on_the_card() -> None:
     cpu = tiny_model(EVERYTHING[0]).float()
     card = copy.deepcopy(cpu).to("card")
-    for one, other in zip(*(sentence_ends(m, SENTENCES, 3) for m in (card, cpu)), strict=True):
+    batch = make_batch(PAIRS, range(len(PAIRS)))
+    for experiment in (left_out_words, erased_words):
+        near(experiment(card, batch.to("card")), experiment(cpu, batch))
+    assert n_best(card, [4, 5], 3, 4)[0][0] == n_best(cpu, [4, 5], 3, 4)[0][0]
+    for one, other in zip(*(sentence_ends(m, SENTENCES, 2) for m in (card, cpu)), strict=True):
         near(one, other)
 
 
@@ -195,3 +201,49 @@ def test_a_run_begun_on_the_card_is_finished_where_none_is(
 def test_a_run_is_scored_on_the_card_and_says_so(trained: Path) -> None:
     assert load_run(trained).model.decoder.E.weight.device.type == "card"
     assert finish_run(trained, corpus(), beam=3)["device"].endswith("(CARD)")
+
+
+def test_the_widgets_draw_a_model_that_is_on_the_card() -> None:
+    card, cpu = load_run(GIVEN), load_run(GIVEN, "cpu")
+    assert card.model.decoder.E.weight.device.type == "card"
+    words = json.loads((GIVEN.parent / "held_out.json").read_text(encoding="utf-8"))
+    sentence = words["sentences"][0]["source"]
+    drawn, expected = (AttentionStepper(run, sentence).sentences[0] for run in (card, cpu))
+    [[one], [other]] = (each["models"] for each in (drawn, expected))
+    assert one["target"] == other["target"]
+    for name in ("alpha", "energies"):
+        numbers = (torch.tensor(x[name]) for x in (one, other))
+        torch.testing.assert_close(*numbers, rtol=0, atol=1e-3)
+    trees = [BeamTree.of(run, sentence, (2,), (1.0,)).searches[0]["nodes"] for run in (card, cpu)]
+    one, other = ([word for _, _, word, *_ in nodes] for nodes in trees)
+    assert one == other
+
+
+def test_an_answer_on_the_card_gets_its_verdict() -> None:
+    values = {"x": torch.rand(2, 3).numpy(), "W": torch.rand(4, 3).numpy()}
+
+    def right(x: Tensor, W: Tensor) -> Tensor:
+        return torch.tanh(x.to("card") @ W.to("card").T)
+
+    probing.slopes(right, ("result",), values, ("x", "W"))
+    with pytest.raises(Exception, match="is not how fast"):
+        probing.slopes(lambda x, W: right(x.detach(), W) + 0 * x.sum().to("card"),
+                       ("result",), values, ("x", "W"))  # fmt: skip
+
+
+def test_an_assignment_draws_translates_and_grades_on_the_card(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Chapter 8's, whose model is put on the CPU; here it is not."""
+    monkeypatch.chdir(GIVEN.parent)
+    namespace: dict[str, Any] = {}
+    for cell in source("heatmap_analysis").cells:
+        if cell.cell_type == "code":
+            exec(str(cell.source).replace(', "cpu")', ")"), namespace)
+            if cell.metadata["nbgrader"]["grade_id"] == "first_picture":
+                break
+    run = namespace["run"]
+    assert run.model.decoder.E.weight.device.type == "card"
+    expected = forced_weights(load_run(GIVEN, "cpu").model, *run.words, namespace["pairs"])
+    for one, other in zip(namespace["weights"], expected, strict=True):
+        assert abs(one - other).max() < 1e-4
