@@ -74,7 +74,9 @@ def test_every_chapter_runs_all_of_its_cells(pages: dict[str, Path]) -> None:
         text = chapter.read_text("utf-8")
         cells = len(re.findall(r"^```+\{code-cell\}", text, re.MULTILINE))
         shown = parsed(pages[chapter.stem]).select("article div.cell")
-        assert len(shown) >= cells - text.count("remove-cell") > 0, chapter.stem
+        hidden = text.count("remove-cell")
+        assert len(shown) >= cells - hidden >= 0, chapter.stem
+        assert chapter.stem[:2] in ("00", "12") or cells > hidden, chapter.stem
 
 
 def test_links_within_the_site_lead_somewhere(pages: dict[str, Path]) -> None:

@@ -38,6 +38,8 @@ def without_language(page: BeautifulSoup) -> list[str]:
                 continue
             if text.find_parent(class_=["citation", "math"]) or text.find_parent(["pre", "code"]):
                 continue
+            if text.find_parent("div", class_="output"):  # what a cell prints cannot say it yet
+                continue
             if text.find_parent("a", class_="reference") is not None:
                 continue
             found += [word for word in FOREIGN.findall(text) if word not in NAMES]
