@@ -35,6 +35,7 @@ from course_lib.training.recipe import Recipe, make_optimiser
 from course_lib.training.update import Updater
 from course_lib.widgets import AttentionStepper
 from course_lib.widgets.beam_tree import BeamTree
+from tests.assignments.cells import source
 from tests.card.card import count
 from tests.conftest import ROOT
 from tests.models.tiny import EVERYTHING, SELF_ATTENTIVE, label, tiny_model
@@ -122,31 +123,28 @@ def pairs(words: int = 14, size: int = 16) -> list[EncodedPair]:
 
 
 @pytest.mark.parametrize("preset", SIZES)
-def test_a_search_waits_for_the_card_at_most_once_a_step_and_a_beam_twice(preset: str) -> None:
+def test_a_search_waits_for_the_card_once_a_step(preset: str) -> None:
     sizes = {"embedding": 8, "hidden": 8, "alignment": 8, "readout": 8}
     model = build_model(model_config("rnnsearch", preset, 50, 50, **sizes)).to("card")
-    for k, most in ((1, 1), (12, 2)):
+    for k in (1, 12):
         with waits_of_steps() as seen:
             translate(model, [x for x, _ in pairs()], k)
         steps = [after - before for before, after in pairwise(seen)]
-        print(f"{preset}, beam {k}: {sorted(set(steps))} waits a step")
         assert len(steps) > 10
-        assert max(steps) <= most
+        assert set(steps) == {1}
 
 
 @pytest.mark.parametrize("preset", SIZES)
-def test_an_update_waits_for_the_card_at_most_twice(preset: str) -> None:
+def test_an_update_waits_for_the_card_once(preset: str) -> None:
     sizes = {"embedding": 8, "hidden": 8, "alignment": 8, "readout": 8}
     model = build_model(model_config("rnnsearch", preset, 50, 50, **sizes)).to("card")
     recipe = Recipe(precision="fp32", accumulation=2, teacher_forcing="linear")
     update = updater(model, recipe)
     progress = Progress()
     for _ in range(2):
-        before = count.copy()
+        before = count["waits"]
         update(pairs(), progress)
-        moved = count - before
-        print(f"{preset}: an update is {moved['operations']} operations, {moved['waits']} waits")
-        assert moved["waits"] <= 2
+        assert count["waits"] - before == 1
     assert progress.loss > 0
 
 
@@ -240,7 +238,7 @@ def test_an_assignment_draws_translates_and_grades_on_the_card(
     for cell in source("heatmap_analysis").cells:
         if cell.cell_type == "code":
             exec(str(cell.source).replace(', "cpu")', ")"), namespace)
-            if cell.metadata["nbgrader"]["grade_id"] == "first_picture":
+            if cell.metadata.get("nbgrader", {}).get("grade_id") == "first_picture":
                 break
     run = namespace["run"]
     assert run.model.decoder.E.weight.device.type == "card"

@@ -238,3 +238,13 @@ def test_a_model_that_never_ends_writes_as_many_words_as_it_may() -> None:
 
 def test_no_sentences_make_no_translations() -> None:
     assert translate(model_of("rnnsearch"), []) == []
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_a_search_works_in_half_precision(kind: str) -> None:
+    model, sentences = model_of(kind).float(), [[4, 5], [6]]
+    for k in (1, 5):
+        with torch.autocast("cpu", torch.bfloat16):
+            halved = translate(model, sentences, k)
+        for one, other in zip(halved, translate(model, sentences, k), strict=True):
+            assert one.score == pytest.approx(other.score, abs=0.1)
