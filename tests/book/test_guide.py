@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -67,7 +68,7 @@ def test_every_block_of_commands_says_how_it_is_tried() -> None:
 def test_what_is_done_by_hand_has_pages_of_its_own_or_needs_another_machine() -> None:
     by_hand = [block for block in blocks(PAGE.read_text(encoding="utf-8")) if "hand" in block.how]
     for block in by_hand:
-        assert re.match(r"jupyter lab\b|podman |docker ", block.text), block.text
+        assert re.match(r"course mark|jupyter lab\b|podman |docker ", block.text), block.text
 
 
 # --- a private copy -------------------------------------------------------------------------------
@@ -248,8 +249,14 @@ def test_the_guide_leads_from_a_clone_to_posted_grades(shell: Shell) -> None:
     shell.run(scheduled)
     assert points(course, "bela") == before
 
-    for student, score in (("ada", 3.0), ("bela", 1.0)):
-        mark_by_hand(course, student, score)
+    (course / "other").mkdir()
+    shutil.copy(course / "gradebook.db", course / "other")
+    mark_by_hand(course, "ada", 3.0)
+    mark_by_hand(course / "other", "bela", 1.0)
+    assert "1 taken over" in run_section(shell, "sec-teach-paragraph")
+    asked = run_section(shell, "sec-teach-orals")
+    assert asked.startswith("ada\n  1. cell ")
+    assert "bela" not in asked
     run_section(shell, "sec-teach-post")
     expected = {student: points(course, student) for student in CLASS}
     totals = {

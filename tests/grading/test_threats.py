@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from course_lib.assignments import checks
+from course_lib.grading.running import workers
+from course_lib.grading.sandbox import limits
 from course_lib.grading.sources.project import project_root
 
 HERE = Path(__file__).parent
@@ -55,6 +58,20 @@ def test_the_attack_that_is_told_in_full_is_as_told() -> None:
     assert f"*{edited['says'][0]}*" in told
     assert 'cell("energies").source = "pass"' in edited["files"]
     assert 'cell("function_example").metadata.nbgrader.points = 1000' in edited["files"]
+
+
+def test_the_limits_on_the_pages_are_those_of_the_grader() -> None:
+    pages = {
+        name: (BOOK / "teaching" / f"{name}.md").read_text(encoding="utf-8")
+        for name in ("threats", "attempts", "instructors")
+    }
+    minutes, memory = workers.LONGEST / 60, workers.MOST_MEMORY / 1024**3
+    assert f"ended after {minutes:g} minutes, and may take {memory:g} GB" in pages["threats"]
+    assert limits.LOOK_SECONDS == 0.1
+    assert all("ten times a second" in pages[name] for name in ("threats", "attempts"))
+    assert f"stopped after {checks.SECONDS} seconds" in pages["attempts"]
+    most = limits.DEFAULT.memory / 1024**3
+    assert f"a submission is stopped at {most:g} GB" in pages["instructors"]
 
 
 def test_every_attack_has_a_row() -> None:
