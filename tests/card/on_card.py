@@ -25,7 +25,7 @@ from course_lib.evaluation.forced import forced_alpha, forced_weights, sentence_
 from course_lib.evaluation.gradients import sentence_ends
 from course_lib.evaluation.steps import decoding_steps
 from course_lib.models import RNNsearch, build_model
-from course_lib.models.config import SIZES, model_config
+from course_lib.models.config import model_config
 from course_lib.search import n_best, sample, translate
 from course_lib.search.hypothesis import Hypothesis
 from course_lib.training import finish_run, load_run, train
@@ -122,7 +122,7 @@ def pairs(words: int = 14, size: int = 16) -> list[EncodedPair]:
             for i in range(size)]  # fmt: skip
 
 
-@pytest.mark.parametrize("preset", SIZES)
+@pytest.mark.parametrize("preset", ["gpu", "best"])
 def test_a_search_waits_for_the_card_once_a_step(preset: str) -> None:
     sizes = {"embedding": 8, "hidden": 8, "alignment": 8, "readout": 8}
     model = build_model(model_config("rnnsearch", preset, 50, 50, **sizes)).to("card")
@@ -134,7 +134,7 @@ def test_a_search_waits_for_the_card_once_a_step(preset: str) -> None:
         assert set(steps) == {1}
 
 
-@pytest.mark.parametrize("preset", SIZES)
+@pytest.mark.parametrize("preset", ["gpu", "best"])
 def test_an_update_waits_for_the_card_once(preset: str) -> None:
     sizes = {"embedding": 8, "hidden": 8, "alignment": 8, "readout": 8}
     model = build_model(model_config("rnnsearch", preset, 50, 50, **sizes)).to("card")
