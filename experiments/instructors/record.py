@@ -10,6 +10,7 @@ from course_lib.training.provenance import git_commit
 from experiments.browser import write_picture
 from experiments.recording import Part, Read, Records
 
+NAME = "attention_by_hand"
 PICTURE = Path(__file__).parents[2] / "book" / "images" / "class-report.png"
 WIDE, PARTS_SHOWN, STUDENTS_SHOWN = 760, 2, 5
 CUT = """([parts, students]) => {
@@ -32,10 +33,10 @@ CUT = """([parts, students]) => {
 def report() -> Records:
     """Grade the made-up class and write PICTURE."""
     with tempfile.TemporaryDirectory() as folder:
-        command = ["grade", "attention_by_hand", "--demo", "--report", folder]
+        command = ["grade", NAME, "--demo", "--report", folder]
         subprocess.run([sys.executable, "-m", "course_lib", *command], check=True)
         shown = [PARTS_SHOWN, STUDENTS_SHOWN]
-        write_picture(Path(folder) / "index.html", PICTURE, WIDE, CUT, shown)
+        write_picture(Path(folder) / f"{NAME}.html", PICTURE, WIDE, CUT, shown)
     yield "class-report", {"git_commit": git_commit(), "picture_sha256": sha256_of(PICTURE)}
 
 

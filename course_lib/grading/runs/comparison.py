@@ -63,9 +63,12 @@ SIZES = ("embedding", "hidden", "alignment", "readout")
 LEAST_UNITS = 24
 CHANGEABLE = (
     *(*SIZES, "epochs", "batch_size", "precision", "dropout", "label_smoothing"),
-    *("min_frequency", "learning_rate", "warmup"),
+    *("min_frequency", "learning_rate", "warmup", "unit"),
 )
-"""What the task's settings change, or let a student change, beside options of the toy corpus."""
+"""What the task's settings change, or let a student change, beside options of the toy corpus.
+
+Runs from before the paper's unit was the default say which one they have.
+"""
 LEAST_PAIRS = 800
 """To train on, of a generated corpus."""
 
