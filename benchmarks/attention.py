@@ -47,7 +47,7 @@ def measure_attention(
     rates = {"products": products, "tanh": tanh_rate()}
     rows = [
         {"score": score, "size": size, "source_length": t_x}
-        | _measure(_case(score, size), batch, size, t_x, rounds, rates)
+        | _measure(*_case(score, size), batch, size, t_x, rounds, rates)
         for score, t_x in product(SCORES, lengths)
     ]
     return {
@@ -64,18 +64,26 @@ def measure_attention(
     }
 
 
-def _case(score: str, n: int) -> Attention:
+def _case(score: str, n: int) -> tuple[Attention, int]:
+    """An attention, and the numbers in the annotations that it looks at."""
     sizes = {"embedding": n, "hidden": n, "alignment": n, "readout": n}
-    attention = assemble(ModelConfig(8, 8, **{**sizes, **SCORES[score]})).decoder.attention
+    config = ModelConfig(8, 8, **{**sizes, **SCORES[score]})
+    attention = assemble(config).decoder.attention
     assert isinstance(attention, Attention)
-    return attention
+    return attention, config.annotation_size
 
 
 @torch.no_grad()
 def _measure(
-    attention: Attention, batch: int, n: int, t_x: int, rounds: int, rates: dict[str, float]
+    attention: Attention,
+    width: int,
+    batch: int,
+    n: int,
+    t_x: int,
+    rounds: int,
+    rates: dict[str, float],
 ) -> dict[str, Any]:
-    annotations = torch.randn(batch, t_x, attention.context_size)
+    annotations = torch.randn(batch, t_x, width)
     mask = torch.ones(batch, t_x, dtype=torch.bool)
     query = torch.randn(batch, n)
     keys = attention.keys(annotations)

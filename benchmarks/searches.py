@@ -20,6 +20,7 @@ from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.models import ModelConfig, RNNsearch, build_model
 from course_lib.search import beam_search, length_limit
 from course_lib.search.beam import BeamStep
+from course_lib.search.rules import no_marks
 from experiments.in_hand import translate_in_hand
 
 WIDTHS = (5, 12)
@@ -49,6 +50,7 @@ def search_per_sentence(model: RNNsearch, sentences: list[Words], k: int) -> lis
         finished: list[tuple[float, Words]] = []
         for number in range(1, limit + 1):
             log_probs, _, state = model.step(y, state)
+            no_marks(log_probs)
             if number == limit:
                 log_probs[:, :EOS] = log_probs[:, EOS + 1 :] = -torch.inf
             candidates = (totals[:, None] + log_probs).flatten()

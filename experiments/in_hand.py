@@ -13,6 +13,7 @@ from course_lib.evaluation.faithfulness import edited_weights
 from course_lib.models import RNNsearch, State
 from course_lib.search import length_limit
 from course_lib.search.hypothesis import evaluating
+from course_lib.search.rules import no_marks
 
 EVERY = "every"
 """In the place of a step's number: all steps that have no weights of their own."""
@@ -86,6 +87,7 @@ def _continued(
         held = edited_weights(model, lambda alpha: torch.tensor([list(row)]))
     with held:
         log_probs, _, state = model.step(y_prev, one.state)
+    no_marks(log_probs)
     if forced is None:
         best, words = (each.tolist() for each in log_probs[0].topk(k))
     else:

@@ -26,7 +26,7 @@ from tests.conftest import ROOT
 SALTED = json.dumps({"salt": "autumn"})
 NAMES = [f"student{number}" for number in range(60)]
 DRAWN = {
-    "attention_by_hand": {"energies", "weights", "context", "energies_negated"},
+    "attention_by_hand": {"energies", "context", "energies_negated"},
     "beyond_additive": {"by_hand", "measured"},
     "decoding": {"by_hand", "scores_by_hand"},
     "heatmap_analysis": {"five_choice", "verb_numbers"},

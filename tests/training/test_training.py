@@ -34,6 +34,7 @@ from course_lib.training import (
 )
 from course_lib.training.minibatches import Minibatch
 from course_lib.training.recipe import Recipe, learning_rate_at
+from course_lib.training.run import _splitting
 from course_lib.training.update import Updater
 from tests.training.conftest import outcome, train_until
 
@@ -339,12 +340,15 @@ def test_settings_are_read_as_numbers_words_and_lists() -> None:
 def test_tokens_between_spaces_stay_so(name: str, pair: str, undisturbed: Path) -> None:
     """Of a corpus of token strings, whatever pair a run was started with."""
     run = load_run(undisturbed)
-    run = replace(run, config=replace(run.config, corpus=name, pair=pair, changes={}))
+    config = replace(run.config, corpus=name, pair=pair, changes={})
+    run = replace(run, config=config, how=_splitting({}, config))
     assert run.languages == ()
     assert run.text(["ba", "be", ",", "ra"]) == "ba be , ra"
     assert run.tokens("ba BE , ra") == ["ba", "BE", ",", "ra"]
-    text = replace(run, config=replace(run.config, corpus="toy", pair="en-de"))
+    config = replace(run.config, corpus="toy", pair="en-de")
+    text = replace(run, config=config, how=_splitting({}, config))
     assert text.text(["ein", "hund", ",", "ja"]) == "ein hund, ja"
-    own = replace(text, config=replace(text.config, changes={"corpus.tokenized": True}))
+    config = replace(text.config, changes={"corpus.tokenized": True})
+    own = replace(text, config=config, how=_splitting({}, config))
     assert own.text(["ein", "hund", ",", "ja"]) == "ein hund , ja"
     assert own.tokens("A Dog ,") == ["a", "dog", ","]

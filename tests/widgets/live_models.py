@@ -9,8 +9,10 @@ import torch
 from playwright.sync_api import Browser, Page
 
 from course_lib.corpora import load_corpus
+from course_lib.corpora.batches import make_batch
 from course_lib.corpora.subwords import Pieces
 from course_lib.corpora.vocabulary import Vocabulary
+from course_lib.evaluation.forced import logits
 from course_lib.models import build_model
 from course_lib.models.config import ModelConfig
 from course_lib.models.quantised import dequantised, quantised
@@ -21,11 +23,14 @@ from course_lib.widgets.pack import pack
 SIZES: dict[str, Any] = {"embedding": 6, "hidden": 5, "alignment": 7, "readout": 4}
 TIED: dict[str, Any] = {"tying": "all"}
 VARIANTS: dict[str, dict[str, Any]] = {
-    "the paper's order": {},
-    "the paper's units": {"unit": "paper"},
-    "the conditional unit": {"decoder": "conditional", **TIED},
+    "the paper's": {},
+    "torch's unit": {"unit": "torch"},
+    "the conditional unit": {"unit": "torch", "decoder": "conditional", **TIED},
     "RNNencdec": {"context": "fixed"},
-    "conditional RNNencdec": {"context": "fixed", "decoder": "conditional", **TIED},
+    "conditional RNNencdec": {
+        **{"unit": "torch", "context": "fixed", "decoder": "conditional"},
+        **TIED,
+    },
 }
 """What a page computes, each as what it sets against RNNsearch."""
 
@@ -82,7 +87,5 @@ def searched(page: Page, words: Sequence[int], **options: Any) -> dict[str, Any]
 
 def raw_logits(run: Run, source: Sequence[int], target: Sequence[int]) -> torch.Tensor:
     """The library's logits before each target word and the end mark, (T_y, K_y)."""
-    from course_lib.corpora.batches import make_batch
-
     with torch.no_grad():
-        return run.model.logits(make_batch([(list(source), list(target))], [0]))
+        return logits(run.model, make_batch([(list(source), list(target))], [0]))[0]

@@ -333,7 +333,7 @@ TAMPERED: dict[str, tuple[set[str], str, Change]] = {
         "cannot be read as YAML",
         rewritten("config.yaml", lambda text: text + EXPLODING),
     ),
-    "an enormous model": (ALL, "too large", config(RUN, changes={"hidden": 200_000})),
+    "an enormous model": (ALL, "at most 16384", config(RUN, changes={"hidden": 200_000})),
     "an endless corpus": (
         ALL - {"files"},
         "too many here",
@@ -539,8 +539,8 @@ def test_a_text_that_the_instructor_names_may_be_compared_on(
 
 def test_another_text_than_the_instructors_is_found_out(folder: Path, ours: Path) -> None:
     named = (str(ours), "en-es")
-    first = (ours / "train.yy").read_text(encoding="utf-8")
-    (ours / "train.yy").write_text("und " + first, encoding="utf-8")
+    first = (ours / "train.es").read_text(encoding="utf-8")
+    (ours / "train.es").write_text("und " + first, encoding="utf-8")
     found = inspect(folder, STUDENT, named)
     assert any("was trained on other data" in one for one in found["facts"]["problems"]["recipe"])
 
@@ -554,8 +554,8 @@ def test_a_text_that_cannot_be_used_stops_the_class_before_it_begins(
             patched.setattr(module, name, least)
             with pytest.raises(CourseError, match="Take fewer"):
                 boxed_inspection.prepare(tmp_path, NAME, [folder])
-    (ours / "train.yy").unlink()
-    with pytest.raises(CourseError, match=r"train\.xx and train\.yy"):
+    (ours / "train.es").unlink()
+    with pytest.raises(CourseError, match=r"train\.en and train\.es"):
         boxed_inspection.prepare(tmp_path, NAME, [folder])
 
 
