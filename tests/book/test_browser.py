@@ -270,18 +270,20 @@ options => options.map(option => {
 
 
 def test_every_quiz_answers_back(visits: dict[str, Visit]) -> None:
+    asked = 0
     for chapter in chapters():
         page = visits[chapter.stem].page
         fold(page, opened=False)
         options = page.locator("details.quiz-option").evaluate_all(ANSWER_BACK)
-        assert options, chapter.stem
+        asked += bool(options)
         for before, after, reply in options:
             assert (before, after) == (False, True), chapter.stem
             assert re.match(r"Right\.|Not quite\.", reply)
+    assert asked > 8
 
 
 def test_a_quiz_answers_back_from_the_keyboard(visits: dict[str, Visit]) -> None:
-    page = visits[chapters()[0].stem].page
+    page = visits["01-bottleneck"].page
     fold(page, opened=False)
     for option in page.locator("details.quiz-option").all():
         reply = option.locator(":scope > p").first

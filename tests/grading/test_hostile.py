@@ -21,6 +21,7 @@ from bs4 import BeautifulSoup
 from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
+from course_lib.assignments.slips import FILE, unpacked
 from course_lib.grading.authoring.demonstration import (
     EVERYTHING,
     Student,
@@ -207,6 +208,8 @@ def test_no_page_has_a_line_of_a_hidden_test(quick: ClassReport) -> None:
     whole = "\n".join(cell.source for cell in SOURCE.cells)
     regions = re.findall(r"### BEGIN HIDDEN TESTS(.*?)### END HIDDEN TESTS", whole, re.DOTALL)
     given_out = {line.strip() for cell in RELEASED.cells for line in cell.source.split("\n")}
+    slips = unpacked((ROOT / "exercises" / NAME / FILE).read_text(encoding="utf-8"))
+    given_out |= {line.strip() for slip in slips for line in slip.code.split("\n")}
     lines = {line.strip() for region in regions for line in region.split("\n")} - given_out
     hidden = [line for line in lines if len(line) >= 12]
     assert len(hidden) > 40
