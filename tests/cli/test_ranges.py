@@ -67,7 +67,7 @@ def needed(words: list[str]) -> list[str]:
         "score": ["nowhere", "--split", "test"],
         "translate": ["nowhere"],
         "show": ["toy"],
-    }.get(words[-1] if words else "", [])
+    }.get("" if "bench" in words else words[-1] if words else "", [])
 
 
 @settings(max_examples=5, deadline=None)
