@@ -341,7 +341,7 @@ def test_tokens_between_spaces_stay_so(name: str, pair: str, undisturbed: Path) 
     """Of a corpus of token strings, whatever pair a run was started with."""
     run = load_run(undisturbed)
     config = replace(run.config, corpus=name, pair=pair, changes={})
-    run = replace(run, config=config, how=_splitting({}, config))
+    run = replace(run, config=config, how=_splitting({"lowercased": False}, config))
     assert run.languages == ()
     assert run.text(["ba", "be", ",", "ra"]) == "ba be , ra"
     assert run.tokens("ba BE , ra") == ["ba", "BE", ",", "ra"]
