@@ -25,7 +25,7 @@ from course_lib.corpora.streaming import StreamedBatches
 
 path, cache, rows = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
 own.cache_folder = lambda: cache
-own.IN_MEMORY, token_files.FILE_ROWS = 4 * rows, rows
+own.IN_MEMORY, token_files.FILE_ROWS = 3 * rows, rows
 
 def peak():
     return 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
