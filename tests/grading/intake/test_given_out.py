@@ -70,7 +70,8 @@ def test_a_notebook_is_graded_with_the_files_of_its_release(tmp_path: Path, boxe
     for name, text in exchange.items():
         (handed_in / name).write_text(text)
     notebook = generate(tmp_path, NAME, db_url(place))[f"{NAME}.ipynb"].decode()
-    assert {path.name for path in release(tmp_path, [NAME])} == {f"{NAME}.ipynb", "first.txt"}
+    given = {path.name for path in release(tmp_path, [NAME])}
+    assert given == {f"{NAME}.ipynb", "first.txt", "AGENTS.md"}
     answered = nbformat.reads(notebook, as_version=4)
     cell_of(answered, "part_answer").source = reading
     nbformat.write(answered, handed_in / f"{NAME}.ipynb")
