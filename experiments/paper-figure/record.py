@@ -1,33 +1,33 @@
 """Record BLEU against source length, to 60 words, on Python's documentation, English to Spanish.
 
-RNNencdec and RNNsearch with the paper's unit and decoder, and a Transformer of about as many
-numbers from torch's own layers (`experiments/transformer.py`): the preset `laptop`'s recipe for
-all, the same pieces, as many updates. Every run goes on where it was stopped, and a finished one is
-not trained again; runs lie in the user's cache or below `--runs FOLDER`. A part records only what
-is finished, so an hour at a time is
+RNNencdec and RNNsearch as `course_lib/models/rnnsearch.py` has them, and a Transformer of about as
+many numbers from torch's own layers (`experiments/transformer.py`): the preset `laptop`'s recipe in
+larger minibatches for all, the same pieces, as many updates. All are small, 128 numbers wherever a
+size is free, so that two cores train them all in an evening. Every run goes on where it was
+stopped, and a finished one is not trained again; runs lie in the user's cache or below `--runs
+FOLDER`. A part records only what is finished, so an hour at a time is
 
     timeout --signal INT 55m python -m experiments paper-figure seeds-rnnsearch
 
 In this order, the most useful first; two parts of different models may run side by side. The hours
-are of one core, from the time of a few updates and searches on a machine that multiplies bfloat16
-and was busy with other work; without bfloat16 it is twice as long.
+are of one core, from the time of a few updates and searches on a machine that multiplies bfloat16.
 
-    trial-rnnencdec 1.2, trial-rnnsearch 2
+    trial-rnnencdec 0.3, trial-rnnsearch 0.4
         one seed at the preset's learning rate and dropout
-    tuning-rnnencdec 3, tuning-rnnsearch 5, tuning-transformer 3
+    tuning-rnnencdec 0.6, tuning-rnnsearch 0.9, tuning-transformer 0.7
         four learning rates and two dropouts each, a third of the updates, by loss on val; where the
-        best rate is the lowest or highest tried, the next one is tried, too: an hour more
-    seeds-rnnencdec 3.5, seeds-rnnsearch 6, seeds-transformer 4
+        best rate is the lowest or highest tried, the next is tried, too
+    seeds-rnnencdec 0.7, seeds-rnnsearch 1.1, seeds-transformer 0.8
         three seeds at the tuned settings: BLEU by ten words with intervals, and examples
-    up-to-30-rnnencdec 2, up-to-30-rnnsearch 3, up-to-30-transformer 3
+    up-to-30-rnnencdec 0.5, up-to-30-rnnsearch 0.7, up-to-30-transformer 0.6
         three seeds trained on pairs of up to 30 words alone, with as many updates, as the paper's
         models -30 beside its -50
-    halves-rnnencdec 0.2, halves-rnnsearch 0.3, halves-transformer 1
+    halves-rnnencdec 0.1, halves-rnnsearch 0.2, halves-transformer 0.3
         the three seeds on each half of a source, the translations joined: Pouget-Abadie et al.
         (2014) cut sentences to spare RNNencdec the length
 
-Together 37 hours of a busy core. A record is refused where its runs are not all of one commit, or
-are of changed code.
+Together 8 hours of a core. A record is refused where its runs are not all of one commit, or are of
+changed code.
 """
 
 from collections.abc import Sequence
@@ -57,6 +57,10 @@ from experiments.recording import RUNS, Part, Read, Records
 from experiments.transformer import TransformerRun, build_transformer, load_transformer
 
 CORPUS, PAIR, PRESET = "python-docs", "en-es", "laptop"
+RECIPE = {"batch_size": 128, "warmup": 100, "averaging": 0.99}
+SIZES = dict.fromkeys(("embedding", "hidden", "alignment", "readout"), 128)
+PLAIN = {"unit": "paper", "decoder": "paper", "tying": "none", **SIZES}
+"""What makes the preset's model the one of `course_lib/models/rnnsearch.py`, and its sizes."""
 MODELS = ("rnnencdec", "rnnsearch", "transformer")
 TRIED = MODELS[:2]
 """Of one seed, before any setting is tuned."""
@@ -97,9 +101,8 @@ def corpus() -> Corpus:
 def config_of(model: str, seed: int, **changes: Any) -> RunConfig:
     """A run of one of the models."""
     if model == "transformer":
-        return TransformerRun(model, CORPUS, PAIR, PRESET, seed, changes)
-    paper = {"unit": "paper", "decoder": "paper"}
-    return RunConfig(model, CORPUS, PAIR, PRESET, seed, {**paper, **changes})
+        return TransformerRun(model, CORPUS, PAIR, PRESET, seed, {**RECIPE, **changes})
+    return RunConfig(model, CORPUS, PAIR, PRESET, seed, {**RECIPE, **PLAIN, **changes})
 
 
 def trained(name: str, config: RunConfig) -> Path:
@@ -180,7 +183,7 @@ def parameters_of(config: dict[str, Any], model: str) -> int:
     words = config["model_config"].get(
         "vocabulary", config["model_config"].get("source_vocabulary")
     )
-    changes = {k: v for k, v in config["changes"].items() if k not in ("unit", "decoder")}
+    changes = {k: v for k, v in config["changes"].items() if k not in PLAIN}
     sizes = config_of(model, 0, **changes).model_config(words, words)
     return count_parameters(
         (build_transformer if model == "transformer" else build_model)(sizes, 0)
@@ -454,13 +457,13 @@ def check_scores(record: dict[str, Any], count: int) -> None:
 
 STEPS = {"trial": trial, "tuning": tuning, "seeds": seeds, "up-to-30": up_to_30, "halves": halves}
 HOURS = {
-    "trial": (1.2, 2),
-    "tuning": (3, 5, 3),
-    "seeds": (3.5, 6, 4),
-    "up-to-30": (2, 3, 3),
-    "halves": (0.2, 0.3, 1),
+    "trial": (0.3, 0.4),
+    "tuning": (0.6, 0.9, 0.7),
+    "seeds": (0.7, 1.1, 0.8),
+    "up-to-30": (0.5, 0.7, 0.6),
+    "halves": (0.1, 0.2, 0.3),
 }
-"""Of one busy core, in the order of MODELS."""
+"""Of one core, in the order of MODELS."""
 PARTS = {
     f"{step}-{model}": Part(
         partial(STEPS[step], model), f"{hours} hours of a core, or what is left"
