@@ -20,6 +20,8 @@ from packaging.utils import canonicalize_name
 from course_lib.grading.sources.marked_cells import checksum
 from tests.conftest import ROOT
 
+IMPORTED = r"^(?:from (?=[\w.]+ import )|import )([\w.]+)"
+
 # Python runs this first, in the notebook's kernel too and in whatever else is started.
 OTHER_SYSTEM = """
 import builtins, json, os, platform, socket, sys
@@ -181,7 +183,7 @@ def test_what_students_import_is_there_on_every_system(other_system: dict[str, s
     asked = {
         module
         for source in (ROOT / "solutions").glob("*/*.md")
-        for module in re.findall(r"^(?:from|import) ([\w.]+)", source.read_text("utf-8"), re.M)
+        for module in re.findall(IMPORTED, source.read_text("utf-8"), re.M)
     }
     assert {"course_lib.assignments", "torch"} <= asked
     done = python("-W", "ignore", "-c", EVERYTHING, json.dumps(sorted(asked)), **other_system)

@@ -101,6 +101,6 @@ def test_the_exported_table_has_a_line_a_student_and_the_same_marks(
     for name, row in result["rows"].items():
         one = result["students"][name]
         assert float(row["total"]) == one["score"]
-        assert float(row["out of"]) == one["points"] == 30
+        assert float(row["out of"]) == one["points"] == 38
         for part, score in scores(one).items():
             assert float(row[part]) == score
