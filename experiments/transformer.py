@@ -30,13 +30,13 @@ from course_lib.training.vocabularies import vocabularies_of
 
 @dataclass(frozen=True)
 class TransformerConfig:
-    """Sizes of the Transformer; with 4,000 pieces it has about as many numbers as RNNsearch."""
+    """Sizes of the Transformer; with 3,000 pieces it has about as many numbers as RNNsearch."""
 
     vocabulary: int  # pieces, marks included
     size: int = 128  # d, numbers of a word
     layers: int = 3  # of the encoder, and as many of the decoder
     heads: int = 4
-    feed_forward: int = 656  # units of each layer's small network
+    feed_forward: int = 496  # units of each layer's small network
     dropout: float = 0.1
 
     def to_dict(self) -> dict[str, Any]:

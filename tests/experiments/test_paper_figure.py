@@ -190,7 +190,7 @@ def test_runs_of_two_commits_make_no_record(
 def test_the_three_models_are_of_about_one_size(recorder: ModuleType) -> None:
     sizes = {}
     for model in recorder.MODELS:
-        config = recorder.config_of(model, 0).model_config(4000, 4000)
+        config = recorder.config_of(model, 0).model_config(3000, 3000)
         build = build_transformer if isinstance(config, TransformerConfig) else build_model
         sizes[model] = count_parameters(build(config, 0))
     assert sizes["transformer"] == pytest.approx(sizes["rnnsearch"], rel=0.02)
