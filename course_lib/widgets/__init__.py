@@ -21,6 +21,7 @@ from course_lib.figures.self_attention import three_words
 from course_lib.figures.softmax_bars import softmax_bars
 from course_lib.figures.tiny_translator import whole_walk
 from course_lib.figures.transformer import all_steps
+from course_lib.figures.waiting import all_waits
 from course_lib.widgets.antecedent import Antecedent
 from course_lib.widgets.beam_tree import BeamTree, searched
 from course_lib.widgets.bottleneck import BottleneckExplorer, explored
@@ -41,6 +42,8 @@ from course_lib.widgets.softmax_scaling import SoftmaxScaling, start
 from course_lib.widgets.stepper import AttentionStepper, stepped
 from course_lib.widgets.tiny_translator import TinyTranslator
 from course_lib.widgets.transformer import WritingTransformer
+from course_lib.widgets.waiting import Waiting
+from course_lib.widgets.waiting import start as waiting_start
 
 __all__ = [
     "FIGURES",
@@ -58,6 +61,7 @@ __all__ = [
     "SentenceBleu",
     "SoftmaxScaling",
     "TinyTranslator",
+    "Waiting",
     "WritingTransformer",
     "live",
 ]
@@ -100,5 +104,6 @@ FIGURES = {
     "drawing_words": Moving(DrawingWords, words_drawn, drawing_words_start),
     "tiny_translator": Moving(TinyTranslator, whole_walk),
     "transformer": Moving(WritingTransformer, all_steps),
+    "waiting": Moving(Waiting, all_waits, waiting_start),
     "sentence_bleu": Moving(SentenceBleu, bleu_drawn, lambda: SENTENCE),
 }

@@ -19,6 +19,7 @@ _PARTS = {
     "read_write": ("shared/steps.mjs",),
     "tiny_translator": ("shared/steps.mjs",),
     "transformer": ("shared/steps.mjs",),
+    "waiting": ("shared/steps.mjs",),
     LIVE: (
         *_SHARED,
         "beam_tree.mjs",
