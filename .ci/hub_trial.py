@@ -35,6 +35,7 @@ from nbgrader.api import Gradebook
 from playwright.sync_api import Page, expect, sync_playwright
 
 from course_lib.grading.authoring.demonstration import answered, read_class
+from course_lib.grading.authoring.leaks import KEPT_BACK
 from course_lib.grading.sources.release import source_notebook
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -190,7 +191,8 @@ def fetch_and_submit(students: dict[str, str]) -> None:
         tried = subprocess.run([*peek, f"ls {folder}"], text=True, capture_output=True, check=False)
         denied = "Permission denied" in tried.stderr
         holds(denied, f"a student cannot list {folder}")
-    holds(not Path("/opt/looking-back/solutions").exists(), "the shared copy has no solutions")
+    for name in (*KEPT_BACK, ".git"):
+        holds(not Path("/opt/looking-back", name).exists(), f"the shared copy has no {name}")
 
 
 def record(blocks: list[re.Match[str]]) -> None:

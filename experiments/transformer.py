@@ -20,7 +20,7 @@ from torch.nn import functional
 from course_lib.corpora.batches import Batch
 from course_lib.corpora.vocabulary import PAD, Vocabulary
 from course_lib.models import RNNsearch, State
-from course_lib.models.rnnsearch import in_full
+from course_lib.models.precision import at_least_single
 from course_lib.models.self_attention import sinusoids
 from course_lib.training import RunConfig
 from course_lib.training.checkpoint import load_weights
@@ -107,7 +107,7 @@ class TorchTransformer(RNNsearch):
             tgt_mask=later,
             memory_key_padding_mask=~batch.source_mask,
         )
-        return in_full(self.output(x.flatten(0, 1).index_select(0, batch.target_words)))
+        return at_least_single(self.output(x.flatten(0, 1).index_select(0, batch.target_words)))
 
     def loss(self, batch: Batch, smoothing: float = 0.0) -> tuple[Tensor, int]:
         """Cross-entropy in nats, summed over the real target words, and how many they are."""
@@ -143,7 +143,7 @@ class TorchTransformer(RNNsearch):
             x = x + _attended(layer.self_attn, normed, of_layers[-1])
             x = x + _attended(layer.multihead_attn, layer.norm2(x), source, state.mask)
             x = x + layer.linear2(torch.relu(layer.linear1(layer.norm3(x))))
-        log_probs = torch.log_softmax(in_full(self.output(self.decoder.norm(x))), dim=-1)
+        log_probs = torch.log_softmax(at_least_single(self.output(self.decoder.norm(x))), dim=-1)
         return log_probs, None, state._replace(s=torch.cat(of_layers, dim=-1))
 
 

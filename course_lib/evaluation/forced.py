@@ -9,13 +9,13 @@ from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
 from course_lib.evaluation.weights import Weights, merge_pieces
 from course_lib.models import RNNsearch
-from course_lib.models.rnnsearch import in_full
+from course_lib.models.precision import at_least_single
 from course_lib.search.hypothesis import evaluating
 
 
 def logits(model: RNNsearch, batch: Batch) -> Tensor:
     """What the softmax is taken of at every target position, (B, T_y, K_y), padding included."""
-    return in_full(model.decoder.readout(*model.unroll(batch)))
+    return at_least_single(model.decoder.readout(*model.unroll(batch)))
 
 
 @torch.no_grad()

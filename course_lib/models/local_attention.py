@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor, nn
 
+from course_lib.models.precision import at_least_single
 from course_lib.models.rnnsearch import Attention, Look, masked_softmax
 
 
@@ -32,8 +33,7 @@ class LocalAttention(Attention):
     def forward(self, s_prev: Tensor, keys: Tensor, annotations: Tensor, mask: Tensor) -> Look:
         """One look at a window: the context c_i, (B, 2n), and the weights alpha_i, (B, T_x)."""
         # In bfloat16, positions beyond 256 are no longer whole numbers.
-        guess = self.v_p(torch.tanh(self.W_p(s_prev)))
-        guess = guess.to(torch.promote_types(guess.dtype, torch.float32))
+        guess = at_least_single(self.v_p(torch.tanh(self.W_p(s_prev))))
         # p_i = T_x sigma(v_p' tanh(W_p s))
         centre = mask.sum(dim=1, keepdim=True) * torch.sigmoid(guess)
         distance = torch.arange(mask.shape[1], device=mask.device) - centre

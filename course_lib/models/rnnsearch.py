@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from course_lib.corpora.batches import Batch
 from course_lib.corpora.vocabulary import PAD
 from course_lib.models.config import ModelConfig
+from course_lib.models.precision import at_least_single
 
 Look = tuple[Tensor, Tensor | None]  # the context c_i and the weights alpha_i
 
@@ -180,7 +180,8 @@ class RNNsearch(nn.Module):
         """One step of a search: log p(y_i), (B, K_y), alpha_i, and the next state."""
         Ey = self.decoder.E(y_prev)
         s, c, alpha, state = self.decoder.advance(self.decoder.unit.W(Ey), state)
-        return torch.log_softmax(in_full(self.decoder.readout(s, Ey, c)), dim=-1), alpha, state
+        logits = at_least_single(self.decoder.readout(s, Ey, c))
+        return torch.log_softmax(logits, dim=-1), alpha, state
 
     def unroll(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
         """All steps, each given the true word before: s, E y and c to read out, (B, T_y, ...)."""
@@ -199,12 +200,7 @@ class RNNsearch(nn.Module):
         steps = (*self.unroll(batch), batch.target_out)
         s, Ey, c, y = (each.flatten(0, 1).index_select(0, real) for each in steps)
         logits = self.decoder.readout(s, Ey, c)
-        loss = functional.cross_entropy(logits, y, reduction="sum", label_smoothing=smoothing)
+        loss = nn.functional.cross_entropy(logits, y, reduction="sum", label_smoothing=smoothing)
         return loss, len(real)
 
     forward = loss  # what training calls, through whatever precision wraps the model
-
-
-def in_full(numbers: Tensor) -> Tensor:
-    """At least single precision, or sums over a vocabulary lose their small terms."""
-    return numbers.to(torch.promote_types(numbers.dtype, torch.float32))

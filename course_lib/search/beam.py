@@ -16,7 +16,7 @@ from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.errors import CourseError
 from course_lib.freed_memory import keep_freed_memory
 from course_lib.models import RNNsearch, State
-from course_lib.models.rnnsearch import in_full
+from course_lib.models.precision import at_least_single
 from course_lib.search.hypothesis import Hypothesis, check_numbers, cut, length_limit, look_back_of
 from course_lib.search.rules import end_at_limit, no_marks, top_words
 
@@ -172,7 +172,7 @@ def beam_search(
         [1] * len(source),
         torch.full_like(sentence, k),
         source.new_full((1, len(source)), BOS),
-        in_full(state.s.new_zeros(1, len(source))),
+        at_least_single(state.s.new_zeros(1, len(source))),
         state,
     )
     finished = Finished(len(source), beams.log_prob)

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.models import RNNsearch
-from course_lib.models.rnnsearch import in_full
+from course_lib.models.precision import at_least_single
 from course_lib.search.hypothesis import Hypothesis, check_numbers, cut, length_limit, look_back_of
 from course_lib.search.rules import end_at_limit, no_marks
 
@@ -37,7 +37,7 @@ def write(
     rows = going.to(source.device)
     y = torch.full_like(rows, BOS)
     tokens = rows.new_zeros(len(rows), int(limits.max()))
-    written, total = torch.zeros_like(rows), in_full(state.s.new_zeros(len(rows)))
+    written, total = torch.zeros_like(rows), at_least_single(state.s.new_zeros(len(rows)))
     alphas = None
     for step in range(tokens.shape[1]):
         log_probs, alpha, state = model.step(y, state)

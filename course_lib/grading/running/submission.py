@@ -29,7 +29,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.preprocessors import LimitOutput, NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import setenv
 
-from course_lib.assignments import inspection, opened
+from course_lib.assignments import inspection, opened, owner
 from course_lib.errors import CourseError
 from course_lib.files import private_files, write_atomically
 from course_lib.grading.intake import late, staging
@@ -180,8 +180,9 @@ def judge(job: Job, staged: Staged) -> tuple[dict[str, Path], list[str]]:
     Raises:
         CourseError: this machine lacks the corpus that they were trained on.
     """
+    whose = staged.data_files[owner.FILE].read_text(encoding="utf-8").strip()
     facts = boxed_inspection.inspect(
-        job.root, job.assignment, staged.folder, job.student, boxed=job.boxed
+        job.root, job.assignment, staged.folder, whose, boxed=job.boxed
     )
     if facts is None:
         return staged.data_files, []

@@ -28,6 +28,7 @@ from course_lib.corpora import multi30k, own
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.registry import CORPORA, chosen, load_corpus
 from course_lib.errors import CourseError
+from course_lib.grading.intake.collecting import group_of
 from course_lib.grading.sandbox import bubblewrap
 from course_lib.grading.sources.project import load_config
 
@@ -98,7 +99,7 @@ def inspect(
         assignment: its name.
         folder: the copy of the submission that is graded. Files that the notebook has no use for
             are deleted there, and the findings are added, to be read and not to be changed.
-        student: who handed it in.
+        student: who handed it in; a group has an id a line.
         boxed: whether it runs in the sandbox.
 
     Returns:
@@ -180,7 +181,7 @@ def _no_end(why: str) -> dict[str, Any]:
 def same_files(submitted: Path, assignment: str, students: Iterable[str]) -> dict[str, list[str]]:
     """Which files of a training stand in two submissions byte for byte: remarks for each of them.
 
-    Two trainings never write the same: their seeds and their seconds differ.
+    Two trainings never write the same: their seeds and their seconds differ. A group hands in one.
     """
     if assignment != ASSIGNMENT:
         return {}
@@ -198,7 +199,8 @@ def same_files(submitted: Path, assignment: str, students: Iterable[str]) -> dic
     remarks: dict[str, list[str]] = {}
     for (name, _), owners in sorted(having.items()):
         for student in owners:
-            if others := [other for other in owners if other != student]:
+            together = {student, *group_of(submitted.parent, assignment, student)}
+            if others := [other for other in owners if other not in together]:
                 remarks.setdefault(student, []).append(
                     f"{name} is byte for byte the file of {', '.join(others)}."
                 )

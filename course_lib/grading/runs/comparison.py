@@ -123,7 +123,7 @@ def inspect(folder: Path, student: str, named: tuple[str, str] | None = None) ->
 
     Args:
         folder: the submission's folder.
-        student: who handed it in; the training seed is drawn from this.
+        student: who handed it in; a group has an id a line. The training seed is drawn from one.
         named: a corpus, or the path of a text, and its pair, which may be compared on as well.
 
     Returns:
@@ -321,10 +321,11 @@ def _lacking(run: Submitted) -> list[str]:
 def _check_recipe(run: Submitted, corpus: Corpus, student: str, findings: Findings) -> None:
     record = run.record
     raw, config = record.raw, record.config
-    if config.seed != owner.seed(student):
+    seeds = {one: owner.seed(one) for one in student.split("\n")}
+    if config.seed not in seeds.values():
+        theirs = " and ".join(f"the seed of {visible(one)} is {own}" for one, own in seeds.items())
         raise Fault(
-            f"{record.name} was trained with seed {visible(str(config.seed))}; the seed of"
-            f" {visible(student)} is {owner.seed(student)}."
+            f"{record.name} was trained with seed {visible(str(config.seed))}; {theirs}."
         )
     if _settings(record, "recipe") != expected_recipe(record):
         raise Fault(f"{record.name}/config.yaml: the recipe is not that of its preset and changes.")

@@ -168,6 +168,9 @@ def test_the_wheel_keeps_them_and_students_are_given_no_folder_that_holds_any(
     given = [line for line in commands if line.startswith("git archive")]
     assert given
     assert all(f"':!{folder}'" in line for line in given for folder in KEPT_BACK)
+    hub = (ROOT / "book" / "teaching" / "jupyterhub.md").read_text(encoding="utf-8")
+    [removed] = [line.split() for line in hub.splitlines() if line.startswith("rm -r ")]
+    assert {f"/opt/looking-back/{name}" for name in (*KEPT_BACK, ".git")} <= {*removed}
 
 
 def test_the_command_says_where_and_fails(
