@@ -14,10 +14,10 @@ from accelerate.utils import gather_object, set_seed
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
+from course_lib.allocator import keep_freed_memory
 from course_lib.corpora.corpus import Corpus
 from course_lib.errors import CourseError
 from course_lib.files import remove_leftovers
-from course_lib.freed_memory import keep_freed_memory
 from course_lib.models import ModelConfig, RNNsearch, build_model
 from course_lib.training.averaging import moving_average
 from course_lib.training.checkpoint import generators_state, load_state, save_state
