@@ -22,9 +22,9 @@ from course_lib.models import ModelConfig, RNNsearch, build_model
 from course_lib.training.averaging import moving_average
 from course_lib.training.checkpoint import generators_state, load_state, save_state
 from course_lib.training.estimate import estimate
-from course_lib.training.group import all_answer, anywhere, make_accelerator
 from course_lib.training.interrupt import deferred_interrupt
 from course_lib.training.minibatches import encode_pairs, left_out, make_minibatches
+from course_lib.training.processes import all_answer, anywhere, make_accelerator
 from course_lib.training.progress import Progress
 from course_lib.training.recipe import make_optimiser
 from course_lib.training.run_config import RunConfig

@@ -29,7 +29,7 @@ from course_lib.models.config import model_config
 from course_lib.search import n_best, sample, translate
 from course_lib.search.hypothesis import Hypothesis
 from course_lib.training import finish_run, load_run, train
-from course_lib.training.group import make_accelerator
+from course_lib.training.processes import make_accelerator
 from course_lib.training.progress import Progress
 from course_lib.training.recipe import Recipe, make_optimiser
 from course_lib.training.update import Updater
