@@ -16,7 +16,7 @@ from course_lib.corpora.corpus import Link
 from course_lib.corpora.vocabulary import EOS, MARKS
 from course_lib.errors import CourseError
 from course_lib.evaluation.weights import checked_weights
-from course_lib.figures.pieces import joined
+from course_lib.figures.pieces import labelled
 from course_lib.figures.style import (
     INK,
     LINES,
@@ -77,7 +77,7 @@ def heatmap(
     as large as its words need; the squares are written into up to 8 words a side.
     """
     weights, columns, rows = _checked(alpha, source, target)
-    (columns, wide), (rows, high) = joined(columns), joined(rows)
+    (columns, wide), (rows, high) = labelled(columns), labelled(rows)
     n_rows, n_columns = weights.shape
     gold = sorted(links)
     plan = _plan(rows, columns, bool(gold))

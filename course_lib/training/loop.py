@@ -17,7 +17,7 @@ from tqdm import tqdm
 from course_lib.allocator import keep_freed_memory
 from course_lib.corpora.corpus import Corpus
 from course_lib.errors import CourseError
-from course_lib.files import remove_leftovers
+from course_lib.files import remove_unfinished
 from course_lib.models import ModelConfig, RNNsearch, build_model
 from course_lib.training.averaging import moving_average
 from course_lib.training.checkpoint import generators_state, load_state, save_state
@@ -212,7 +212,7 @@ class Training:
                     seconds,
                     self.accelerator.num_processes,
                 )
-            remove_leftovers(self.out)
+            remove_unfinished(self.out)
 
     def run(self, quiet: bool, watch: Callable[[RNNsearch], None] | None) -> None:
         """Train from where the run stands to its end.
