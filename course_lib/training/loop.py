@@ -96,7 +96,7 @@ class Training:
         """Everything as at the beginning or, where the run was stopped, as it was then.
 
         Raises:
-            CourseError: `out` holds another run, or one that is not to be gone on with.
+            CourseError: `out` holds another run, or one that is not to be resumed.
         """
         self.corpus, self.out = corpus, out
         self.lock = FileLock(out / LOCK)
