@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from course_lib.cli.runs import CORPUS, Json, Pair, Preset, Set, finite, loaded_corpus
+from course_lib.cli.runs import CORPUS, Json, LanguagePair, Preset, Set, finite, loaded_corpus
 from course_lib.corpora.registry import chosen
 from course_lib.errors import CourseError
 
@@ -25,7 +25,7 @@ def cost(
     corpus: Annotated[
         str | None, typer.Option(help=CORPUS, show_default="the paper's, which is not read")
     ] = None,
-    pair: Pair = None,
+    pair: LanguagePair = None,
     updates: Annotated[
         int | None,
         typer.Option(

@@ -191,10 +191,10 @@ def _label_words(
             label.set_color(MUTED)
 
 
-Words = Sequence[tuple[int, int]]  # first and last place of each word that is in pieces
+WordSpans = Sequence[tuple[int, int]]  # first and last place of each word that is in pieces
 
 
-def _draw_grid(axes: Axes, n_rows: int, n_columns: int, wide: Words, high: Words) -> None:
+def _draw_grid(axes: Axes, n_rows: int, n_columns: int, wide: WordSpans, high: WordSpans) -> None:
     axes.grid(False)
     for set_ticks, count, words in (
         (axes.set_xticks, n_columns, wide),
@@ -208,7 +208,7 @@ def _draw_grid(axes: Axes, n_rows: int, n_columns: int, wide: Words, high: Words
     axes.spines[:].set_visible(False)
 
 
-def _join_pieces(axes: Axes, wide: Words, high: Words) -> None:
+def _join_pieces(axes: Axes, wide: WordSpans, high: WordSpans) -> None:
     """A line along the pieces of each word, between the cells and their labels."""
     figure, gap = axes.get_figure(root=True), 1.6 / 72
     assert figure is not None
