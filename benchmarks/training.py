@@ -12,8 +12,8 @@ from benchmarks.machine import about, product_rates
 from benchmarks.rounds import Program, Step, Timing, take_turns
 from benchmarks.textbook import Seq2Seq, collate
 from benchmarks.workload import Workload, workload
+from course_lib.allocator import keep_freed_memory
 from course_lib.corpora.batches import EncodedPair, make_batch
-from course_lib.freed_memory import keep_freed_memory
 from course_lib.models import ModelConfig, RNNsearch, build_model
 from course_lib.training.recipe import Recipe, has_fast_bf16, make_optimiser
 

@@ -64,7 +64,7 @@ def private_files() -> Iterator[None]:
         os.umask(before)
 
 
-def remove_leftovers(folder: Path) -> None:
+def remove_unfinished(folder: Path) -> None:
     """Delete the temporary files of writes that were killed; nobody else may be writing there."""
     for leftover in folder.glob(f".*{TEMPORARY}"):
         leftover.unlink(missing_ok=True)

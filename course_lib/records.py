@@ -40,7 +40,7 @@ def record_paths(pattern: str) -> list[Path]:
     return sorted(_folder().glob(f"*/{pattern}.json"), key=lambda path: path.name)
 
 
-class Comparison(NamedTuple):
+class Lead(NamedTuple):
     """A row before all others: how far, and between which limits, over all pairs of seeds.
 
     difference: of the printed means, to the best other row. least, most: of any seed of the row
@@ -53,7 +53,7 @@ class Comparison(NamedTuple):
     seeds: int
 
 
-def compared(rows: Mapping[str, Sequence[float]], first: str) -> Comparison:
+def compared(rows: Mapping[str, Sequence[float]], first: str) -> Lead:
     """The numbers of a sentence that says that `first` is above all other rows.
 
     Args:
@@ -74,7 +74,7 @@ def compared(rows: Mapping[str, Sequence[float]], first: str) -> Comparison:
                 f"against {max(row):.1f}. Say so, or run more seeds."
             )
     printed = {name: round(mean(row), 1) for name, row in rows.items()}
-    return Comparison(
+    return Lead(
         difference=round(printed[first] - max(printed[name] for name in others), 1),
         least=min(rows[first]) - max(max(row) for row in others.values()),
         most=max(rows[first]) - min(min(row) for row in others.values()),

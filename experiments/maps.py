@@ -1,4 +1,4 @@
-"""How maps of attention weights are read and compared: what chapter 9 records of them."""
+"""How maps of attention weights are read and compared: what chapter 8 records of them."""
 
 from bisect import bisect_right
 from collections import Counter

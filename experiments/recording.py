@@ -239,7 +239,7 @@ def kept_run(config: RunConfig, name: str, beam: int = 12) -> Path:
 
 
 def large(model: str, seed: int = 0) -> Path:
-    """Chapter 8's run of `rnnsearch` or `rnnencdec`; other chapters read those of seed 0."""
+    """Chapter 7's run of `rnnsearch` or `rnnencdec`; other chapters read those of seed 0."""
     config = RunConfig(model, "multi30k", "en-de", seed=seed, changes=OLD_UNIT)
     return kept_run(config, f"compare-cpu-seed{seed}/{model}")
 

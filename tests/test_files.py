@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.files import remove_leftovers, write_atomically
+from course_lib.files import remove_unfinished, write_atomically
 
 
 @pytest.fixture
@@ -55,5 +55,5 @@ def test_what_a_kill_left_behind_is_removed(
         with pytest.raises(SystemError):
             write_atomically(tmp_path / "file", "text")
     assert len(list(tmp_path.iterdir())) == 1
-    remove_leftovers(tmp_path)
+    remove_unfinished(tmp_path)
     assert not list(tmp_path.iterdir())

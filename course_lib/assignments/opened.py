@@ -14,7 +14,7 @@ ALWAYS = ("assignments", "errors")
 PARTS: dict[str, tuple[str, ...]] = {
     "decoding": ("corpora", "files"),
     "heatmap_analysis": (
-        *("corpora", "figures", "files", "freed_memory", "models", "pretrained", "search"),
+        *("corpora", "figures", "files", "allocator", "models", "pretrained", "search"),
         *("training", "evaluation.__init__", "evaluation.bleu", "evaluation.forced"),
         *("evaluation.score", "evaluation.weights"),
     ),

@@ -18,7 +18,7 @@ from course_lib.errors import CourseError
 FOLDER = "benchmarks"
 
 Threads = Annotated[int, typer.Option(min=1, max=1024, help="Threads of each program.")]
-Batch = Annotated[int, typer.Option(min=1, max=10_000, help="Sentences side by side.")]
+BatchSize = Annotated[int, typer.Option(min=1, max=10_000, help="Sentences side by side.")]
 Rounds = Annotated[int, typer.Option(min=1, max=1000, help="Repetitions; medians are reported.")]
 CorpusName = Annotated[str, typer.Option("--corpus", help="multi30k, or toy to try it out.")]
 
@@ -32,7 +32,7 @@ commands = typer.Typer(
 def train(
     corpus: CorpusName = "multi30k",
     threads: Threads = 1,
-    batch: Batch = 64,
+    batch: BatchSize = 64,
     rounds: Rounds = 5,
     as_json: Json = False,
 ) -> None:
@@ -45,7 +45,7 @@ def train(
 def decode(
     corpus: CorpusName = "multi30k",
     threads: Threads = 1,
-    batch: Batch = 64,
+    batch: BatchSize = 64,
     rounds: Rounds = 3,
     as_json: Json = False,
 ) -> None:
@@ -59,7 +59,7 @@ def decode(
 
 @commands.command()
 def attention(
-    threads: Threads = 1, batch: Batch = 64, rounds: Rounds = 5, as_json: Json = False
+    threads: Threads = 1, batch: BatchSize = 64, rounds: Rounds = 5, as_json: Json = False
 ) -> None:
     """One look back: every score, keys projected once against keys projected at every step."""
     measure = _load("attention").measure_attention

@@ -128,7 +128,7 @@ def release(
     for fault in found:
         typer.echo(fault)
     if found:
-        typer.echo("A solution is not what its tests want: mend one of the two.", err=True)
+        typer.echo("A solution is not what its tests want: correct one of the two.", err=True)
         raise typer.Exit(1)
     if not check:
         for path in write(root, names or [], variants):
@@ -236,7 +236,7 @@ def grade(
 ) -> None:
     """Grade a whole class; exit 1 if a submission could not be graded.
 
-    A run that was stopped or killed is gone on with: what it had finished is not run again.
+    A run that was stopped or killed is continued: what it had finished is not run again.
     """
     _need("nbgrader", "jupytext", "distributed")
     if pseudonyms and (export_canvas or export_moodle):

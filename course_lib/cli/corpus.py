@@ -20,7 +20,9 @@ Text = Annotated[
 DOWNLOADED = {"multi30k": multi30k, "python-docs": python_docs}
 """The modules that have and check the files of corpora small enough to download at once."""
 
-Pair = Annotated[str | None, typer.Option(help="Source and target language.", show_default="en-de")]
+LanguagePair = Annotated[
+    str | None, typer.Option(help="Source and target language.", show_default="en-de")
+]
 
 
 commands = typer.Typer(help="List, fetch, verify and show corpora.", no_args_is_help=True)
@@ -86,7 +88,7 @@ def verify(name: Name) -> None:
 @commands.command()
 def show(
     name: Text,
-    pair: Pair = None,
+    pair: LanguagePair = None,
     split: Annotated[str, typer.Option(help="Which part to show.")] = "train",
     n: Annotated[
         int, typer.Option("--n", min=1, max=1_000_000, help="How many sentence pairs.")

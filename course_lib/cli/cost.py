@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from course_lib.cli.runs import CORPUS, Json, Pair, Preset, Set, finite, loaded_corpus
+from course_lib.cli.runs import CORPUS, Json, LanguagePair, Preset, Set, finite, loaded_corpus
 from course_lib.corpora.registry import chosen
 from course_lib.errors import CourseError
 
@@ -25,7 +25,7 @@ def cost(
     corpus: Annotated[
         str | None, typer.Option(help=CORPUS, show_default="the paper's, which is not read")
     ] = None,
-    pair: Pair = None,
+    pair: LanguagePair = None,
     updates: Annotated[
         int | None,
         typer.Option(
@@ -67,13 +67,13 @@ def cost(
     name, pair = ("wmt14", "en-fr") if corpus is None else chosen(corpus, pair)
     _check_rate(tflops, words_per_second, price)
     config = RunConfig(model, name, pair, preset, changes=parse_changes(settings or []))
-    text = typical(config.recipe) if corpus is None else measured(config)
+    text = typical(config.recipe) if corpus is None else sizes_of_text(config)
     text = text._replace(updates=updates or text.updates)
     bill = predicted(config, text, tflops, words_per_second, price)
     typer.echo(json.dumps(bill, indent=1) if as_json else as_text(bill))
 
 
-class Text(NamedTuple):
+class TextSizes(NamedTuple):
     """What decides the cost of a training about its text."""
 
     vocabularies: tuple[int, int]  # marks included
@@ -82,16 +82,16 @@ class Text(NamedTuple):
     updates: int
 
 
-def typical(recipe: "Recipe") -> Text:
+def typical(recipe: "Recipe") -> TextSizes:
     """The paper's text, in words or in the recipe's pieces."""
     from course_lib.corpora.vocabulary import MARKS
     from course_lib.training.cost import PAPER_WORDS
 
     size = recipe.subwords or 30_000 + len(MARKS)  # the marks are among the pieces
-    return Text((size, size), PAPER_WORDS, recipe.max_length, 288_000)
+    return TextSizes((size, size), PAPER_WORDS, recipe.max_length, 288_000)
 
 
-def measured(config: "RunConfig") -> Text:
+def sizes_of_text(config: "RunConfig") -> TextSizes:
     """The text that a training would read; of a stream the lengths are those of a sample."""
     from course_lib.training.estimate import SAMPLE
     from course_lib.training.minibatches import make_minibatches
@@ -103,7 +103,7 @@ def measured(config: "RunConfig") -> Text:
     sample = None if corpus.stream is None else SAMPLE
     pairs = chain.from_iterable(islice(minibatches.epoch(0), sample))
     lengths = [(len(x), len(y)) for x, y in pairs]
-    return Text(
+    return TextSizes(
         (len(source), len(target)),
         (fmean(x for x, _ in lengths), fmean(y for _, y in lengths)),
         max(map(max, lengths)) if sample is None else recipe.max_length,
@@ -113,7 +113,7 @@ def measured(config: "RunConfig") -> Text:
 
 def predicted(
     config: "RunConfig",
-    text: Text,
+    text: TextSizes,
     tflops: float | None = None,
     words_per_second: float | None = None,
     price: float | None = None,

@@ -28,7 +28,7 @@ CORPUS = "See `course corpus list`; or a folder or table of your own."
 PRESETS = "smoke, cpu, gpu, quick, laptop, best or paper."
 SEED = "Draws weights, dropout and the order of the batches."
 CorpusName = Annotated[str, typer.Option("--corpus", help=CORPUS)]
-Pair = Annotated[
+LanguagePair = Annotated[
     str | None, typer.Option(help="Language pair, source first.", show_default="en-de")
 ]
 Preset = Annotated[str, typer.Option(help=PRESETS)]
@@ -68,7 +68,7 @@ def train(
         Path | None,
         typer.Option(help="config.yaml of a run, or a file like it; options beside it win."),
     ] = None,
-    pair: Pair = None,
+    pair: LanguagePair = None,
     preset: Annotated[str | None, typer.Option(help=PRESETS, show_default="cpu")] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, max=2**32 - 1, help=SEED, show_default="0")
@@ -126,7 +126,7 @@ def train(
 def compare(
     corpus: CorpusName,
     out: Out,
-    pair: Pair = None,
+    pair: LanguagePair = None,
     preset: Preset = "cpu",
     seed: Seed = 0,
     settings: Set = None,

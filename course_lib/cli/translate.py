@@ -24,11 +24,13 @@ Tokenized = Annotated[
     bool, typer.Option("--tokenized", help="Input and output are in the run's tokenisation.")
 ]
 CHUNK = 1 << 16
-"""Bytes that are read at a time, where so many are there."""
+"""The most bytes that are read at a time."""
 NBest = Annotated[
     int | None,
     typer.Option(
-        min=1, max=1000, help="So many translations a sentence, best first, with their scores."
+        min=1,
+        max=1000,
+        help="How many translations a sentence, best first, with their scores.",
     ),
 ]
 

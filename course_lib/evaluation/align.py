@@ -34,7 +34,7 @@ END_MARK = (
     "end mark is unaligned"
 )
 
-UNITS = (
+WORD_UNITS = (
     "words: where a model reads and writes pieces of words, the weights of pieces are merged to "
     "words first (weights.merge_pieces: summed over source pieces, averaged over target pieces)"
 )
@@ -79,7 +79,7 @@ def align_split(
         "sentences": len(part),
         "weights": HOW,
         "end_mark": END_MARK,
-        "units": UNITS,
+        "units": WORD_UNITS,
         "threshold": threshold,
         "both": BOTH if reverse is not None else None,
         "gold": _about(gold, corpus),

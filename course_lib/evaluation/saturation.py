@@ -51,11 +51,11 @@ def _measures(energies: Array) -> dict[str, float]:
     return {
         "sd": float(energies.std()),
         "largest": float(np.median(alpha.max(axis=1))),
-        "slope": float(np.median(slope(alpha))),
+        "slope": float(np.median(softmax_slope(alpha))),
     }
 
 
-def slope(alpha: Array) -> Array:
+def softmax_slope(alpha: Array) -> Array:
     """How much each row's largest weight moves with its own energy: (B, T) weights to (B,).
 
     d alpha_j / d e_j = alpha_j (1 - alpha_j): at most 1/4, and 0 where one word takes all.

@@ -16,7 +16,7 @@ from course_lib.corpora.corpus import Link
 from course_lib.corpora.vocabulary import EOS, MARKS
 from course_lib.errors import CourseError
 from course_lib.evaluation.weights import checked_weights
-from course_lib.figures.pieces import joined
+from course_lib.figures.pieces import labelled
 from course_lib.figures.style import (
     INK,
     LINES,
@@ -77,7 +77,7 @@ def heatmap(
     as large as its words need; the squares are written into up to 8 words a side.
     """
     weights, columns, rows = _checked(alpha, source, target)
-    (columns, wide), (rows, high) = joined(columns), joined(rows)
+    (columns, wide), (rows, high) = labelled(columns), labelled(rows)
     n_rows, n_columns = weights.shape
     gold = sorted(links)
     plan = _plan(rows, columns, bool(gold))
@@ -191,10 +191,10 @@ def _label_words(
             label.set_color(MUTED)
 
 
-Words = Sequence[tuple[int, int]]  # first and last place of each word that is in pieces
+WordSpans = Sequence[tuple[int, int]]  # first and last place of each word that is in pieces
 
 
-def _draw_grid(axes: Axes, n_rows: int, n_columns: int, wide: Words, high: Words) -> None:
+def _draw_grid(axes: Axes, n_rows: int, n_columns: int, wide: WordSpans, high: WordSpans) -> None:
     axes.grid(False)
     for set_ticks, count, words in (
         (axes.set_xticks, n_columns, wide),
@@ -208,7 +208,7 @@ def _draw_grid(axes: Axes, n_rows: int, n_columns: int, wide: Words, high: Words
     axes.spines[:].set_visible(False)
 
 
-def _join_pieces(axes: Axes, wide: Words, high: Words) -> None:
+def _join_pieces(axes: Axes, wide: WordSpans, high: WordSpans) -> None:
     """A line along the pieces of each word, between the cells and their labels."""
     figure, gap = axes.get_figure(root=True), 1.6 / 72
     assert figure is not None

@@ -1,6 +1,5 @@
 """Panels of lines, each named at its right end instead of in a legend."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -56,22 +55,6 @@ def named_lines(
     for name, (x, y) in lines.items():
         axes.plot(x, y, gid=f"{kind}-{name}", zorder=3, **look, **line_style(styles[name]))
     label_ends(axes, [(x[-1], y[-1], styles[n].label, styles[n]) for n, (x, y) in lines.items()])
-
-
-def logarithmic(axes: Axes, values: Sequence[float]) -> None:
-    """Give the y axis whole powers of ten around all positive values.
-
-    Every first, second, third ... power from 1 is labelled, so that there are at most 9. A marker's
-    height is left free at both ends.
-    """
-    exponents = [math.log10(value) for value in values if value > 0]
-    below = math.floor(min(exponents, default=-1.0) - 0.05)
-    above = max(math.ceil(max(exponents, default=0.0) + 0.05), below + 1)
-    every = (above - below) // 9 + 1
-    axes.set_yscale("log")
-    axes.set_ylim(10.0**below, 10.0**above)
-    axes.set_yticks([10.0**k for k in range(below, above + 1) if k % every == 0])
-    axes.yaxis.minorticks_off()
 
 
 def spread(wanted: list[float], gap: float) -> list[float]:

@@ -8,7 +8,7 @@ from course_lib.corpora.vocabulary import MARKS
 GOES_ON = "·"  # shown in front of a piece that goes on with the word before it
 
 
-def joined(tokens: Sequence[str]) -> tuple[list[str], list[tuple[int, int]]]:
+def labelled(tokens: Sequence[str]) -> tuple[list[str], list[tuple[int, int]]]:
     """Labels for a sentence's tokens, and the first and last place of each word in several pieces.
 
     Tokens without `START` anywhere are whole words and stay as they are.

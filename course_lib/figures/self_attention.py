@@ -37,7 +37,7 @@ class Looked(NamedTuple):
     contexts: Numbers
 
 
-def looked(words: Any, W_Q: Any, W_K: Any, W_V: Any, matrices: bool) -> Looked:
+def attention_among(words: Any, W_Q: Any, W_K: Any, W_V: Any, matrices: bool) -> Looked:
     """Scaled dot-product attention among `words`, (3, 2).
 
     Without `matrices` query, key and value are the word itself.
@@ -52,7 +52,7 @@ def looked(words: Any, W_Q: Any, W_K: Any, W_V: Any, matrices: bool) -> Looked:
 @styled()
 def three_words(asks: int, step: int, matrices: bool, **numbers: Any) -> Figure:
     """The last step of the word `asks`, from 1, and below it the weights of all three."""
-    found = looked(**numbers, matrices=matrices)
+    found = attention_among(**numbers, matrices=matrices)
     figure = CourseFigure(figsize=(5.0, 4.2))
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(-4, 444), ylim=(376, 0))

@@ -132,7 +132,7 @@ class SelfAttention(nn.Module):
     """Annotations without recurrence: each has seen the whole sentence.
 
     Words are projected to the annotations' size d and scaled by sqrt(d),
-    lest the positions added to them drown them (Sections 3.4 and 3.5).
+    so that the positions added to them do not drown them (Sections 3.4 and 3.5).
     After the blocks comes the norm that norm-first blocks leave out.
     Without `positions` the words are a set: moved words take their
     annotations with them.

@@ -120,7 +120,7 @@ class Layers(GatedUnit):
 
 
 def build_unit(config: ModelConfig, inputs: int) -> GatedUnit:
-    """The decoder's unit, or its layers of units, for inputs of so many numbers."""
+    """The decoder's unit, or its layers of units; an input has `inputs` numbers."""
     kind = UNITS[config.unit]
     if config.layers == 1:
         return kind(inputs, config.hidden)

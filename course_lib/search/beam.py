@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from course_lib.allocator import keep_freed_memory
 from course_lib.corpora.vocabulary import BOS, EOS
 from course_lib.errors import CourseError
-from course_lib.freed_memory import keep_freed_memory
 from course_lib.models import RNNsearch, State
 from course_lib.models.precision import at_least_single
 from course_lib.search.hypothesis import Hypothesis, check_numbers, cut, length_limit, look_back_of

@@ -31,7 +31,7 @@ def moving_average(model: nn.Module, decay: float) -> AveragedModel:
 
 @torch.no_grad()
 def go_on(average: AveragedModel, weights: Mapping[str, Tensor], updates: int) -> None:
-    """Put the average back as it was after so many updates."""
+    """Put the average back as it was after `updates` updates."""
     for name, value in average.module.named_parameters():
         value.copy_(weights[name])
     average.n_averaged.fill_(1 + updates)

@@ -17,7 +17,7 @@ def compare(
 ) -> dict[str, Any]:
     """Train and score every model into its own directory below `out`; finished ones are kept.
 
-    Each is trained by so many processes, and scored by this one. Returns each model's result by
+    Each is trained by that many processes, and scored by this one. Returns each model's result by
     name, in the order of `configs`.
     """
     results = {}

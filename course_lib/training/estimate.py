@@ -18,8 +18,8 @@ from course_lib.models import RNNsearch
 from course_lib.search import translate
 from course_lib.training.averaging import moving_average
 from course_lib.training.checkpoint import generators_state, set_generators_state
-from course_lib.training.group import anywhere
 from course_lib.training.minibatches import Minibatch, Minibatches, target_words
+from course_lib.training.processes import anywhere
 from course_lib.training.progress import Progress
 from course_lib.training.recipe import Recipe, make_optimiser
 from course_lib.training.update import Updater

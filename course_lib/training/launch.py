@@ -22,9 +22,9 @@ from tqdm import tqdm
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.registry import load_corpus
 from course_lib.errors import CourseError
-from course_lib.training.group import ProcessLost
 from course_lib.training.interrupt import deferred_interrupt
 from course_lib.training.loop import train
+from course_lib.training.processes import ProcessLost
 from course_lib.training.run_config import RunConfig
 
 INTERRUPTED = 130

@@ -14,17 +14,17 @@ from accelerate.utils import gather_object, set_seed
 from filelock import FileLock, Timeout
 from tqdm import tqdm
 
+from course_lib.allocator import keep_freed_memory
 from course_lib.corpora.corpus import Corpus
 from course_lib.errors import CourseError
-from course_lib.files import remove_leftovers
-from course_lib.freed_memory import keep_freed_memory
+from course_lib.files import remove_unfinished
 from course_lib.models import ModelConfig, RNNsearch, build_model
 from course_lib.training.averaging import moving_average
 from course_lib.training.checkpoint import generators_state, load_state, save_state
 from course_lib.training.estimate import estimate
-from course_lib.training.group import all_answer, anywhere, make_accelerator
 from course_lib.training.interrupt import deferred_interrupt
 from course_lib.training.minibatches import encode_pairs, left_out, make_minibatches
+from course_lib.training.processes import all_answer, anywhere, make_accelerator
 from course_lib.training.progress import Progress
 from course_lib.training.recipe import make_optimiser
 from course_lib.training.run_config import RunConfig
@@ -96,7 +96,7 @@ class Training:
         """Everything as at the beginning or, where the run was stopped, as it was then.
 
         Raises:
-            CourseError: `out` holds another run, or one that is not to be gone on with.
+            CourseError: `out` holds another run, or one that is not to be resumed.
         """
         self.corpus, self.out = corpus, out
         self.lock = FileLock(out / LOCK)
@@ -212,7 +212,7 @@ class Training:
                     seconds,
                     self.accelerator.num_processes,
                 )
-            remove_leftovers(self.out)
+            remove_unfinished(self.out)
 
     def run(self, quiet: bool, watch: Callable[[RNNsearch], None] | None) -> None:
         """Train from where the run stands to its end.

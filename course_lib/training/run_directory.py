@@ -100,7 +100,7 @@ def started_with(path: Path) -> dict[str, Any]:
 def known_at_start(path: Path | str) -> dict[str, Any]:
     """What decides no result but its last digits: a run's commit, processes, threads, forecast.
 
-    All as it was started, whoever goes on with it or scores it later. Each is None where it is not
+    All as it was started, whoever resumes it or scores it later. Each is None where it is not
     known.
     """
     record = read_config(Path(path))
@@ -124,7 +124,7 @@ def resumable(out: Path) -> Iterator[None]:
     except OSError as error:
         raise CourseError(
             f"{error.filename or out}: {error.strerror or error}. The checkpoint from before, if "
-            "there is one, is whole. Make room on the disk or mend the permissions and add "
+            "there is one, is whole. Make room on the disk or correct the permissions and add "
             "--resume, or choose another --out."
         ) from error
 

@@ -1,4 +1,4 @@
-"""Whether a run is gone on with as it was begun, and judged on the text it was trained on."""
+"""Whether a run is resumed with its own settings, and scored on the text it was trained on."""
 
 from collections.abc import Mapping
 from dataclasses import asdict

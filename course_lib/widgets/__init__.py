@@ -29,7 +29,7 @@ from course_lib.widgets.by_hand import START, AttentionByHand
 from course_lib.widgets.drawing_words import DrawingWords, words_drawn
 from course_lib.widgets.drawing_words import start as drawing_words_start
 from course_lib.widgets.gated_unit import START as GATES
-from course_lib.widgets.gated_unit import GatedUnit, unit_drawn
+from course_lib.widgets.gated_unit import GatesByHand, unit_drawn
 from course_lib.widgets.live import Live, live, looked
 from course_lib.widgets.live import start as live_start
 from course_lib.widgets.modules import MovingFigure
@@ -53,7 +53,7 @@ __all__ = [
     "BeamTree",
     "BottleneckExplorer",
     "DrawingWords",
-    "GatedUnit",
+    "GatesByHand",
     "Live",
     "Moving",
     "ReadWrite",
@@ -100,7 +100,7 @@ FIGURES = {
     "live": Moving(Live, looked, live_start),
     "softmax_scaling": Moving(SoftmaxScaling, softmax_bars, start),
     "self_attention": Moving(SelfAttentionByHand, three_words, lambda: SELF_ATTENTION),
-    "gated_unit": Moving(GatedUnit, unit_drawn, lambda: GATES),
+    "gated_unit": Moving(GatesByHand, unit_drawn, lambda: GATES),
     "drawing_words": Moving(DrawingWords, words_drawn, drawing_words_start),
     "tiny_translator": Moving(TinyTranslator, whole_walk),
     "transformer": Moving(WritingTransformer, all_steps),

@@ -17,7 +17,7 @@ OLD = np.tanh(W @ THE)
 START = {"z": 0.25, "r": 1.0}
 
 
-class GatedUnit(MovingFigure):
+class GatesByHand(MovingFigure):
     """Chapter 4's unit at the word "dog", with gates that are the same for both numbers.
 
     Attributes:
@@ -49,5 +49,5 @@ class GatedUnit(MovingFigure):
 
 def unit_drawn(**start: Any) -> Figure:
     """The step and the gradient with the gates that the figure starts with."""
-    unit = GatedUnit(**start)
+    unit = GatesByHand(**start)
     return gated_unit(OLD.tolist(), unit.proposal.tolist(), unit.z, unit.r, unit.factor)

@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from course_lib.corpora.vocabulary import EOS, UNK
-from course_lib.evaluation.steps import decoding_steps
+from course_lib.evaluation.decoding_steps import decoding_steps
 from course_lib.figures.heatmap import heatmap
 from course_lib.models import build_model
 from course_lib.models.quantised import dequantised, quantised

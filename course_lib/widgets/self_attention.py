@@ -4,7 +4,7 @@ from typing import Any
 
 import traitlets
 
-from course_lib.figures.self_attention import Looked, Numbers, looked
+from course_lib.figures.self_attention import Looked, Numbers, attention_among
 from course_lib.widgets.modules import MovingFigure, module
 
 START: dict[str, Any] = {
@@ -44,7 +44,7 @@ class SelfAttentionByHand(MovingFigure):
         super().__init__(**{**START, **values})
 
     def _looked(self) -> Looked:
-        return looked(self.words, self.W_Q, self.W_K, self.W_V, self.matrices)
+        return attention_among(self.words, self.W_Q, self.W_K, self.W_V, self.matrices)
 
     @property
     def weights(self) -> Numbers:

@@ -15,7 +15,7 @@ MOST = 12  # words, on either side
 START = {"reference": "there is coffee on the table", "translation": "the coffee on the table"}
 
 
-class Words(traitlets.Unicode[str, str]):
+class ShortText(traitlets.Unicode[str, str]):
     """A text of 1 to MOST words."""
 
     def validate(self, obj: Any, value: Any) -> str:
@@ -36,8 +36,8 @@ class SentenceBleu(MovingFigure):
 
     _esm = module("sentence_bleu")
 
-    reference = Words().tag(sync=True)
-    translation = Words().tag(sync=True)
+    reference = ShortText().tag(sync=True)
+    translation = ShortText().tag(sync=True)
 
     def __init__(self, **values: Any) -> None:
         super().__init__(**{**START, **values})

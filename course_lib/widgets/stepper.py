@@ -10,7 +10,7 @@ from torch import Tensor
 
 from course_lib.corpora.vocabulary import EOS, MARKS
 from course_lib.errors import CourseError
-from course_lib.evaluation.steps import decoding_steps
+from course_lib.evaluation.decoding_steps import decoding_steps
 from course_lib.figures.heatmap import heatmap
 from course_lib.search import translate
 from course_lib.training import Run, load_run

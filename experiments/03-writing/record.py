@@ -1,4 +1,4 @@
-"""Record trainings with and without teacher forcing, for the chapter on teaching a decoder.
+"""Record trainings with and without teacher forcing, for chapter 3.
 
 RNNencdec and RNNsearch with three schedules on short verb-final strings, three seeds each, until
 they hardly learn any more: for each run how it learned, and how often it errs at each target

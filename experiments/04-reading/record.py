@@ -1,4 +1,4 @@
-"""Record what chapter 6 has no time for: encoders that read forwards, backwards and both ways.
+"""Record what chapter 4 has no time for: encoders that read forwards, backwards and both ways.
 
 RNNsearch on the embedded corpus with each of three encoders and three seeds; then, on a model that
 reads both ways, what a halved annotation answers to, what probes read out of it, and what happens

@@ -1,4 +1,4 @@
-"""Record what ways of choosing words do to the translations of chapter 8's RNNsearch of seed 0.
+"""Record what ways of choosing words do to the translations of chapter 7's RNNsearch of seed 0.
 
 search: beam widths with and without a length penalty on the validation split, the sentence that
     loses most to a wide beam, and what sampling trades for variety.

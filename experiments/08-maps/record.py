@@ -1,4 +1,4 @@
-"""Record what chapter 9 reads of attention maps; how they are read is in `experiments/maps.py`.
+"""Record what chapter 8 reads of attention maps; how they are read is in `experiments/maps.py`.
 
 alignment: how well weights align the toy corpus, whose gold links are known: RNNsearch in both
     directions, what `course align` says of both combined, and the same for words without
@@ -7,7 +7,7 @@ aligners: other ways to read links off the same weights, and what the word align
 maps: a small RNNsearch with three seeds: how flat its weights are before and after training, and
     how often flat ones are wrong; how far its output follows them; and two tests of whole models
     (Wiegreffe and Pinter, 2019): weights held uniform, and other seeds.
-captions: the same of chapter 8's RNNsearch of seed 0 on Multi30k, beside IBM Model 1.
+captions: the same of chapter 7's RNNsearch of seed 0 on Multi30k, beside IBM Model 1.
 stepper: the translations that the figure steps through, and where each of its models comes from.
 """
 
@@ -220,7 +220,7 @@ def small_maps() -> Records:
 
 
 def captions() -> Records:
-    """Look at the weights of chapter 8's RNNsearch."""
+    """Look at the weights of chapter 7's RNNsearch."""
     result = read_result(large("rnnsearch"))
     run, corpus = loaded(large("rnnsearch"))
     split = next(iter(result["scores"]))
@@ -398,7 +398,7 @@ def check_maps(record: dict[str, Any]) -> None:
 
 
 def check_captions(record: dict[str, Any], read: Read) -> None:
-    """Of chapter 8's run."""
+    """Of chapter 7's run."""
     run = read("multi30k-en-de-rnnsearch-cpu-seed0")
     check_same(record, run, "model", "corpus", "pair", "git_commit", "corpus_sha256", "versions")
     maps.check_offsets(record["against_model1"])
@@ -422,6 +422,6 @@ PARTS = {
     "alignment": Part(alignment, "a minute, and two hours to train both directions"),
     "aligners": Part(aligners, "a minute, once alignment is recorded", "`pip install eflomal`"),
     "maps": Part(small_maps, "half an hour"),
-    "captions": Part(captions, "minutes, once chapter 8's pair is trained"),
+    "captions": Part(captions, "minutes, once chapter 7's pair is trained"),
     "stepper": Part(stepper, "a minute, and an hour to train what is not there"),
 }

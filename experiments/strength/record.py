@@ -90,7 +90,7 @@ SEEDS = {"one-unit": (0, 1, 2), "words": (0, 1, 2)}
 """Of the rows that were trained with more seeds than 0."""
 JOINED = (1, 2, 3, 4)
 CPU_SEEDS = (0, 1, 2)
-"""Of chapter 8's runs that are scored on joined sentences."""
+"""Of chapter 7's runs that are scored on joined sentences."""
 PUBLISHED = "multi30k-en-de"
 WRITERS = {pair: (f"multi30k-{pair}", f"multi30k-{pair}-{ABLATED}") for pair in ("en-de", "en-fr")}
 """The published models whose translations of the training sentences are read beside people's."""
@@ -243,7 +243,7 @@ def joined() -> Records:
 
 
 def joined_cpu() -> Records:
-    """Score chapter 8's runs of RNNsearch on the joined sentences."""
+    """Score chapter 7's runs of RNNsearch on the joined sentences."""
     for seed in CPU_SEEDS:
         yield joined_record({"rnnsearch": large("rnnsearch", seed)})
 
@@ -402,6 +402,6 @@ PARTS = {
     "ablation": Part(ablation, "minutes, and up to four hours to train all rows"),
     "diversified": Part(diversified, "minutes, and five hours with its text and trainings"),
     "joined": Part(joined, "five minutes, and up to forty to train both"),
-    "joined-cpu": Part(joined_cpu, "four minutes, and chapter 8's trainings"),
+    "joined-cpu": Part(joined_cpu, "four minutes, and chapter 7's trainings"),
     "unseen": Part(unseen, "two minutes"),
 }

@@ -19,17 +19,17 @@ from torch import Tensor
 from course_lib.assignments import probing
 from course_lib.corpora import load_corpus
 from course_lib.corpora.batches import EncodedPair, make_batch
+from course_lib.evaluation.decoding_steps import decoding_steps
 from course_lib.evaluation.diagnostics import diagnose
 from course_lib.evaluation.faithfulness import erased_words, left_out_words
 from course_lib.evaluation.forced import forced_alpha, forced_weights, sentence_log_probs
 from course_lib.evaluation.gradients import sentence_ends
-from course_lib.evaluation.steps import decoding_steps
 from course_lib.models import RNNsearch, build_model
 from course_lib.models.config import model_config
 from course_lib.search import n_best, sample, translate
 from course_lib.search.hypothesis import Hypothesis
 from course_lib.training import finish_run, load_run, train
-from course_lib.training.group import make_accelerator
+from course_lib.training.processes import make_accelerator
 from course_lib.training.progress import Progress
 from course_lib.training.recipe import Recipe, make_optimiser
 from course_lib.training.update import Updater

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from course_lib.evaluation.saturation import saturation, slope
+from course_lib.evaluation.saturation import saturation, softmax_slope
 
 ROWS = saturation(seed=3)
 
@@ -53,7 +53,7 @@ weights = arrays.arrays(np.float64, (2, 5), elements=st.floats(0.01, 1.0)).map(
 @settings(max_examples=50)
 @given(alpha=weights)
 def test_the_slope_is_that_of_torchs_softmax(alpha: np.ndarray) -> None:
-    for row, found in zip(alpha, slope(alpha), strict=True):
+    for row, found in zip(alpha, softmax_slope(alpha), strict=True):
         energies = torch.from_numpy(np.log(row))
         jacobian = torch.autograd.functional.jacobian(lambda e: e.softmax(dim=0), energies)
         assert found == pytest.approx(jacobian[row.argmax(), row.argmax()].item(), abs=1e-12)
@@ -62,4 +62,4 @@ def test_the_slope_is_that_of_torchs_softmax(alpha: np.ndarray) -> None:
 
 def test_the_slope_of_known_weights() -> None:
     two = np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]])
-    np.testing.assert_allclose(slope(two), [0.25, 0.0])
+    np.testing.assert_allclose(softmax_slope(two), [0.25, 0.0])

@@ -11,8 +11,8 @@ from torch import Tensor
 from course_lib.corpora.corpus import Corpus
 from course_lib.models import build_model
 from course_lib.training import RunConfig
-from course_lib.training.group import make_accelerator
 from course_lib.training.minibatches import Minibatch, make_minibatches
+from course_lib.training.processes import make_accelerator
 from course_lib.training.recipe import make_optimiser
 from course_lib.training.update import Updater
 from course_lib.training.vocabularies import make_vocabularies

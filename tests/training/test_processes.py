@@ -31,8 +31,8 @@ from tests.conftest import PATIENCE
 IMPATIENT = """
 from datetime import timedelta
 from course_lib.cli import main
-from course_lib.training import group
-group.TIMEOUT = timedelta(seconds=60)
+from course_lib.training import processes
+processes.TIMEOUT = timedelta(seconds=60)
 main()
 """
 

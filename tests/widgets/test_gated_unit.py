@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page
 
-from course_lib.widgets import GatedUnit
+from course_lib.widgets import GatesByHand
 
 Open = Callable[..., Page]
 GATES = [*product((0, 0.04, 0.25, 0.5, 1), (0, 0.3, 1))]
@@ -32,7 +32,7 @@ def test_every_setting_shows_what_numpy_computes(open_figure: Open) -> None:
         for name, value in (("update gate z", z), ("reset gate r", r)):
             page.get_by_role("slider", name=name).fill(str(value))
         proposal, state = pencil(z, r)
-        unit = GatedUnit(z=z, r=r)
+        unit = GatesByHand(z=z, r=r)
         np.testing.assert_allclose([unit.proposal, unit.state], [proposal, state], atol=1e-15)
         assert on_screen(page, "proposal") == [f"{number:.4f}" for number in proposal]
         assert on_screen(page, "state") == [f"{number:.4f}" for number in state]
@@ -44,7 +44,7 @@ def test_every_setting_shows_what_numpy_computes(open_figure: Open) -> None:
 def test_the_factor_is_what_the_new_state_moves_with_the_old(z: float, r: float) -> None:
     nudge = np.array([1e-6, 0])
     moved = pencil(z, r, OLD + nudge)[1] - pencil(z, r, OLD - nudge)[1]
-    assert GatedUnit(z=z, r=r).factor == pytest.approx(moved[0] / 2e-6, abs=1e-8)
+    assert GatesByHand(z=z, r=r).factor == pytest.approx(moved[0] / 2e-6, abs=1e-8)
 
 
 def test_the_bars_are_as_tall_as_their_numbers(open_figure: Open) -> None:
@@ -55,7 +55,7 @@ def test_the_bars_are_as_tall_as_their_numbers(open_figure: Open) -> None:
         .evaluate_all("bars => bars.map(bar => bar.height.baseVal.value)")
     )
     np.testing.assert_allclose(
-        np.divide(heights, heights[0]), GatedUnit().factor ** np.arange(19), atol=1e-6
+        np.divide(heights, heights[0]), GatesByHand().factor ** np.arange(19), atol=1e-6
     )
 
 
@@ -77,4 +77,4 @@ def test_keys_move_the_gates_and_what_they_do_is_said(open_figure: Open) -> None
 @pytest.mark.parametrize("wrong", [{"z": -0.01}, {"z": 1.01}, {"r": -0.5}, {"r": 2.0}])
 def test_gates_are_between_0_and_1(wrong: dict[str, float]) -> None:
     with pytest.raises(Exception, match=next(iter(wrong))):
-        GatedUnit(**wrong)
+        GatesByHand(**wrong)

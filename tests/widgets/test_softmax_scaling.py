@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page
 
-from course_lib.evaluation.saturation import DIMENSIONS, slope
+from course_lib.evaluation.saturation import DIMENSIONS, softmax_slope
 from course_lib.widgets import SoftmaxScaling
 from course_lib.widgets.softmax_scaling import DRAWS
 
@@ -28,7 +28,7 @@ def test_every_dimension_shows_what_the_library_computes(open_figure: Open) -> N
     for at, dimension in enumerate(DIMENSIONS):
         set_slider(page, "dimension d", at)
         weights = [SoftmaxScaling(dimension=dimension).weights(scaled) for scaled in (False, True)]
-        slopes = [float(slope(one[None])[0]) for one in weights]
+        slopes = [float(softmax_slope(one[None])[0]) for one in weights]
         assert on_screen(page, "largest") == pytest.approx([w.max() for w in weights], abs=5.1e-5)
         assert on_screen(page, "slope") == pytest.approx(slopes, abs=5.1e-6)
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Page
 
 from course_lib.corpora.subwords import START, Pieces
 from course_lib.errors import CourseError
-from course_lib.evaluation.steps import decoding_steps
+from course_lib.evaluation.decoding_steps import decoding_steps
 from course_lib.models import ModelConfig, build_model
 from course_lib.records import read_record
 from course_lib.training import Run, RunConfig, load_run

@@ -9,7 +9,7 @@ repository; run this again when it does.
 from pathlib import Path
 
 from course_lib.files import write_atomically
-from course_lib.opening import repository_url
+from course_lib.first_cell import repository_url
 
 from .notebooks import has_notebook, notebook
 from .source import parts_of_the_book

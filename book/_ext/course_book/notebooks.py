@@ -21,7 +21,7 @@ from nbformat import NotebookNode
 from pybtex.database import BibliographyData, parse_file
 from sphinx.directives.code import LiteralIncludeReader
 
-from course_lib.opening import first_cell
+from course_lib.first_cell import first_cell
 from course_lib.widgets import FIGURES
 
 from .citations import author_year

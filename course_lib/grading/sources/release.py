@@ -19,6 +19,7 @@ from nbgrader.coursedir import CourseDirectory
 from course_lib.assignments import inspection, instances, slips
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
+from course_lib.first_cell import first_cell, repository_url
 from course_lib.grading.sources import tutor
 from course_lib.grading.sources.criteria import CRITERIA, criteria_of
 from course_lib.grading.sources.marked_cells import grade_id
@@ -31,7 +32,6 @@ from course_lib.grading.sources.project import (
     source_of,
 )
 from course_lib.grading.sources.slip_code import RIGHT_CODE, SLIPS, right_code, versions_of
-from course_lib.opening import first_cell, repository_url
 
 HANDED_IN = "handed_in"
 """A folder beside a source, with what the instructor's own solution hands in; never released."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.opening import first_cell, repository_url
+from course_lib.first_cell import first_cell, repository_url
 
 URL = "https://github.com/somebody/looking-back"
 

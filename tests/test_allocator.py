@@ -6,7 +6,7 @@ import sys
 
 PROGRAM = """
 import resource, sys, torch
-from course_lib.freed_memory import keep_freed_memory
+from course_lib.allocator import keep_freed_memory
 
 def faults(rounds):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt

@@ -1,7 +1,7 @@
 """Several processes that train one model.
 
 One process is the usual case. More are started by `course train --processes`, torchrun or
-`accelerate launch`; accelerate then averages their gradients and hands round what they find.
+`accelerate launch`; accelerate then averages their gradients and tells each what the others found.
 """
 
 from collections.abc import Iterator
