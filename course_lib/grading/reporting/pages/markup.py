@@ -35,10 +35,6 @@ _TAGS = frozenset(
 )
 
 
-# How JupyterLab writes a pasted picture whose size was changed.
-_RESIZED = re.compile(r"""<img\s[^<>]*?src=["']attachment:([^"'<>]+)["'][^<>]*>""")
-
-
 def _leads_out(tag: str, name: str, value: str) -> bool:
     """Whether an attribute is a link to elsewhere: one of ours would act in a marker's name."""
     return name == "href" and value.lower().startswith(("http://", "https://", "mailto:"))
@@ -97,7 +93,6 @@ def markdown(
     """
     if len(text) > LONGEST_TEXT:
         return Markup(f"<pre>{html.escape(text[:LONGEST_TEXT])}</pre>{_cut(text, LONGEST_TEXT)}")
-    text = _RESIZED.sub(r"![\1](attachment:\1)", text)
     renderer = _Renderer(pasted or {})
     try:
         made = MarkdownWithMath(renderer=renderer).render(text)
@@ -125,7 +120,8 @@ def clean(text: str) -> str:
 @functools.lru_cache(maxsize=256)  # most of a notebook is the same in a whole class
 def code(source: str) -> Markup:
     """Python, in colours."""
-    shown = source[:LONGEST_TEXT]
+    # without spaces at the ends of lines, over which the lexer goes again and again
+    shown = "\n".join(line.rstrip() for line in source[:LONGEST_TEXT].split("\n"))
     made = highlight(shown, PythonLexer(stripnl=False), HtmlFormatter(nowrap=True))
     cut = _cut(source, LONGEST_TEXT)
     return Markup(f'<pre class="code"><code>{made.rstrip()}</code></pre>{cut}')

@@ -1,6 +1,7 @@
 """Foreign text on a page: shown, never run."""
 
 import re
+import time
 
 import pytest
 from bs4 import BeautifulSoup
@@ -106,11 +107,10 @@ def test_what_is_no_markup_here_is_shown_as_it_was_written(text: str) -> None:
     assert " ".join(page.get_text().split()) == f"before {text} after {text} last"
 
 
-def test_a_pasted_picture_whose_size_was_changed_is_shown() -> None:
-    pasted = {"a.png": {"image/png": "aGVsbG8="}}
-    for src in ('src="attachment:a.png"', "width='3' src='attachment:a.png' alt=''"):
-        made = markup.markdown(f"<img {src}/>", pasted=pasted)
-        assert 'src="data:image/png;base64,aGVsbG8="' in made
+def test_code_of_blank_lines_takes_no_longer_than_its_length() -> None:
+    begun = time.process_time()
+    assert "x = 1" in markup.code("x = 1" + " \n" * (markup.LONGEST_TEXT // 2))
+    assert time.process_time() - begun < 2
 
 
 def test_formulas_are_mathml_and_aligned_equations_a_table() -> None:
