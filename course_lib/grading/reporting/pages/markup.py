@@ -19,6 +19,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from course_lib.grading.reporting.pages.formulas import mathml
+from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.wording import is_picture
 
 LONGEST_TEXT = 20_000
@@ -33,6 +34,14 @@ _TAGS = frozenset(
         " li ol p pre span strong sub summary sup table tbody td th thead tr u ul",
     )
 )
+
+
+_OPEN_HERE = """<script>
+if (!/[?&]index=/.test(location.search))
+  history.replaceState(null, "", "?index=" + $(".tabbable").index($("#{part}")));
+</script>"""
+"""Which of its fields nbgrader's page begins at stands in its address, and is kept from one student
+to the next."""
 
 
 def _leads_out(tag: str, name: str, value: str) -> bool:
@@ -77,8 +86,16 @@ class _Renderer(IPythonRenderer):
 
 @pass_context
 def of_cell(context: Context, text: str) -> Markup:
-    """nbconvert's filter `markdown2html`, for nbgrader's form grader: a cell's text, harmless."""
-    return markdown(text, pasted=context.get("cell", {}).get("attachments"))
+    """nbconvert's filter `markdown2html`, for nbgrader's form grader: a cell's text, harmless.
+
+    Its page opens at the first that a person marks.
+    """
+    cell = context.get("cell", {})
+    made = markdown(text, pasted=cell.get("attachments"))
+    marked = (
+        "submission_id" in context.get("resources", {}) and is_grade(cell) and is_solution(cell)
+    )
+    return made + Markup(_OPEN_HERE.format(part=grade_id(cell))) if marked else made
 
 
 def markdown(

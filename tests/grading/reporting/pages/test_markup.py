@@ -10,6 +10,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from course_lib.grading.reporting.pages import markup
 from course_lib.grading.reporting.pages.formulas import mathml
+from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.sources.project import (
     assignment_names,
     load_config,
@@ -81,6 +82,15 @@ def test_nbgraders_own_page_shows_texts_and_pictures_and_runs_nothing() -> None:
     assert pictures == {"data:image/png;base64,aGVsbG8="}
     assert not made.tags & FORBIDDEN
     assert not [name for name, _ in made.attributes if name.startswith("on")]
+
+
+def test_the_form_graders_page_opens_at_what_a_person_marks() -> None:
+    notebook = source_notebook(source_of(ROOT, assignment_names(ROOT)[0]))
+    [part] = [grade_id(cell) for cell in notebook.cells if is_grade(cell) and is_solution(cell)]
+    exporter = HTMLExporter(config=load_config(ROOT))
+    for resources, count in (({"submission_id": "1"}, 1), ({}, 0)):
+        page, _ = exporter.from_notebook_node(notebook, resources)
+        assert page.count(f'index($("#{part}"))') == count
 
 
 def test_ordinary_markdown_keeps_its_form() -> None:
