@@ -4,6 +4,7 @@ nbgrader and Dask take seconds to import and come with the extra `classes`, whic
 need, so each command imports its own.
 """
 
+import contextlib
 import importlib.util
 import json
 import sys
@@ -117,19 +118,20 @@ def release(
     from course_lib.grading.authoring.leaks import leaks
     from course_lib.grading.authoring.own_solution import faults
     from course_lib.grading.sources.project import assignment_names, project_root
-    from course_lib.grading.sources.release import differences
+    from course_lib.grading.sources.release import differences, drawn_with
     from course_lib.grading.sources.release import release as write
 
     root = project_root()
     found: list[str] = []
-    for name in names or assignment_names(root):
-        typer.echo(f"grading the solution of {name} ...", err=True)
-        found += faults(root, name)
-    for fault in found:
-        typer.echo(fault)
-    if found:
-        typer.echo("A solution is not what its tests want: correct one of the two.", err=True)
-        raise typer.Exit(1)
+    with contextlib.nullcontext() if check else drawn_with(root, names or [], variants):
+        for name in names or assignment_names(root):
+            typer.echo(f"grading the solution of {name} ...", err=True)
+            found += faults(root, name)
+        for fault in found:
+            typer.echo(fault)
+        if found:
+            typer.echo("A solution is not what its tests want: correct one of the two.", err=True)
+            raise typer.Exit(1)
     if not check:
         for path in write(root, names or [], variants):
             typer.echo(f"wrote {path.relative_to(root)}")

@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from course_lib.grading.authoring.proof import table
 from course_lib.grading.sources.project import assignment_names, project_root
+from experiments.proof import table
 from experiments.recording import Part, Read, Records
 
 ROOT = project_root(Path(__file__).parent)
@@ -25,7 +25,7 @@ KNOWN = tuple(
 
 def proved(name: str) -> dict[str, Any]:
     """One assignment's record, made by an interpreter of its own: it forks."""
-    command = [sys.executable, "-m", "course_lib.grading.authoring.proof", name]
+    command = [sys.executable, "-m", "experiments.proof", name]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=True)
     return table(ROOT, name, json.loads(done.stdout)[name])
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from course_lib.grading.authoring.proof import execute, new_namespace
 from course_lib.grading.sources.project import source_of
 from course_lib.grading.sources.release import source_notebook
+from experiments.proof import execute, new_namespace
 from tests.conftest import ROOT
 
 

@@ -22,7 +22,6 @@ from course_lib.evaluation import alignment, diagnostics
 from course_lib.evaluation.bleu import bleu_tok
 from course_lib.evaluation.forced import forced_weights
 from course_lib.evaluation.weights import Weights
-from course_lib.grading.authoring.proof import execute, new_namespace
 from course_lib.grading.handing_in.packing import pack
 from course_lib.grading.sources.project import source_of
 from course_lib.grading.sources.release import source_notebook
@@ -30,6 +29,7 @@ from course_lib.models import build_model, count_parameters
 from course_lib.search import translate
 from course_lib.training import Run, load_run, read_result
 from course_lib.training.checkpoint import save_weights
+from experiments.proof import execute, new_namespace
 from tests.assignments.cells import failed_parts
 from tests.conftest import ROOT
 

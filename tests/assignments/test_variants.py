@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from course_lib.assignments import inspection
-from course_lib.grading.authoring.contentless import FILLINGS
 from course_lib.grading.authoring.demonstration import (
     MadeUp,
     Student,
@@ -26,7 +25,6 @@ from course_lib.grading.authoring.demonstration import (
     hand_in,
     read_variants,
 )
-from course_lib.grading.authoring.proof import belonging, table, ways
 from course_lib.grading.running.classroom import grade_class
 from course_lib.grading.sources.project import (
     assignment_names,
@@ -34,6 +32,8 @@ from course_lib.grading.sources.project import (
 )
 from course_lib.grading.sources.release import source_notebook
 from course_lib.records import read_record
+from experiments.contentless import FILLINGS
+from experiments.proof import belonging, table, ways
 from tests.conftest import ROOT
 
 NAMES = [
@@ -70,7 +70,7 @@ class Proof:
 def proofs(names: tuple[str, ...]) -> "subprocess.CompletedProcess[str]":
     """What was lost, by assignment: one run, in an interpreter of its own, since it forks."""
     return subprocess.run(
-        [sys.executable, "-m", "course_lib.grading.authoring.proof", *names],
+        [sys.executable, "-m", "experiments.proof", *names],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -1,1 +1,1 @@
-"""Tools for those who write assignments: made-up classes, proofs of tests, a search for leaks."""
+"""Tools for those who write assignments: made-up classes, a search for leaks."""

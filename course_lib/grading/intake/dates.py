@@ -51,6 +51,15 @@ def read_times(texts: Sequence[str]) -> list[datetime | None]:
     return found
 
 
+def ending_in_a_time(text: str) -> datetime | None:
+    """The time that a text ends with; None if that cannot be read, or in two ways."""
+    for found in re.finditer(r"\b\w", text):
+        (time,) = read_times([text[found.start() :]])
+        if time is not None:
+            return time
+    return None
+
+
 def _readings(text: str) -> dict[str, datetime]:
     """What a time can mean, for each order of day, month and year."""
     try:

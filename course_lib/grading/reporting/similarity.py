@@ -25,6 +25,9 @@ SHARE = 0.8
 LEAST = {"code": 60, "markdown": 120}
 """Characters an answer of its own must have to be compared at all."""
 
+LONGEST = 20_000
+"""Characters of an answer that are compared: no answer is that long, and reading it has an end."""
+
 GLANCE = 0.2
 """The part of the windows that has to agree before a pair is compared in full."""
 
@@ -103,6 +106,8 @@ def _alike(cell: str, there: Mapping[str, NotebookNode], released: str) -> Itera
 def _fingerprint(kind: str, text: str) -> CodeFingerprint:
     """Every window counts (no sampling), so the result does not depend on Python's hash seed."""
     code = kind == "code"
+    # a lexer goes over blank lines again and again
+    text = "\n".join(line.rstrip() for line in text[:LONGEST].split("\n") if line.strip())
     text = text if code else " ".join(re.findall(r"\w+", text.casefold()))
     return CodeFingerprint(
         "answer.py", WINDOW, 1, filter=code, language="python", fp=io.StringIO(text)

@@ -7,12 +7,14 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from nbgrader.api import Grade, Gradebook, MissingEntry
 
 from course_lib.errors import CourseError
 from course_lib.files import private_files
+from course_lib.grading.intake.collecting import group_of
 from course_lib.grading.intake.late import set_policy, settle
 from course_lib.grading.intake.staging import find_students
 from course_lib.grading.running import extensions, gradebooks, journal, workers
@@ -204,7 +206,9 @@ def grade_class(
             with closing(workers.outcomes(failed, 1)) as ran:
                 outcomes |= {outcome.student: outcome for outcome in ran}
         settle(root, place, name, students)
-    for student, remarks in boxed_inspection.same_files(submitted, name, students).items():
+    together = partial(group_of, place, name)
+    same = boxed_inspection.same_files(submitted, name, students, together)
+    for student, remarks in same.items():
         if student in outcomes:
             outcomes[student].remarks.extend(remarks)
     graded = [student for student in students if student in outcomes]

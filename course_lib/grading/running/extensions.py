@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -10,15 +10,14 @@ from nbgrader.api import Gradebook, SubmittedAssignment
 
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
-from course_lib.grading.intake.dates import read_times
+from course_lib.grading.intake.dates import ending_in_a_time
 from course_lib.grading.intake.late import parse_time
-from course_lib.grading.intake.roster import kept_roster, read_roster
+from course_lib.grading.intake.roster import Roster, kept_roster, read_roster
 from course_lib.grading.sources.project import db_url, nbgrader_messages
 
 FILE = "extensions.json"
 """Beside the gradebook: assignment -> student -> until when, or null for no longer than others."""
-_GRANTED = re.compile(r"Extension granted until:?\s*(.+)")
-"""What Moodle writes into a worksheet's column Status."""
+_CLOCK = re.compile(r"\d\s?[:h]\s?\d\d")
 
 
 def extend(place: Path, name: str, student: str, until: str) -> datetime | None:
@@ -57,18 +56,30 @@ def granted(place: Path, name: str) -> dict[str, datetime | None]:
         for student, when in _told(place).get(name, {}).items()
     }
     path = kept_roster(place, name)
-    for person in read_roster(path).people if path.is_file() else ():
-        for cell in person.row.values():
-            found = _GRANTED.search(cell or "")
-            if found and person.student not in until:
-                (until[person.student],) = read_times([found[1]])
-                if until[person.student] is None:
-                    raise CourseError(
-                        f"{path} gives {person.student} a longer time, {found[1]!r}, which cannot"
-                        f" be read. Say it yourself: course extend {name} {person.student}"
-                        " '2026-05-06 23:59'."
-                    )
+    for student, status in _stated(read_roster(path)) if path.is_file() else ():
+        if student not in until:
+            until[student] = ending_in_a_time(status)
+            if until[student] is None:
+                raise CourseError(
+                    f"{path} gives {student} a longer time, {status!r}, which cannot be read. Say"
+                    f" it yourself: course extend {name} {student} '2026-05-06 23:59'."
+                )
     return until
+
+
+def _stated(roster: Roster) -> Iterator[tuple[str, str]]:
+    """Who has a longer time by Moodle's worksheet, and how its column Status says so.
+
+    Each language has words of its own for that; but there is no other time in a status, and its
+    column has none of the known names, and stands before the marks and the times.
+    """
+    named = set(roster.columns.values())
+    later = {roster.columns.get(role) for role in ("grade", "most", "handed in")} - {None}
+    end = min(map(roster.header.index, later), default=len(roster.header))
+    for person in roster.people if roster.platform == "Moodle" else ():
+        for name in roster.header[:end]:
+            if name not in named and _CLOCK.search(status := person.row.get(name) or ""):
+                yield person.student, status
 
 
 def apply(place: Path, name: str) -> None:

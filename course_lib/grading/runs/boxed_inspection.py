@@ -11,7 +11,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,6 @@ from course_lib.corpora import multi30k, own
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.registry import CORPORA, chosen, load_corpus
 from course_lib.errors import CourseError
-from course_lib.grading.intake.collecting import group_of
 from course_lib.grading.sandbox import bubblewrap
 from course_lib.grading.sources.project import load_config
 
@@ -120,15 +119,6 @@ def inspect(
     return report
 
 
-def inspect_here(assignment: str, folder: Path, student: str) -> None:
-    """Inspect files of our own in this process, for the proof of an assignment's tests."""
-    if assignment == ASSIGNMENT:
-        from course_lib.grading.runs import comparison  # imports torch: seconds
-
-        report = comparison.inspect(folder, student)
-        (folder / FILE).write_text(json.dumps(report), encoding="utf-8")
-
-
 def _run(folder: Path, student: str, named: tuple[str, str] | None, boxed: bool) -> dict[str, Any]:
     program = [sys.executable, "-P", "-m", MODULE, str(folder), student, *(named or ())]
     text = Path(named[0]) if named and named[0] not in CORPORA else None
@@ -178,7 +168,12 @@ def _no_end(why: str) -> dict[str, Any]:
     }
 
 
-def same_files(submitted: Path, assignment: str, students: Iterable[str]) -> dict[str, list[str]]:
+def same_files(
+    submitted: Path,
+    assignment: str,
+    students: Iterable[str],
+    group_of: Callable[[str], Iterable[str]] = lambda _: (),
+) -> dict[str, list[str]]:
     """Which files of a training stand in two submissions byte for byte: remarks for each of them.
 
     Two trainings never write the same: their seeds and their seconds differ. A group hands in one.
@@ -199,7 +194,7 @@ def same_files(submitted: Path, assignment: str, students: Iterable[str]) -> dic
     remarks: dict[str, list[str]] = {}
     for (name, _), owners in sorted(having.items()):
         for student in owners:
-            together = {student, *group_of(submitted.parent, assignment, student)}
+            together = {student, *group_of(student)}
             if others := [other for other in owners if other not in together]:
                 remarks.setdefault(student, []).append(
                     f"{name} is byte for byte the file of {', '.join(others)}."

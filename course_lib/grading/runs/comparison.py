@@ -324,9 +324,7 @@ def _check_recipe(run: Submitted, corpus: Corpus, student: str, findings: Findin
     seeds = {one: owner.seed(one) for one in student.split("\n")}
     if config.seed not in seeds.values():
         theirs = " and ".join(f"the seed of {visible(one)} is {own}" for one, own in seeds.items())
-        raise Fault(
-            f"{record.name} was trained with seed {visible(str(config.seed))}; {theirs}."
-        )
+        raise Fault(f"{record.name} was trained with seed {visible(str(config.seed))}; {theirs}.")
     if _settings(record, "recipe") != expected_recipe(record):
         raise Fault(f"{record.name}/config.yaml: the recipe is not that of its preset and changes.")
     recorded = raw.get("corpus_sha256")

@@ -20,6 +20,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -150,17 +151,23 @@ def _bubblewrap(command: list[str], tell: int, *, empty: bool) -> "subprocess.Po
     """
     inner = command.index(bubblewrap.LIMITER)
     outer, program = command[:inner], ["cat"] if empty else command[inner:]
-    return subprocess.Popen(
-        [outer[0], "--info-fd", str(tell), *outer[1:], *program],
-        stdin=subprocess.PIPE if empty else subprocess.DEVNULL,
-        stdout=subprocess.PIPE if empty else subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        pass_fds=(tell,),
-        start_new_session=True,
-        # bubblewrap stays inside as the first process, where its environment can be read
-        executable=shutil.which(outer[0]),
-        env=bubblewrap.environment(),
-    )
+    options, handles = ["--info-fd", str(tell)], [tell]
+    with tempfile.TemporaryFile() as rules:
+        if rules.write(namespaces.rules()):
+            rules.seek(0)
+            options += ["--seccomp", str(rules.fileno())]
+            handles.append(rules.fileno())
+        return subprocess.Popen(
+            [outer[0], *options, *outer[1:], *program],
+            stdin=subprocess.PIPE if empty else subprocess.DEVNULL,
+            stdout=subprocess.PIPE if empty else subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            pass_fds=handles,
+            start_new_session=True,
+            # bubblewrap stays inside as the first process, where its environment can be read
+            executable=shutil.which(outer[0]),
+            env=bubblewrap.environment(),
+        )
 
 
 def start(command: list[str]) -> Box:

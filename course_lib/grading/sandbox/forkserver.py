@@ -191,6 +191,7 @@ def _run(request: dict[str, Any]) -> None:
     namespaces.forget_keys()
     Path("/proc/self/oom_score_adj").write_text("1000")  # should memory run out, this one first
     namespaces.give_up_rights()
+    namespaces.forbid()
     for name, number in request["limits"].items():
         resource.setrlimit(getattr(resource, name), (number, number))
     os.chdir(request["folder"])

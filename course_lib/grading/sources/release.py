@@ -1,12 +1,13 @@
 """From an instructor's text to the students' notebook, through nbgrader's own converter."""
 
+import contextlib
 import hashlib
 import itertools
 import json
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import jupytext
@@ -131,24 +132,49 @@ def release(root: Path, names: list[str], variants: str | None = None) -> list[P
     the word takes it away.
     """
     written = []
-    for name in names or assignment_names(root):
-        source = source_of(root, name)
-        drawn = source.with_name(instances.CLASS)
-        if variants is None:
-            drawn.unlink(missing_ok=True)
-        else:
-            salt = hashlib.sha256(variants.encode()).hexdigest()[:16]
-            write_atomically(drawn, json.dumps({"salt": salt}) + "\n")
-        if versions := versions_of(source):
-            write_atomically(source.with_name(slips.FILE), slips.packed(versions))
-        folder = root / "exercises" / name
-        files = generate(root, name)
-        for file, data in files.items():
-            write_atomically(folder / file, data)
-            written.append(folder / file)
-        for old in _present(folder) - files.keys():
-            (folder / old).unlink()
+    with drawn_with(root, names, variants):
+        for name in names or assignment_names(root):
+            written += _released(root, name)
     return written
+
+
+@contextlib.contextmanager
+def drawn_with(root: Path, names: list[str], variants: str | None) -> Iterator[None]:
+    """From now on numbers are drawn with this word; if something fails in here, as before."""
+    sources = [source_of(root, name) for name in names or assignment_names(root)]
+    places = [source.with_name(instances.CLASS) for source in sources]
+    before = {path: path.read_text(encoding="utf-8") for path in places if path.is_file()}
+    now = None
+    if variants is not None:
+        salt = hashlib.sha256(variants.encode()).hexdigest()[:16]
+        now = json.dumps({"salt": salt}) + "\n"
+    try:
+        _put({path: now for path in places})
+        yield
+    except BaseException:
+        _put({path: before.get(path) for path in places})
+        raise
+
+
+def _put(texts: Mapping[Path, str | None]) -> None:
+    for path, text in texts.items():
+        if text is None:
+            path.unlink(missing_ok=True)
+        else:
+            write_atomically(path, text)
+
+
+def _released(root: Path, name: str) -> Iterator[Path]:
+    source = source_of(root, name)
+    if versions := versions_of(source):
+        write_atomically(source.with_name(slips.FILE), slips.packed(versions))
+    folder = root / "exercises" / name
+    files = generate(root, name)
+    for file, data in files.items():
+        write_atomically(folder / file, data)
+        yield folder / file
+    for old in _present(folder) - files.keys():
+        (folder / old).unlink()
 
 
 def differences(root: Path, names: list[str]) -> dict[Path, str]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from course_lib.assignments import instances
 from course_lib.grading.authoring.own_solution import faults
 from tests.conftest import ROOT, Course
 from tests.grading.tiny import NAME, write_course
@@ -23,6 +24,24 @@ def test_a_hidden_test_that_the_solution_fails_stops_the_release(
     source.write_text(source.read_text().replace("43", "42"))
     assert course("release", NAME).status == 0
     assert (tmp_path / "exercises" / NAME / f"{NAME}.ipynb").is_file()
+
+
+def test_a_solution_is_graded_with_the_numbers_that_are_to_be_released(
+    tmp_path: Path, course: Course, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    test = "from course_lib.assignments import instances\nassert instances.salt() is None, 'Drawn.'"
+    write_course(tmp_path, answer="number = 42", test=test)
+    monkeypatch.chdir(tmp_path)
+    drawn = tmp_path / "solutions" / NAME / instances.CLASS
+    done = course("release", NAME, "--variants", "a word")
+    assert done.status == 1
+    assert "2 points. Drawn." in done.out
+    assert not drawn.exists()
+    drawn.write_text("an earlier word's")
+    assert course("release", NAME, "--variants", "a word").status == 1
+    assert drawn.read_text() == "an earlier word's"
+    assert course("release", NAME).status == 0
+    assert not drawn.exists()
 
 
 def test_what_git_could_not_merge_is_not_released(tmp_path: Path) -> None:

@@ -192,13 +192,17 @@ def test_feedback_made_there_is_the_same_page(port: int, place: Path) -> None:
 
 
 @pytest.mark.slow
-def test_whoever_marks_can_click_on_everything_a_student_wrote(
+def test_the_page_opens_at_the_paragraph_and_all_that_stands_there_can_be_clicked_on(
     port: int, browser: "Browser"
 ) -> None:
     (notebook,) = json.loads(ask(port, f"api/submitted_notebooks/{NAME}/{NAME}"))
     context = browser.new_context(extra_http_headers={"Authorization": f"token {TOKEN}"})
     page = context.new_page()
     page.goto(f"http://127.0.0.1:{port}/formgrader/submissions/{notebook['id']}/")
+    opened = (
+        "document.querySelectorAll('.tabbable')[new URLSearchParams(location.search).get('index')]"
+    )
+    assert page.evaluate(f"{opened}.id") == "why"
     title = page.title()
     text = page.locator(".nbgrader_cell", has_text="before one").last
     for word in ("one", "two", "three", "four", "five"):

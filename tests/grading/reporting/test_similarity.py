@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell
@@ -84,6 +85,14 @@ def test_copied_prose_is_found_whatever_its_capitals_and_stops() -> None:
         "cyd": {"why": new_markdown_cell(other * 2)},
     }
     assert [(p.one, p.other) for p in pairs(there, {"why": "YOUR ANSWER"})] == [("ada", "bela")]
+
+
+def test_an_answer_of_blank_lines_without_end_keeps_nobody_waiting() -> None:
+    endless = new_code_cell(COPIED + " \n" * 200_000 + COPIED)
+    begun = time.process_time()
+    found = pairs({"a": {"f": endless}, "b": {"f": new_code_cell(COPIED)}}, {})
+    assert [(pair.one, pair.other) for pair in found] == [("a", "b")]
+    assert time.process_time() - begun < 5
 
 
 def test_the_share_does_not_depend_on_pythons_hash_seed() -> None:

@@ -4,6 +4,7 @@ import csv
 import shutil
 import time
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -202,17 +203,50 @@ def test_an_extension_counts_before_grading_and_after(folder: Path) -> None:
         extensions.extend(folder, NAME, "ada", "soon")
 
 
-def test_moodles_own_extensions_are_read(folder: Path) -> None:
-    (folder / "submitted" / "ada" / NAME / "timestamp.txt").write_text("2026-05-05T13:00Z\n")
-    status = "Submitted for grading - Extension granted until: Wednesday, 6 May 2026, 11:59 PM"
+ENGLISH = "Identifier,Full name,Email address,Status,Grade,Maximum grade,Feedback comments"
+GERMAN = (
+    "ID,Vollständiger Name,E-Mail-Adresse,Status,Bewertung,Bestwertung,Feedback als Kommentar\n"
+)
+FINNISH = (
+    "Tunniste,Koko nimi,Sähköpostiosoite,Tila,Arviointi,Viimeksi muokattu (palautus),Palaute\n"
+)
+GRANTED = [
+    (ENGLISH, "Submitted for gradingExtension granted until: Wednesday, 6 May 2026, 11:59 PM"),
+    (GERMAN, "Zur Bewertung abgegeben - Verlängerung bis: Mittwoch, 6. Mai 2026, 23:59"),
+    (FINNISH, "Palautettu arvioitavaksi - Lisäaikaa: keskiviikkona 6. toukokuuta 2026, 23:59"),
+    (ENGLISH, "已提交 - 允许延期至:2026年05月6日 星期三 23:59"),
+]
+
+
+def write_roster(folder: Path, header: str, status: str) -> None:
     roster = folder / "rosters" / f"{NAME}.csv"
-    roster.parent.mkdir()
-    row = 'Participant 5,Ada Lovelace,ada,"{}",Yes,,30.00\n'
-    header = "Identifier,Full name,Email address,Status,Grade can be changed,Grade,Maximum grade\n"
-    roster.write_text(header + row.format(status))
-    assert of(grade_class(folder, NAME, **LATE), "ada").deducted == 0
-    roster.write_text(header + row.format(status.replace("May", "Marte")))
-    with pytest.raises(CourseError, match="course extend tiny ada"):
+    roster.parent.mkdir(exist_ok=True)
+    marks = "" if header == FINNISH else "30.00"
+    said = '"not after 23:59 again"'
+    rows = f'X 5,Ada Lovelace,ada@x.org,"{status}",,{marks},{said}\n'
+    roster.write_text(f"{header}\n" + rows + "X 6,Bela Ba,bela@x.org,3 days 2 hours late,,,\n")
+
+
+@pytest.mark.parametrize(("header", "status"), GRANTED)
+def test_moodles_extensions_are_read_in_its_languages(
+    tmp_path: Path, header: str, status: str
+) -> None:
+    write_roster(tmp_path, header, status)
+    assert extensions.granted(tmp_path, NAME) == {
+        "ada@x.org": datetime(2026, 5, 6, 23, 59).astimezone()
+    }
+
+
+def test_moodles_own_extensions_count_and_one_that_cannot_be_read_is_asked_about(
+    folder: Path,
+) -> None:
+    (folder / "submitted" / "ada" / NAME / "timestamp.txt").write_text("2026-05-05T13:00Z\n")
+    (folder / "submitted" / "ada").rename(folder / "submitted" / "ada@x.org")
+    header, status = GRANTED[0]
+    write_roster(folder, header, status)
+    assert of(grade_class(folder, NAME, **LATE), "ada@x.org").deducted == 0
+    write_roster(folder, header, status.replace("May", "Marte"))
+    with pytest.raises(CourseError, match=r"course extend tiny ada@x\.org"):
         grade_class(folder, NAME)
 
 

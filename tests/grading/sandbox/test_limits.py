@@ -1,5 +1,6 @@
 """What one submission may use, all its processes together: tried by exceeding it, even as root."""
 
+import errno
 import json
 import os
 import subprocess
@@ -12,7 +13,7 @@ from typing import IO
 import psutil
 import pytest
 
-from course_lib.grading.sandbox import bubblewrap, limits
+from course_lib.grading.sandbox import bubblewrap, limits, namespaces
 from course_lib.grading.sandbox.boxes import Box
 from course_lib.grading.sandbox.limits import BoxLimits, too_heavy, too_many
 from tests.conftest import PATIENCE
@@ -133,6 +134,21 @@ def test_what_stays_within_its_limits_is_left_alone(chosen: Path | None, tmp_pat
     )
     assert run(code, tmp_path, chosen, FEW) == (None, 0)
     assert (tmp_path / "said").read_text() == "100000000"
+
+
+def test_nothing_can_be_made_that_no_process_owns_or_that_counts_for_a_whole_user(
+    chosen: Path | None, tmp_path: Path
+) -> None:
+    calls = namespaces.FORBIDDEN[os.uname().machine]
+    code = (
+        "import ctypes\n"
+        "libc, said = ctypes.CDLL(None, use_errno=True), []\n"
+        f"for number in {[*calls.values()]}:\n"
+        "    said.append((libc.syscall(number, 0, 0, 0, 0, 0), ctypes.get_errno()))\n"
+        f"open({str(tmp_path / 'said')!r}, 'w').write(repr(said))"
+    )
+    assert run(code, tmp_path, chosen, FEW) == (None, 0)
+    assert (tmp_path / "said").read_text() == repr([(-1, errno.ENOSYS)] * len(calls))
 
 
 FILL = """

@@ -19,6 +19,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 from course_lib.grading.reporting.pages.formulas import mathml
+from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.wording import is_picture
 
 LONGEST_TEXT = 20_000
@@ -35,8 +36,12 @@ _TAGS = frozenset(
 )
 
 
-# How JupyterLab writes a pasted picture whose size was changed.
-_RESIZED = re.compile(r"""<img\s[^<>]*?src=["']attachment:([^"'<>]+)["'][^<>]*>""")
+_OPEN_HERE = """<script>
+if (!/[?&]index=/.test(location.search))
+  history.replaceState(null, "", "?index=" + $(".tabbable").index($("#{part}")));
+</script>"""
+"""Which of its fields nbgrader's page begins at stands in its address, and is kept from one student
+to the next."""
 
 
 def _leads_out(tag: str, name: str, value: str) -> bool:
@@ -81,8 +86,16 @@ class _Renderer(IPythonRenderer):
 
 @pass_context
 def of_cell(context: Context, text: str) -> Markup:
-    """nbconvert's filter `markdown2html`, for nbgrader's form grader: a cell's text, harmless."""
-    return markdown(text, pasted=context.get("cell", {}).get("attachments"))
+    """nbconvert's filter `markdown2html`, for nbgrader's form grader: a cell's text, harmless.
+
+    Its page opens at the first that a person marks.
+    """
+    cell = context.get("cell", {})
+    made = markdown(text, pasted=cell.get("attachments"))
+    marked = (
+        "submission_id" in context.get("resources", {}) and is_grade(cell) and is_solution(cell)
+    )
+    return made + Markup(_OPEN_HERE.format(part=grade_id(cell))) if marked else made
 
 
 def markdown(
@@ -97,7 +110,6 @@ def markdown(
     """
     if len(text) > LONGEST_TEXT:
         return Markup(f"<pre>{html.escape(text[:LONGEST_TEXT])}</pre>{_cut(text, LONGEST_TEXT)}")
-    text = _RESIZED.sub(r"![\1](attachment:\1)", text)
     renderer = _Renderer(pasted or {})
     try:
         made = MarkdownWithMath(renderer=renderer).render(text)
@@ -125,7 +137,8 @@ def clean(text: str) -> str:
 @functools.lru_cache(maxsize=256)  # most of a notebook is the same in a whole class
 def code(source: str) -> Markup:
     """Python, in colours."""
-    shown = source[:LONGEST_TEXT]
+    # without spaces at the ends of lines, over which the lexer goes again and again
+    shown = "\n".join(line.rstrip() for line in source[:LONGEST_TEXT].split("\n"))
     made = highlight(shown, PythonLexer(stripnl=False), HtmlFormatter(nowrap=True))
     cut = _cut(source, LONGEST_TEXT)
     return Markup(f'<pre class="code"><code>{made.rstrip()}</code></pre>{cut}')

@@ -1,6 +1,7 @@
 """Foreign text on a page: shown, never run."""
 
 import re
+import time
 
 import pytest
 from bs4 import BeautifulSoup
@@ -9,6 +10,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 from course_lib.grading.reporting.pages import markup
 from course_lib.grading.reporting.pages.formulas import mathml
+from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.sources.project import (
     assignment_names,
     load_config,
@@ -82,6 +84,15 @@ def test_nbgraders_own_page_shows_texts_and_pictures_and_runs_nothing() -> None:
     assert not [name for name, _ in made.attributes if name.startswith("on")]
 
 
+def test_the_form_graders_page_opens_at_what_a_person_marks() -> None:
+    notebook = source_notebook(source_of(ROOT, assignment_names(ROOT)[0]))
+    [part] = [grade_id(cell) for cell in notebook.cells if is_grade(cell) and is_solution(cell)]
+    exporter = HTMLExporter(config=load_config(ROOT))
+    for resources, count in (({"submission_id": "1"}, 1), ({}, 0)):
+        page, _ = exporter.from_notebook_node(notebook, resources)
+        assert page.count(f'index($("#{part}"))') == count
+
+
 def test_ordinary_markdown_keeps_its_form() -> None:
     made = markup.markdown(
         "## Part 1\n\n| a | b |\n| - | - |\n| 1 | $x$ |\n\n<details><summary>Hint</summary>\n\n"
@@ -106,11 +117,10 @@ def test_what_is_no_markup_here_is_shown_as_it_was_written(text: str) -> None:
     assert " ".join(page.get_text().split()) == f"before {text} after {text} last"
 
 
-def test_a_pasted_picture_whose_size_was_changed_is_shown() -> None:
-    pasted = {"a.png": {"image/png": "aGVsbG8="}}
-    for src in ('src="attachment:a.png"', "width='3' src='attachment:a.png' alt=''"):
-        made = markup.markdown(f"<img {src}/>", pasted=pasted)
-        assert 'src="data:image/png;base64,aGVsbG8="' in made
+def test_code_of_blank_lines_takes_no_longer_than_its_length() -> None:
+    begun = time.process_time()
+    assert "x = 1" in markup.code("x = 1" + " \n" * (markup.LONGEST_TEXT // 2))
+    assert time.process_time() - begun < 2
 
 
 def test_formulas_are_mathml_and_aligned_equations_a_table() -> None:

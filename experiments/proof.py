@@ -6,7 +6,7 @@ variant of that cell, which runs the notebook to its end and reports which parts
 variant does, to the interpreter as well, concerns nobody else. A slow test hands the same variants
 in as a class, where tests run outside the students' boxes, and compares the marks.
 
-`python -m course_lib.grading.authoring.proof NAME` prints its result, as JSON.
+`python -m experiments.proof NAME` prints its result, as JSON.
 """
 
 import gc
@@ -27,8 +27,7 @@ import nbformat
 import torch
 from nbformat import NotebookNode
 
-from course_lib.assignments import agent, owner
-from course_lib.grading.authoring.contentless import contentless
+from course_lib.assignments import agent, inspection, owner
 from course_lib.grading.authoring.demonstration import (
     Student,
     answered,
@@ -39,10 +38,11 @@ from course_lib.grading.authoring.demonstration import (
     write_files,
 )
 from course_lib.grading.running.execution import visible_imports
-from course_lib.grading.runs import boxed_inspection
+from course_lib.grading.runs import comparison
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.sources.project import project_root, source_of
 from course_lib.grading.sources.release import copy_files, data_files, handed_in, source_notebook
+from experiments.contentless import contentless
 
 SECONDS = 60
 """Of a processor's time; after that a child is ended. Ten times as much if it sleeps."""
@@ -56,6 +56,13 @@ Lost = dict[str, str]
 def new_namespace() -> dict[str, Any]:
     """What a notebook's first cell finds."""
     return {"__name__": "__main__", "display": lambda *_, **__: None}
+
+
+def _inspect(name: str, folder: Path, student: str) -> None:
+    """Judge trained models of our own in this process, where the assignment has some."""
+    if name == inspection.ASSIGNMENT:
+        report = comparison.inspect(folder, student)
+        (folder / inspection.FILE).write_text(json.dumps(report), encoding="utf-8")
 
 
 def execute(cell: NotebookNode, namespace: dict[str, Any]) -> str | None:
@@ -202,7 +209,7 @@ class _Runner:
         torch.set_num_threads(1)  # a process with several threads must not be forked
         os.chdir(self.work)
         (self.work / owner.FILE).write_text(REFERENCE.id)
-        boxed_inspection.inspect_here(self.name, self.work, REFERENCE.id)
+        _inspect(self.name, self.work, REFERENCE.id)
         cells, namespace = answered(REFERENCE, self.source, self.source).cells, new_namespace()
         waiting = [self._placed(student, cells, last) for student, last in students]
         for place, cell in enumerate(cells):
@@ -259,7 +266,7 @@ class _Runner:
             os.chdir(folder)
             (folder / owner.FILE).write_text(student.id)
             write_files(student, folder)
-            boxed_inspection.inspect_here(self.name, folder, student.id)
+            _inspect(self.name, folder, student.id)
         agent.close(self.name)
         for cell in cells:
             message = execute(cell, namespace)
