@@ -134,14 +134,14 @@ def check(
     What may be right is asked about, and is not a fault. With --fix, NAME-clean is written beside
     it, in UTF-8, and with it the lines that it is without; the text itself is never touched.
     """
-    from course_lib.corpora.check import MESSAGES, Judge, ask, encoding_of, write_cleaned
+    from course_lib.corpora.check import LEFT_OUT, MESSAGES, Judge, ask, encoding_of, write_cleaned
     from course_lib.corpora.check import check as faults_of
     from course_lib.evaluation.links import counted_from_one, read_links
 
-    known = pairs_of(text)
+    known = pairs_of(text, encoding)
     if pair is None and len(known) > 2:
         raise CourseError(f"{text} has several pairs. Add --pair, as in --pair {known[0]}.")
-    if pair is None and text.is_file():
+    if pair is None and text.is_file() and not known:
         own = OwnText(text, ("und", "und"), encoding)
     else:
         own = OwnText.find(text, pair or (known or ["en-es"])[0], encoding)
@@ -156,11 +156,15 @@ def check(
     if not faults:
         typer.echo(f"{text}: {', '.join(own.splits())}: nothing is wrong.")
     if fix and (faults or encoding):
-        typer.echo(f"Written without these lines: {write_cleaned(judge)}")
+        goal, without = write_cleaned(judge)
+        left_out = f"{LEFT_OUT} has the {without:,} lines that it is without" * bool(without)
+        typer.echo(f"Written: {goal}, in UTF-8. {left_out or 'Every line is in it'}.")
     elif any(MESSAGES["encoding"] in fault for fault in faults):
         _, name = encoding_of(own)
         look = f" They look like {name}." if name else ""
         typer.echo(f"Lines that are not UTF-8 are converted with --encoding NAME --fix.{look}")
+    elif encoding:
+        typer.echo("With --fix you get a copy in UTF-8, which can be trained on.")
     elif faults and not any(MESSAGES["unequal"] in fault for fault in faults):
         typer.echo("With --fix you get a copy without these lines.")
     if faults:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TextIO
 
@@ -18,8 +19,10 @@ import charset_normalizer
 import numpy as np
 
 from course_lib.corpora.copies import Hashes, copied, key
+from course_lib.corpora.languages import language_of
 from course_lib.corpora.own import (
     FAULTS,
+    NOT_UTF8,
     Line,
     OwnText,
     links_beside,
@@ -37,8 +40,12 @@ COMMON = 20
 SAME = 0.8
 """Of one language's words the share that two texts have in common; Croatian and Serbian in Latin
 letters have 0.6, Danish and Norwegian 0.55."""
+OFTEN = 0.1
+"""Of the pairs: more than so many that are the same on both sides are asked about."""
 SHOWN = 8
 """Line numbers that a message names."""
+LOOKED_AT = 1_000
+"""Lines that are looked at for their encoding."""
 LEFT_OUT = "left-out.lines"
 """The file, in a copy, of what it is without."""
 
@@ -50,11 +57,26 @@ MESSAGES = {
 }
 """Kinds of fault; a line has the first that fits."""
 
-USUAL = [
-    *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258"),
-    *("cp932", "gb18030", "big5", "cp949", "koi8_r"),
-]
-"""Encodings that text which is not UTF-8 is looked for in."""
+ENCODINGS = {
+    "Cyrl": ("cp1251", "koi8_r", "koi8_u", "cp866", "iso8859_5"),
+    "Grek": ("cp1253", "iso8859_7"),
+    "Hebr": ("cp1255",),
+    "Arab": ("cp1256", "iso8859_6"),
+    "Thai": ("cp874",),
+    "Jpan": ("cp932", "euc_jp", "iso2022_jp"),
+    "Kore": ("cp949",),
+    "Hans": ("gb18030", "big5"),
+    "Hant": ("gb18030", "big5"),
+    "Latn": ("cp1252",),
+}
+"""By script: what text that is not UTF-8 is usually in."""
+LATIN = {
+    **dict.fromkeys(("bs", "cs", "hr", "hu", "pl", "ro", "sk", "sl"), ("cp1250", "iso8859_2")),
+    **dict.fromkeys(("az", "tr"), ("cp1254",)),
+    **dict.fromkeys(("et", "lt", "lv"), ("cp1257",)),
+    "vi": ("cp1258",),
+}
+"""The same by language in Latin letters, where it is another one."""
 
 _WORDS = re.compile(r"\w+")
 _ENTITY = re.compile(r"&(?:#\d+|#x[0-9a-fA-F]+|[a-zA-Z]{2,8});")
@@ -101,12 +123,17 @@ def letters_of(line: str) -> list[str]:
 
 
 class Judge:
-    """Knows what is usual in a text, and says of each line what is wrong with it."""
+    """Knows what is usual in a text, and says of each line what is wrong with it.
+
+    What `sides` have in common tells their languages. So lines that are the same on both are
+    counted apart, in `same`: where they were never translated they would pass for the language.
+    """
 
     def __init__(self, text: OwnText) -> None:
         """Read the text once. What stays are hashes of its pairs, and counts of words."""
         self.text = text
         self.sides = Side(), Side()
+        self.same, self.unchanged = Side(), 0
         self.hashes: dict[str, Hashes] = {}
         for split in text.splits():
             hashes = array("Q")
@@ -115,7 +142,10 @@ class Judge:
                 if isinstance(pair, str):
                     continue
                 hashes.extend(text.fingerprints(pair))
-                if split == "train":
+                if split == "train" and pair[0] == pair[1]:
+                    self.same.add(pair[0])
+                    self.unchanged += 1
+                elif split == "train":
                     for side, words in zip(self.sides, pair, strict=True):
                         side.add(words)
             self.hashes[split] = np.frombuffer(hashes, dtype=np.uint64).reshape(-1, 2)
@@ -157,12 +187,16 @@ class Judge:
         """
         here, there = (Counter(letters_of(line)) for line in pair)
         new = here - there
+        counted = pair[0] != pair[1]
         if here.total() < 3 or len(other.common & (new or here).keys()) < (1 if new else 2):
             return False
         here = new or here
         score = sum(
             count
-            * math.log(other.share(word, without=there[word]) / own.share(word, without=count))
+            * math.log(
+                other.share(word, without=counted * there[word])
+                / own.share(word, without=counted * count)
+            )
             for word, count in here.items()
         )
         return score > here.total()
@@ -172,7 +206,8 @@ class Judge:
         source, target = self.sides
         common = source.words.keys() & target.words.keys()
         both = sum(min(source.share(x, unseen=0), target.share(x, unseen=0)) for x in common)
-        return both > SAME
+        words = (source.total + target.total) / 2
+        return both * words + self.same.total > SAME * (words + self.same.total + 1)
 
     def _question(self, line: Line, pair: tuple[str, str]) -> str | None:
         """What is to be asked about a pair that has no fault."""
@@ -232,7 +267,7 @@ def check(judge: Judge) -> list[str]:
     report = []
     for split in judge.text.splits():
         report += _named(split, judge.faults(split), MESSAGES)
-    if judge.same_language():
+    if judge.same_language() and not any(MESSAGES["encoding"] in line for line in report):
         report.append("train: both sides seem to be in the same language")
     return report
 
@@ -243,6 +278,12 @@ def ask(judge: Judge) -> list[str]:
     report = []
     for split in text.splits():
         report += _named(split, judge.questions(split), QUESTIONS)
+    pairs = len(judge.hashes["train"])
+    if judge.unchanged > OFTEN * pairs:
+        report.append(
+            f"train: {judge.unchanged:,} of its {pairs:,} pairs are the same on both sides. Are "
+            "they translated?"
+        )
     for split, count in copied(judge.hashes).items():
         report.append(
             f"{split}: {count:,} of its {len(judge.hashes[split]):,} sources, or near copies of "
@@ -255,22 +296,48 @@ def ask(judge: Judge) -> list[str]:
 
 def encoding_of(text: OwnText) -> tuple[int, str]:
     """How many lines are not UTF-8, and what they look like most; "" where nobody knows."""
-    lines = [
-        "\t".join(filter(None, line[1:])).encode("utf-8", "surrogateescape")
-        for split in text.splits()
-        for line in text.lines(split)
-        if text.read(line) == "encoding"
-    ]
-    best = (
-        charset_normalizer.from_bytes(b"\n".join(lines[:1000]), cp_isolation=USUAL).best()
-        if lines
-        else None
-    )
-    return len(lines), best.encoding if best else ""
+    count = 0
+    lines: list[bytes] = []
+    names: dict[str, None] = {}
+    for split in text.splits():
+        for line in text.lines(split):
+            if text.read(line) != "encoding":
+                continue
+            count += 1
+            for side, language in zip(line[1:], text.pair, strict=True):
+                if side and NOT_UTF8.search(side) and len(lines) < LOOKED_AT:
+                    lines.append(side.encode("utf-8", "surrogateescape"))
+                    names |= dict.fromkeys(_encodings(language))
+    if not lines:
+        return count, ""
+    sample = b"\n".join(lines)
+    fitting = [name for name in names if _is_in(sample, name)]
+    if len(fitting) == 1:
+        return count, fitting[0]
+    best = charset_normalizer.from_bytes(sample, cp_isolation=fitting).best() if fitting else None
+    return count, best.encoding if best else ""
 
 
-def write_cleaned(judge: Judge) -> Path:
-    """A copy of the text in UTF-8 without the lines that have a fault and without their gold links.
+def _is_in(text: bytes, encoding: str) -> bool:
+    try:
+        text.decode(encoding)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _encodings(code: str) -> tuple[str, ...]:
+    """What text in a language is usually in, if not in UTF-8; every one, where it has no name."""
+    language = language_of(code).maximize()
+    usual = ENCODINGS.get(language.script or "", ()) if code != PLAIN else ()
+    if language.language in LATIN and language.script == "Latn":
+        usual = LATIN[language.language]
+    return usual or tuple(dict.fromkeys(chain(*ENCODINGS.values(), *LATIN.values())))
+
+
+def write_cleaned(judge: Judge) -> tuple[Path, int]:
+    """A copy of the text in UTF-8 without the lines that have a fault and without their gold links;
+    and how many lines it is without.
 
     It lies beside the text, `NAME-clean`, and appears at once or not at all. What it is without is
     in `LEFT_OUT`, in its folder or beside its table.
@@ -295,26 +362,27 @@ def write_cleaned(judge: Judge) -> Path:
     half = Path(tempfile.mkdtemp(dir=goal.parent, prefix=f".{goal.name}."))
     try:
         with (half / LEFT_OUT).open("w", encoding="utf-8") as left_out:
-            for split in text.splits():
-                _write_split(judge, split, half, left_out)
+            without = sum(_write_split(judge, split, half, left_out) for split in text.splits())
         half.chmod(0o755)
         if text.path.is_file():
             os.replace(half / LEFT_OUT, apart)
         os.replace(half if text.path.is_dir() else half / "train", goal)
     finally:
         shutil.rmtree(half, ignore_errors=True)
-    return goal
+    return goal, without
 
 
-def _write_split(judge: Judge, split: str, folder: Path, left_out: TextIO) -> None:
+def _write_split(judge: Judge, split: str, folder: Path, left_out: TextIO) -> int:
     text = judge.text
     names = [f"{split}.{language}" for language in text.pair] if text.path.is_dir() else [split]
     gold = links_beside(str(text.path), split)
     with ExitStack() as stack:
         sides = [stack.enter_context((folder / name).open("w", encoding="utf-8")) for name in names]
+        if len(sides) == 1 and PLAIN not in text.pair:
+            print(*text.pair, sep="\t", file=sides[0])
         links = gold and stack.enter_context(gold.open("rb"))
         kept = gold and stack.enter_context((folder / gold.name).open("wb"))
-        left = 0
+        left = without = 0
         for (number, *pair), fault in judge.faults(split):
             link = links.readline() if links else b""
             lines = ["" if side is None else side.strip("\ufeff \t\r") for side in pair]
@@ -324,6 +392,7 @@ def _write_split(judge: Judge, split: str, folder: Path, left_out: TextIO) -> No
                     f"{number} or anywhere above, and only a person can tell where."
                 )
             if fault is not None:
+                without += 1
                 print(split, number, MESSAGES[fault], *lines, sep="\t", file=left_out)
                 continue
             left += 1
@@ -335,3 +404,4 @@ def _write_split(judge: Judge, split: str, folder: Path, left_out: TextIO) -> No
                 kept.write(link)
         if not left:
             raise CourseError(f"Nothing is written: no pair of {split} would be left. Look at it.")
+    return without

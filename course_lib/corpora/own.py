@@ -46,7 +46,8 @@ train."""
 _VAL = ("val", "valid", "validation", "dev", "devel")
 _KINDS = ("bin", "csv", "doc", "log", "pdf", "sh", "tsv", "zip")  # of file, before a language
 _SEEN = regex.compile(r"[^\p{Cc}\p{Cf}\p{Z}]")
-_NOT_UTF8 = re.compile("[\ud800-\udfff]")
+NOT_UTF8 = re.compile(r"[\ud800-\udfff]|\x1b[$(]")
+"""Bytes that are no UTF-8, or what begins Japanese in 7 bits (ISO-2022-JP)."""
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 
 FAULTS = {
@@ -134,21 +135,28 @@ class OwnText:
             return
         turned = False
         for number, line in enumerate(sides[0], 1):
-            cells = [*line.split("\t"), None][:2]
-            if number == 1 and (order := self._header(cells)):
+            if number == 1 and (order := self._header(line)):
                 turned = order == 2
                 continue
+            cells = [*line.split("\t"), None][:2]
             yield number, cells[turned], cells[not turned]
 
-    def _header(self, cells: list[str | None]) -> int:
-        """Whether a table's first line names its languages: 1 in their order, 2 turned, 0 not."""
-        codes = [clean(cell or "").strip() for cell in cells]
-        if not all(map(is_language, codes)):
-            return 0
-        named = [_plain(code) for code in codes]
+    def _header(self, line: str) -> int:
+        """Whether a table's first line names its languages: 1 in their order, 2 turned, 0 not.
+
+        Raises:
+            CourseError: it names one of the pair's languages beside another.
+        """
+        named = _named_by(line)
         for order, pair in enumerate((self.pair, self.pair[::-1]), 1):
-            if [_the_one(code, pair) for code in named] == list(pair):
+            if named and [_the_one(code, pair) for code in named] == list(pair):
                 return order
+        if any(_the_one(code, self.pair) for code in named):
+            known = " or --pair ".join(map("-".join, permutations(named)))
+            raise CourseError(
+                f"The first line of {self.path} names {' and '.join(named)}: --pair {known}. "
+                "If it is a sentence, write it as one, with a capital."
+            )
         return 0
 
     def fingerprints(self, pair: tuple[str, str]) -> tuple[int, int]:
@@ -160,7 +168,7 @@ class OwnText:
         _, source, target = line
         if source is None or target is None:
             return "unequal" if self.path.is_dir() else "no tab"
-        if _NOT_UTF8.search(source) or _NOT_UTF8.search(target):
+        if NOT_UTF8.search(source) or NOT_UTF8.search(target):
             return "encoding"
         pair = seen(source), seen(target)
         return pair if all(pair) else "empty"
@@ -212,7 +220,7 @@ def lines_of(file: Path, encoding: str | None = None) -> Iterator[str]:
                 return
             for raw in stream:
                 text = raw.rstrip(b"\r\n").decode("utf-8", "surrogateescape")
-                if encoding is not None and _NOT_UTF8.search(text):
+                if encoding is not None and NOT_UTF8.search(text):
                     text = raw.rstrip(b"\r\n").decode(encoding)
                 yield text
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -262,14 +270,23 @@ def unread_files(folder: Path) -> list[str]:
     return [x for x in names if (named := _named(Path(x))) and split_of(named[0]) is None]
 
 
-def languages_in(folder: Path) -> list[str]:
-    """The languages of a folder's `train.*`; none are known of a table."""
-    return sorted(parallel_files(folder).get("train", {})) if folder.is_dir() else []
+def languages_in(path: Path, encoding: str | None = None) -> list[str]:
+    """The languages of a folder's `train.*`, or those that a table's first line names."""
+    if path.is_dir():
+        return sorted(parallel_files(path).get("train", {}))
+    return _named_by(next(lines_of(path, encoding), "")) if path.is_file() else []
 
 
-def pairs_of(path: Path) -> list[str]:
-    """The pairs that a folder's `train.*` make, in both directions; none are known of a table."""
-    return ["-".join(pair) for pair in permutations(languages_in(path), 2)]
+def _named_by(heading: str) -> list[str]:
+    """The two languages that a table's first line names, if it does."""
+    codes = [clean(cell).strip() for cell in heading.split("\t")[:2]]
+    named = [_plain(code) for code in codes if is_language(code)]
+    return named if len(set(named)) == 2 else []
+
+
+def pairs_of(path: Path, encoding: str | None = None) -> list[str]:
+    """The pairs of a text's languages, in both directions; none where a table names none."""
+    return ["-".join(pair) for pair in permutations(languages_in(path, encoding), 2)]
 
 
 def _plain(code: str) -> str:

@@ -6,12 +6,15 @@ ink, so they look the same on a light and on a dark page; `dark` is for what a p
 
 import io
 from collections.abc import Collection, Iterable
+from functools import cache
 from typing import Any, NamedTuple
 
 from matplotlib import rc_context, rcParams
+from matplotlib.backend_bases import RendererBase
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, fontManager
+from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
+from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
 
 CARD = "#ffffff"  # what every figure stands on
@@ -96,6 +99,34 @@ def families(installed: Collection[str]) -> list[str]:
     return ["DejaVu Sans", *(name for name in FURTHER if name in installed)]
 
 
+@cache
+def _with_letter(letter: str) -> str | None:
+    """A family of plain fonts that has a letter, those of sans-serifs first; None if none has."""
+    plain = {
+        one.name: one.fname
+        for one in reversed(fontManager.ttflist)
+        if one.style == "normal" and one.stretch == "normal" and one.weight == 400
+    }
+    for name in sorted(plain, key=lambda name: ("Sans" not in name, name)):
+        font = get_font(plain[name])
+        if font.scalable and font.get_char_index(ord(letter)):
+            return name
+    return None
+
+
+def families_for(text: str) -> list[str]:
+    """The course's fonts, and others that are installed for letters that these have not."""
+    usual = RC["font.family"]
+    fonts = [get_font(findfont(FontProperties(family=[name]))) for name in usual]
+    missing = [
+        letter
+        for letter in dict.fromkeys(text)
+        if letter.isprintable() and not any(font.get_char_index(ord(letter)) for font in fonts)
+    ]
+    found = {name for letter in missing if (name := _with_letter(letter)) is not None}
+    return [*usual, *sorted(found)]
+
+
 # Any: some versions of matplotlib type the keys of such a dict one by one.
 RC: Any = {
     # The list itself: of a generic name matplotlib takes the first font alone.
@@ -145,7 +176,16 @@ def styled() -> Any:
 
 
 class CourseFigure(Figure):
-    """A figure that a notebook shows by itself, although pyplot has never heard of it."""
+    """A figure that a notebook shows by itself, although pyplot has never heard of it.
+
+    Its words are drawn in any script that an installed font has.
+    """
+
+    def draw(self, renderer: RendererBase) -> None:
+        for text in self.findobj(Text):
+            if not text.get_text().isascii():
+                text.set_fontfamily(families_for(text.get_text()))
+        super().draw(renderer)
 
     def _repr_png_(self) -> bytes:
         stream = io.BytesIO()
@@ -166,7 +206,7 @@ def styles_for(models: Iterable[str]) -> dict[str, ModelStyle]:
 def text_width(text: str, size: float) -> float:
     """The width of a line of plain text in inches, at `size` points."""
     width, _, _ = text_to_path.get_text_width_height_descent(
-        text, FontProperties(family=RC["font.family"], size=size), ismath=False
+        text, FontProperties(family=families_for(text), size=size), ismath=False
     )
     return float(width) / 72
 

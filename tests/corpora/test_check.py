@@ -60,8 +60,8 @@ def test_each_kind_of_bad_line_is_named_and_left_out(
     pairs = [*GOOD[:17], pair, *GOOD[17:]]
     judge = Judge(write(tmp_path / "mine", train=pairs))
     assert check(judge) == [f"train line 18: {module.MESSAGES[fault]}"]
-    copy = write_cleaned(judge)
-    assert copy == tmp_path / "mine-clean"
+    copy, without = write_cleaned(judge)
+    assert (copy, without) == (tmp_path / "mine-clean", 1)
     assert lines(copy / "train.en") == [source for source, _ in GOOD]
     assert lines(copy / "train.es") == [target for _, target in GOOD]
     assert check(Judge(OwnText.find(copy, "en-es"))) == []
@@ -96,7 +96,59 @@ def test_another_encoding_is_named_and_converted_on_request(tmp_path: Path) -> N
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
     judge = Judge(OwnText.find(tmp_path / "mine", "en-es", "cp1252"))
     assert check(judge) == []
-    assert (write_cleaned(judge) / "train.es").read_text(encoding="utf-8") == spanish
+    assert (write_cleaned(judge)[0] / "train.es").read_text(encoding="utf-8") == spanish
+
+
+def test_a_half_that_nobody_translated_is_no_language_of_its_own(tmp_path: Path) -> None:
+    other = [
+        (f"The key {n} is in the {p}.", f"Maria says {n} to the {p}.")
+        for n in range(5)
+        for p in PLACES
+    ]
+    left = [(x, x) for pair in other for x in pair] + [(f"Key {n}", f"Key {n}") for n in range(30)]
+    judge = Judge(write(tmp_path / "mine", train=GOOD + left))
+    numbers = range(len(GOOD) + 1, len(GOOD) + 9)
+    assert check(judge) == [
+        f"train lines {', '.join(map(str, numbers))} and 32 more: {module.MESSAGES['language']}"
+    ]
+    assert ask(judge) == [
+        "train: 70 of its 150 pairs are the same on both sides. Are they translated?"
+    ]
+    judge = Judge(write(tmp_path / "none", train=[(x, x) for x, _ in GOOD]))
+    assert "train: both sides seem to be in the same language" in check(judge)
+
+
+JAPANESE = ["犬が家で眠る。", "猫は森へ行きました。", "鳥が教会の上を飛んでいる。"]
+RUSSIAN = ["Собака спит в доме.", "Кошка ушла в лес.", "Птица летит над церковью."]
+SPANISH = ["El niño duerme aquí.", "¿Quién comió el jamón?", "Mañana será otro día."]
+POLISH = ["Pies śpi w domu, gęś też.", "Źrebię poszło w las.", "Ptak łatwo leci nad kościołem."]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "encoding"),
+    [
+        *(("ja", JAPANESE, name) for name in ("euc_jp", "cp932", "iso2022_jp")),
+        *(("ru", RUSSIAN, name) for name in ("koi8_r", "cp1251", "cp866", "iso8859_5")),
+        ("he", ["הכלב ישן בבית.", "החתול הלך ליער."], "cp1255"),
+        ("th", ["สุนัขนอนในบ้าน", "แมวไปป่า"], "cp874"),
+        ("es", SPANISH, "cp1252"),
+        ("pl", POLISH, "cp1250"),
+    ],
+)
+def test_an_encoding_is_told_by_the_language(
+    tmp_path: Path, language: str, text: list[str], encoding: str
+) -> None:
+    lines = [f"{line} {n}" for n in range(10) for line in text]
+    (tmp_path / f"train.{language}").write_bytes("\n".join(lines).encode(encoding))
+    (tmp_path / "train.en").write_text("".join(f"Line {n}.\n" for n in range(len(lines))))
+    own = OwnText.find(tmp_path, f"en-{language}")
+    assert module.encoding_of(own) == (len(lines), encoding)
+    # Of a language nothing is said from lines that cannot be read.
+    assert not [fault for fault in check(Judge(own)) if "language" in fault]
+    read = [
+        line for _, _, line in OwnText.find(tmp_path, f"en-{language}", encoding).lines("train")
+    ]
+    assert read == lines
 
 
 @pytest.mark.parametrize(
@@ -128,6 +180,17 @@ def test_a_spreadsheets_quotes_and_heading_are_asked_about(tmp_path: Path) -> No
     ]
 
 
+def test_a_tables_heading_names_its_languages_in_the_copy_too(tmp_path: Path) -> None:
+    rows = ["es\ten", *(f"{y}\t{x}" for x, y in GOOD), "\tNothing."]
+    (tmp_path / "mine.tsv").write_text("\n".join(rows), encoding="utf-8")
+    judge = Judge(OwnText.find(tmp_path / "mine.tsv", "en-es"))
+    assert ask(judge) == []
+    copy, _ = write_cleaned(judge)
+    assert lines(copy)[:2] == ["en\tes", "\t".join(GOOD[0])]
+    found = [list(OwnText.find(copy, pair).pairs("train")) for pair in ("en-es", "es-en")]
+    assert found == [GOOD, [pair[::-1] for pair in GOOD]]
+
+
 def test_sources_in_training_are_counted(tmp_path: Path) -> None:
     text = write(tmp_path / "mine", train=GOOD, test=[(GOOD[0][0].upper(), "Otra."), ("X y", "Z")])
     assert ask(Judge(text))[0].startswith("test: 1 of its 2 sources, or near copies of them,")
@@ -140,14 +203,14 @@ def test_a_pair_in_two_splits_stays_in_the_last(tmp_path: Path) -> None:
         "train lines 6, 7, 8, 9: the same pair is in another split too",
         "val lines 2, 3: the same pair is in another split too",
     ]
-    copy = write_cleaned(judge)
+    copy, _ = write_cleaned(judge)
     assert [len(lines(copy / f"{split}.en")) for split in ("train", "val", "test")] == [76, 1, 3]
 
 
 def test_gold_links_go_with_their_lines(tmp_path: Path) -> None:
     text = write(tmp_path / "mine", train=GOOD, test=[GOOD[0], ("", "Nada."), GOOD[2]])
     (tmp_path / "mine" / "test.links").write_text("0-0\n1-1\n2-2\n")
-    assert (write_cleaned(Judge(text)) / "test.links").read_text() == "0-0\n2-2\n"
+    assert (write_cleaned(Judge(text))[0] / "test.links").read_text() == "0-0\n2-2\n"
 
 
 def test_unequal_numbers_of_lines_are_named_and_not_mended(tmp_path: Path) -> None:
@@ -184,7 +247,7 @@ def test_a_table_is_checked_and_copied(tmp_path: Path) -> None:
     path.write_text("\n".join([*rows[:3], "no tab", *rows[3:]]), encoding="utf-8")
     judge = Judge(OwnText(path, ("und", "und")))
     assert check(judge) == ["train line 4: no tab, so no second column"]
-    copy = write_cleaned(judge)
+    copy, _ = write_cleaned(judge)
     assert copy == tmp_path / "pairs-clean.tsv"
     assert lines(copy) == [f"{x}\t{y}" for x, y in GOOD]
 

@@ -151,6 +151,19 @@ def test_a_table_is_the_same_corpus_as_a_folder(
     assert table.sha256 == files.sha256
 
 
+def test_a_table_is_not_read_in_languages_that_its_heading_does_not_name(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("hi\ten\n" + "".join(f"{a}\t{b}\n" for a, b in PAIRS), encoding="utf-8")
+    with pytest.raises(CourseError, match=r"names hi and en: --pair hi-en or --pair en-hi\."):
+        own_corpus(str(path), "en-es")
+    with pytest.raises(CourseError, match="--pair hi-en or --pair en-hi"):
+        chosen(str(path), None)
+    # Words of two letters are words where they name none of the two.
+    path.write_text("yes\tsi\n" + "".join(f"{a}\t{b}\n" for a, b in PAIRS), encoding="utf-8")
+    corpus = own_corpus(str(path), "en-es")
+    assert sum(map(len, corpus.splits.values())) == len(PAIRS) + 1
+
+
 def test_packed_files_are_the_same_text(folder: Path) -> None:
     plain = own_corpus(str(folder), "en-es")
     for file in list(folder.iterdir()):

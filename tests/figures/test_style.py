@@ -159,3 +159,19 @@ def test_a_letter_that_the_first_font_lacks_is_drawn_from_a_further_one(
 
     assert isinstance(style.RC["font.family"], list)
     assert drawn(["DejaVu Sans Display", "DejaVu Sans"]) == drawn(["DejaVu Sans"])
+
+
+def test_a_letter_is_looked_for_in_every_font_that_is_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """STIX, which comes with matplotlib as DejaVu does, has no Georgian; a box would be a warning,
+    and warnings are errors here."""
+    monkeypatch.setitem(style.RC, "font.family", ["STIXGeneral"])
+    usual, *further = style.families_for("კატა cat")
+    assert usual == "STIXGeneral"
+    assert further
+    assert style.families_for("cat") == ["STIXGeneral"]
+    assert style.families_for("cat \U0010fffd\n") == ["STIXGeneral"]
+    figure = heatmap(np.eye(2), ["კატა", "ძაღლი"], ["cat", "dog"])
+    assert isinstance(figure, style.CourseFigure)
+    figure._repr_png_()
