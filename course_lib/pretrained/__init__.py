@@ -22,6 +22,11 @@ def published_path(name: str | Path) -> Path | None:
 
 
 def small() -> list[str]:
-    """Those of the preset `laptop`, which the page of translators loads: half as large as the
-    others, which are of `best`, and twice as fast."""
+    """Those of captions that the page of translators loads, of the preset `laptop`: half as large
+    as the others, which are of `best`, and twice as fast."""
     return [name for name in published() if "-laptop" in name]
+
+
+def of_long_sentences() -> list[str]:
+    """Those of Python's documentation, the pair of the paper's figure."""
+    return [name for name in published() if name.startswith("python-docs")]

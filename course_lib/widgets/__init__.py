@@ -32,6 +32,8 @@ from course_lib.widgets.gated_unit import START as GATES
 from course_lib.widgets.gated_unit import GatesByHand, unit_drawn
 from course_lib.widgets.live import Live, live, looked
 from course_lib.widgets.live import start as live_start
+from course_lib.widgets.long_sentences import LongSentences, curves_drawn
+from course_lib.widgets.long_sentences import start as long_sentences_start
 from course_lib.widgets.modules import MovingFigure
 from course_lib.widgets.read_write import ReadWrite
 from course_lib.widgets.self_attention import START as SELF_ATTENTION
@@ -55,6 +57,7 @@ __all__ = [
     "DrawingWords",
     "GatesByHand",
     "Live",
+    "LongSentences",
     "Moving",
     "ReadWrite",
     "SelfAttentionByHand",
@@ -69,12 +72,13 @@ __all__ = [
 
 class Moving(NamedTuple):
     """widget: its class. picture: drawn from the traits that the page starts with. start: makes
-    these, where they do not come from a recorded file.
+    these, where they do not come from a recorded file. language: of the words that are not English.
     """
 
     widget: type[MovingFigure]
     picture: Callable[..., Figure]
     start: Callable[[], dict[str, Any]] | None = None
+    language: str = ""
 
     def values(self, path: Path | None = None) -> dict[str, Any]:
         """The traits the page starts with.
@@ -83,18 +87,19 @@ class Moving(NamedTuple):
             path: the recorded file, for a figure that has no start of its own.
         """
         if self.start is not None:
-            return self.start()
-        if path is None:
+            figure = self.start()
+        elif path is not None:
+            figure = json.loads(path.read_text(encoding="utf-8"))["figure"]
+        else:
             raise CourseError(f"{self.widget.__name__} draws what was recorded. Name the file.")
-        figure: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))["figure"]
-        return figure
+        return {**figure, "language": self.language} if self.language else figure
 
 
 FIGURES = {
     "antecedent": Moving(Antecedent, word_looked_at),
     "bottleneck": Moving(BottleneckExplorer, explored),
-    "beam_tree": Moving(BeamTree, searched),
-    "attention_stepper": Moving(AttentionStepper, stepped),
+    "beam_tree": Moving(BeamTree, searched, language="de"),
+    "attention_stepper": Moving(AttentionStepper, stepped, language="de"),
     "attention_by_hand": Moving(AttentionByHand, attention_by_hand, lambda: START),
     "read_write": Moving(ReadWrite, frames_drawn),
     "live": Moving(Live, looked, live_start),
@@ -102,8 +107,9 @@ FIGURES = {
     "self_attention": Moving(SelfAttentionByHand, three_words, lambda: SELF_ATTENTION),
     "gated_unit": Moving(GatesByHand, unit_drawn, lambda: GATES),
     "drawing_words": Moving(DrawingWords, words_drawn, drawing_words_start),
-    "tiny_translator": Moving(TinyTranslator, whole_walk),
-    "transformer": Moving(WritingTransformer, all_steps),
-    "waiting": Moving(Waiting, all_waits, waiting_start),
+    "tiny_translator": Moving(TinyTranslator, whole_walk, language="de"),
+    "transformer": Moving(WritingTransformer, all_steps, language="de"),
+    "long_sentences": Moving(LongSentences, curves_drawn, long_sentences_start),
+    "waiting": Moving(Waiting, all_waits, waiting_start, "fr"),
     "sentence_bleu": Moving(SentenceBleu, bleu_drawn, lambda: SENTENCE),
 }

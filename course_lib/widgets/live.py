@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from course_lib.corpora import load_corpus
 from course_lib.corpora.registry import CORPORA
 from course_lib.errors import CourseError
-from course_lib.pretrained import small
+from course_lib.pretrained import of_long_sentences, small
 from course_lib.training import Run, load_run
 from course_lib.widgets.live_translation import live_translation, map_of
 from course_lib.widgets.modules import MovingFigure, module, worker_script
@@ -22,7 +22,20 @@ from course_lib.widgets.pack import Pack, pack
 FOLDER = "_static/live"
 """Where the book's pages find the published models' scripts, from the book's top."""
 SENTENCE = "Two boys in red shirts are watching a white dog that is jumping over a fence."
+DOCUMENTATION = (
+    "A single byte, represented as a C int.",
+    "The last byte in the buffer is always null, regardless of whether there are any other null "
+    "bytes.",
+    "When another data type is mixed in, the value attribute is not the same as the enum member "
+    "itself, although it is equivalent and will compare equal.",
+    "As explained in the previous section, foreign functions can be accessed as attributes of "
+    "loaded shared libraries. The function objects created in this way by default accept any "
+    "number of arguments, accept any ctypes data instances as arguments, and return the default "
+    "result type specified by the library loader. They are instances of a private class:",
+)
+"""Sentences of 10, 20, 30 and 60 words of the test set of Python's documentation."""
 SENTENCES = {
+    "python-docs": DOCUMENTATION[::-1],
     "en": (
         SENTENCE,
         "Two children are playing in the snow.",
@@ -40,7 +53,7 @@ SENTENCES = {
         "Deux enfants jouent dans la neige.",
     ),
 }
-"""What a page of a model of real text offers, by the language it reads."""
+"""What a page of a model of real text offers, by its corpus or by the language it reads."""
 GLOSSES: dict[str, str] = json.loads(Path(__file__).with_name("glosses.json").read_text("utf-8"))
 """In English what the published models write for SENTENCE, and for it without one of its words, for
 readers of English alone."""
@@ -53,7 +66,7 @@ should weigh before anything is asked."""
 @cache
 def published_packs() -> list[tuple[Run, Pack]]:
     """The published models for the book's page, by pair, RNNsearch before RNNencdec."""
-    runs = [load_run(name, "cpu") for name in small()]
+    runs = [load_run(name, "cpu") for name in (*small(), *of_long_sentences())]
     runs.sort(key=lambda run: (run.config.pair, run.config.model != "rnnsearch"))
     return [(run, pack(run)) for run in runs]
 
@@ -62,25 +75,28 @@ def published_packs() -> list[tuple[Run, Pack]]:
 def start() -> dict[str, Any]:
     """What the book's page starts with: the published models, loaded when they are asked for."""
     runs, packs = zip(*published_packs(), strict=True)
-    return values_of(runs[0], packs, f"../{FOLDER}", greeting(runs, packs))
+    return values_of(runs, packs, f"../{FOLDER}", greeting(runs, packs))
 
 
 def values_of(
-    run: Run, packs: Sequence[Pack], folder: str, first: dict[str, Any]
+    runs: Sequence[Run], packs: Sequence[Pack], folder: str, first: dict[str, Any]
 ) -> dict[str, Any]:
     """The traits of a figure of these packs, their scripts in `folder`.
 
     Args:
-        run: that of the first pack.
+        runs: those of the packs.
         first: what they write for the sentence that the figure begins with; see `greeting`.
     """
-    about, sentences = packs[0].about, sentences_for(run)
+    about = packs[0].about
+    sentences = {
+        one.about["pair"]: sentences_for(run) for run, one in zip(runs, packs, strict=True)
+    }
     return {
         "packs": [one.about for one in packs],
         "folder": folder,
         "worker": worker_script(),
         "sentences": sentences,
-        "text": sentences[0],
+        "text": sentences[about["pair"]][0],
         "pair": about["pair"],
         "k": BEAM,
         "length_penalty": about["length_penalty"],
@@ -103,7 +119,7 @@ def sentences_for(run: Run) -> list[str]:
     """Sentences to begin with: by the language, or of a corpus made here or brought along."""
     known, options = CORPORA.get(run.config.corpus), run.config.corpus_options
     if known and not known.generated:
-        return list(SENTENCES[run.languages[0]])
+        return list(SENTENCES.get(run.config.corpus, SENTENCES.get(run.languages[0], ())))
     if known:
         options = {**options, "train": 1, "val": 1, "test": 50}
     try:
@@ -130,7 +146,7 @@ class Live(MovingFigure):
         folder: where a page finds the models' scripts.
         data: the models themselves, for a notebook; by name.
         worker: the script that translates.
-        sentences: examples to take.
+        sentences: by pair, examples to take.
         text, pair, k, length_penalty: what is asked for.
         glosses: what known translations mean in English, by their text.
         first: by name what the models write for `text`, so that something stands there at once.
@@ -144,7 +160,7 @@ class Live(MovingFigure):
     folder = traitlets.Unicode("").tag(sync=True)
     data: Any = traitlets.Dict(allow_none=True, default_value=None).tag(sync=True)
     worker = traitlets.Unicode().tag(sync=True)
-    sentences: Any = traitlets.List().tag(sync=True)
+    sentences: Any = traitlets.Dict().tag(sync=True)
     glosses: Any = traitlets.Dict().tag(sync=True)
     first: Any = traitlets.Dict().tag(sync=True)
     text = traitlets.Unicode().tag(sync=True)
@@ -167,7 +183,7 @@ def live(*runs: Run | Path | str, text: str | None = None) -> Live:
     read = [run if isinstance(run, Run) else load_run(run, "cpu") for run in chosen]
     packs = packs_of(read)
     first = greeting(read, packs) if text is None else {}
-    values = values_of(read[0], packs, "", first)
+    values = values_of(read, packs, "", first)
     if text is not None:
         values["text"] = text
     return Live(**values, data={one.name: one.data for one in packs})

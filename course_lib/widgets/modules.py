@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Self
 
 import anywidget
+import traitlets
 
 from course_lib.errors import CourseError
 
@@ -16,6 +17,8 @@ LIVE = "live"
 _SHARED = ("shared/map.mjs", "shared/steps.mjs")
 _PARTS = {
     "attention_stepper": _SHARED,
+    "bottleneck": ("shared/curves.mjs",),
+    "long_sentences": ("shared/curves.mjs",),
     "read_write": ("shared/steps.mjs",),
     "tiny_translator": ("shared/steps.mjs",),
     "transformer": ("shared/steps.mjs",),
@@ -105,9 +108,14 @@ def _without_exports(text: str) -> str:
 
 
 class MovingFigure(anywidget.AnyWidget):
-    """A moving figure in a notebook; a class of its own names its module in `_esm`."""
+    """A moving figure in a notebook; a class of its own names its module in `_esm`.
+
+    Attributes:
+        language: of its words that are not English, as a code of two letters; empty if all are.
+    """
 
     _css = style()
+    language = traitlets.Unicode("").tag(sync=True)
 
     @classmethod
     def recorded(cls, path: Path | str) -> Self:

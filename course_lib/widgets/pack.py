@@ -26,6 +26,8 @@ from course_lib.widgets.training_words import seen_words
 PART = 600_000
 """Characters of base64 in one script: progress is shown script by script."""
 
+TEXTS = {"multi30k": "captions", "python-docs": "Python's documentation"}
+"""What a page calls the text of a corpus."""
 NAMES = {"rnnsearch": "RNNsearch", "rnnencdec": "RNNencdec"}
 """What a page calls the models."""
 COMPUTED: dict[str, tuple[Any, ...]] = {
@@ -44,7 +46,8 @@ class Pack:
     """A run for a page.
 
     name: what its scripts are called.
-    about: what is known before it is loaded: `name`, `model`, `pair` and `parts`.
+    about: what is known before it is loaded: `name`, `model`, `pair`, `text`, which says what kind
+        of sentences it has read, and `parts`.
     data: the file.
     seen: what `seen_words` says of the run.
     """
@@ -92,6 +95,7 @@ def pack(run: Run, name: str | None = None) -> Pack:
         "name": name,
         "model": NAMES[run.config.model],
         "pair": "-".join(run.languages) or TOKENS[0],
+        "text": TEXTS.get(run.config.corpus, ""),
         "length_penalty": run.config.recipe.length_penalty,
         "config": config,
         "source": run.source_vocabulary.tokens,
@@ -109,7 +113,7 @@ def pack(run: Run, name: str | None = None) -> Pack:
     # same file. Whether it is whole is for gzip's checksum to say.
     file = save(tensors, metadata={"about": json.dumps(about, ensure_ascii=False)})
     data = gzip.compress(file, compresslevel=9, mtime=0)
-    shown = {key: about[key] for key in ("name", "model", "pair", "length_penalty")}
+    shown = {key: about[key] for key in ("name", "model", "pair", "text", "length_penalty")}
     parts = -(-len(base64.b64encode(data)) // PART)
     return Pack(name, {**shown, "parts": parts}, data, seen)
 

@@ -64,7 +64,7 @@ def export_web(runs: Sequence[Run], out: Path) -> list[Path]:
 def page(runs: Sequence[Run], packs: Sequence[Pack]) -> tuple[str, str]:
     """The page's HTML before and after the place where scripts of models may stand."""
     still, first = "", greeting(runs, packs)
-    values = values_of(runs[0], packs, ".", first)
+    values = values_of(runs, packs, ".", first)
     data = json.dumps(values, ensure_ascii=False).replace("<", "\\u003c")
     if any(one["alpha"] for one in first.values()):
         picture = Picture(looked(first), f"Where the model looks: {values['text']}")

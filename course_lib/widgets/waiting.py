@@ -9,7 +9,6 @@ from course_lib.widgets.modules import MovingFigure, module
 
 SOURCE = ["le", "chat", "noir", "dort", "</s>"]
 TARGET = ["the", "black", "cat", "sleeps", "</s>"]
-LANGUAGE = "fr"  # of the source
 LAYERS = 2
 """Of the Transformer, on each side."""
 MODES = ("training", "use")
@@ -80,7 +79,6 @@ def start(source: list[str] = SOURCE, target: list[str] = TARGET) -> dict[str, A
     return {
         "source": source,
         "target": target,
-        "language": LANGUAGE,
         "models": [
             {"name": name, **{mode: listed(needs) for mode, needs in modes.items()}}
             for name, modes in models.items()
@@ -94,7 +92,7 @@ class Waiting(MovingFigure):
     """Step through the writing of one sentence by RNNencdec, RNNsearch and a Transformer.
 
     Attributes:
-        source, target: the words; the source is in the `language` of this code.
+        source, target: the words.
         models: of each its `name`, and for "training" and "use" its vectors: `side`, `row`, `word`,
             the `step` at which it is computed, and the numbers of the vectors that it `needs`.
         mode: "training", where the right words are there from the start, or "use".
@@ -105,7 +103,6 @@ class Waiting(MovingFigure):
 
     source = traitlets.List(traitlets.Unicode()).tag(sync=True)
     target = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    language = traitlets.Unicode().tag(sync=True)
     models: Any = traitlets.List().tag(sync=True)
     mode = traitlets.Enum(MODES, MODES[0]).tag(sync=True)
     frame = traitlets.Int(0, min=0).tag(sync=True)

@@ -29,6 +29,7 @@ from course_lib.training import Run, load_run, read_result
 from course_lib.training.checkpoint import packed
 from course_lib.training.provenance import git_commit
 from course_lib.training.run_directory import BEST, CONFIG, RESULT, VOCABULARY
+from course_lib.widgets.live import DOCUMENTATION
 from course_lib.widgets.training_words import SEEN, seen_words
 from experiments.recording import RUNS, Part, Records, corpus_of, in_half_precision, written
 
@@ -41,6 +42,8 @@ DTYPES = {
     "multi30k-en-fr-rnnencdec": "int8",
     "multi30k-en-fr-laptop": "int8",
     "multi30k-en-fr-laptop-rnnencdec": "int8",
+    "python-docs-en-es": "int8",
+    "python-docs-en-es-rnnencdec": "int8",
 }
 """The published models, by what each weight is kept in."""
 KEPT = {"float16": "half_precision", "int8": "eight_bits"}
@@ -49,12 +52,15 @@ BEAM = 12
 LARGEST = 8_000_000
 """Bytes that a published model's weights may have."""
 CARD = "README.md"
-SENTENCES = (
-    "a man is riding a bicycle .",
-    "Two children are playing in the snow.",
-    "A woman in a red dress is dancing on the street while three men watch her.",
-)
-"""What the card shows translated."""
+SENTENCES = {
+    "multi30k": (
+        "a man is riding a bicycle .",
+        "Two children are playing in the snow.",
+        "A woman in a red dress is dancing on the street while three men watch her.",
+    ),
+    "python-docs": DOCUMENTATION,
+}
+"""What the card shows translated, by corpus."""
 
 
 def publish(name: str) -> Records:
@@ -125,11 +131,12 @@ def scored(source: Path, name: str, run: Run, corpus: Corpus) -> dict[str, Any]:
 def examples(run: Run) -> list[dict[str, str]]:
     """The card's sentences as `course translate` answers them."""
     source, target = run.config.pair.split("-")
-    sources = [tokenize(line, source) for line in SENTENCES]
+    sentences = SENTENCES[run.config.corpus]
+    sources = [tokenize(line, source) for line in sentences]
     found = written(run.model, run.words, sources, BEAM, run.config.recipe.length_penalty)
     return [
         {"source": line, "translation": detokenize(words, target)}
-        for line, words in zip(SENTENCES, found, strict=True)
+        for line, words in zip(sentences, found, strict=True)
     ]
 
 

@@ -27,10 +27,14 @@ from course_lib.widgets.stepper import AttentionStepper, recorded_steps
 from course_lib.widgets.training_words import is_seen, seen_words
 from tests.conftest import ROOT, Course
 
-NAMES = tuple(
-    f"multi30k-en-{language}{kind}"
-    for language in ("de", "fr")
-    for kind in ("", "-laptop", "-laptop-rnnencdec", "-rnnencdec")
+NAMES = (
+    *(
+        f"multi30k-en-{language}{kind}"
+        for language in ("de", "fr")
+        for kind in ("", "-laptop", "-laptop-rnnencdec", "-rnnencdec")
+    ),
+    "python-docs-en-es",
+    "python-docs-en-es-rnnencdec",
 )
 HALF = ("multi30k-en-de-laptop", "multi30k-en-de-laptop-rnnencdec")
 LARGEST = 8_000_000
@@ -55,13 +59,13 @@ def test_they_are_the_two_models_of_the_comparison_to_each_language(run: Run) ->
     assert published() == list(NAMES)
     name = run.path.name
     assert run.config.model == ("rnnencdec" if "rnnencdec" in name else "rnnsearch")
-    assert run.config.preset == ("laptop" if "laptop" in name else "best")
+    assert run.config.preset == ("laptop" if "laptop" in name or "docs" in name else "best")
     assert published_path("multi30k") is published_path("../pretrained/multi30k-en-de") is None
 
 
 def test_it_brings_the_words_of_its_training(run: Run) -> None:
     known = seen_words(run)
-    assert is_seen("street", known)
+    assert is_seen("street" if run.config.corpus == "multi30k" else "function", known)
     assert is_seen("&quot;", known)
     assert not is_seen("parliament", known)
 

@@ -1,4 +1,4 @@
-"""All five figures on one page: nobody is kept out, in either theme, on a desk or a phone."""
+"""All figures on one page: nobody is kept out, in either theme, on a desk or a phone."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,6 +46,24 @@ def test_a_phone_shows_all_of_it_and_gives_fingers_room(everything: Page) -> Non
     )
     assert boxes
     assert [box for box in boxes if min(box[1:]) < SMALLEST] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "word"),
+    [
+        ("attention_stepper", "de", "ein"),
+        ("beam_tree", "de", "ein"),
+        ("long_sentences", "es", "de"),
+        ("tiny_translator", "de", "schläft"),
+        ("transformer", "de", "Hund"),
+        ("waiting", "fr", "noir"),
+    ],
+)
+def test_words_that_are_not_english_say_so(
+    everything: Page, name: str, language: str, word: str
+) -> None:
+    marked = everything.locator(f"[data-moving={name}] [lang={language}]").all_text_contents()
+    assert word in " ".join(marked).split()
 
 
 def test_whoever_asks_for_less_motion_gets_none(everything: Page) -> None:

@@ -131,7 +131,7 @@ def release(root: Path, names: list[str], variants: str | None = None) -> list[P
     drawn with lies beside the source from then on, where grading finds it; the next release without
     the word takes it away.
     """
-    written = []
+    written: list[Path] = []
     with drawn_with(root, names, variants):
         for name in names or assignment_names(root):
             written += _released(root, name)

@@ -10,7 +10,6 @@ function render({ model, el }) {
   const accuracy = model.get("accuracy");
   const names = Object.keys(accuracy);
   const mean = (numbers) => numbers.reduce((sum, x) => sum + x, 0) / numbers.length;
-  const kind = (name) => (name.toLowerCase() === "rnnsearch" ? "search" : "encdec");
 
   // --- sliders -------------------------------------------------------------------------------
   const among = (values) => ({ min: 0, max: values.length - 1, step: 1 });
@@ -55,21 +54,6 @@ function render({ model, el }) {
     chart.append(draw("g", { class: kind(name) }, spread, line, ...points, now));
     return { name, spread, line, points, now };
   });
-
-  /** RNNsearch is square and RNNencdec round, as in the other figures. */
-  function mark(name, x, radius = 3.2) {
-    const shape = kind(name) === "search"
-      ? draw("rect", { x: -radius, y: -radius, width: 2 * radius, height: 2 * radius })
-      : draw("circle", { r: radius * 1.1 });
-    const group = draw("g", { class: "mark" }, shape);
-    group.at = (y, left = x) => group.setAttribute("transform", `translate(${left.toFixed(1)} ${y.toFixed(1)})`);
-    return group;
-  }
-  function sample(name) {
-    const place = mark(name, 22);
-    place.at(8);
-    return draw("svg", { class: `explorer-key ${kind(name)}`, viewBox: "0 0 44 16", "aria-hidden": "true" }, draw("path", { class: "line", d: "M2 8H42" }), place);
-  }
 
   // pointing or dragging chooses a length
   const choose = (event) => {

@@ -117,6 +117,12 @@ function matrixInputs(model, put, key, field) {
     ))));
 }
 
+/** Says of these elements that their words are in the figure's `language`, where it has one. */
+function inLanguage(model, ...elements) {
+  const language = model.get("language");
+  if (language) elements.forEach((element) => element.setAttribute("lang", language));
+}
+
 /** A sentence for screen readers, said once the hand rests: `say(text)`. */
 function announcer(root) {
   const place = make("p", { class: "moving-said", "aria-live": "polite" });

@@ -275,7 +275,7 @@ class Live {
     this.challenges.show({
       search: this.attending, encdec: this.answered.find((one) => !one.found.alpha),
       changed: this.list().length > 0, holds: someWeights(this.changed),
-      own: !this.model.get("sentences").includes(this.request.line),
+      own: !Object.values(this.model.get("sentences")).flat().includes(this.request.line),
     });
     this.say(this.answered.map((one) => one.said(step)).join(". "));
   }

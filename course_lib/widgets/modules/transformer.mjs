@@ -49,9 +49,9 @@ function pictureOf({ source, read, in_source: inSource, on_source: onSource, on_
   });
   return [...above, ...lines, ...arcs, ...names, ...blue, ...words,
     ...read.slice(0, step).map((_, i) => box(i, WRITTEN, onRead[now][i], i < now ? "role-state kept" : "role-state")),
-    ...read.slice(0, step).map((name, i) => word(i, WORDS, name, i === now ? "strong" : "")),
+    ...read.slice(0, step).map((name, i) => word(i, WORDS, name, i === now ? "written strong" : "written")),
     draw("path", { class: "role-word way", "marker-end": `url(#${head})`, d: `M${across(now) + WIDE / 2} ${WRITTEN + HIGH / 2}H${across(step)}V${WORDS - 14}` }),
-    word(step, WORDS, read[step], "role-word")];
+    word(step, WORDS, read[step], "written role-word")];
 }
 
 const named = (weights, words) => {
@@ -91,6 +91,7 @@ function render({ model, el }) {
     const step = Math.min(model.get("frame"), last(sentence));
     choice.check(chosen);
     drawing.replaceChildren(...pictureOf(sentence, step, heads.map(({ id }) => id)));
+    inLanguage(model, ...drawing.querySelectorAll(".written"));
     picture.setAttribute("aria-label", `Source: ${sentence.source.join(" ")}. Read by the decoder: ${sentence.read.slice(0, step).join(" ") || "nothing"}.`);
     steps.show(step, last(sentence));
     happened.textContent = sentenceOf(step, sentence);

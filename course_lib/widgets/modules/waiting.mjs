@@ -11,7 +11,7 @@ const text = (x, y, words, kind = "") => draw("text", { x, y, class: kind }, wor
 const last = (vectors) => Math.max(...vectors.map(({ step }) => step));
 
 /** One model's picture after `frame` steps, from `top` downwards. */
-function pictureOf({ name, vectors }, { source, target, language }, frame, top, given) {
+function pictureOf({ name, vectors }, { source, target }, frame, top, given) {
   const rows = 1 + Math.max(...vectors.map(({ row }) => row));
   const place = ({ side, row, word }) => [(side === "source" ? 0 : SIDE) + 20 + STRIDE * word, top + TOP + ROW * (rows - 1 - row) + HIGH / 2];
   const foot = top + TOP + ROW * rows + 9;
@@ -28,9 +28,8 @@ function pictureOf({ name, vectors }, { source, target, language }, frame, top, 
       ...(when === "later" ? [] : [text(x, y + 5, one.step)]));
   });
   const written = (i) => last(vectors.filter(({ side, word }) => side === "target" && word === i)) <= frame;
-  const words = [...source.map((word, j) => text(20 + STRIDE * j, foot, word)),
+  const words = [...source.map((word, j) => text(20 + STRIDE * j, foot, word, "read")),
     ...target.map((word, i) => text(SIDE + 20 + STRIDE * i, foot, given || written(i) ? word : "", written(i) ? "role-word" : "given"))];
-  words.slice(0, source.length).forEach((word) => word.setAttribute("lang", language));
   return { nodes: [text(0, top + TITLE, name, "name"), text(416, top + TITLE, frame < done ? `step ${frame}` : `done after ${done}`, "count"), ...ways, ...boxes, ...words], foot: foot + 14 };
 }
 
@@ -63,7 +62,7 @@ function render({ model, el }) {
     const models = model.get("models").map((one) => ({ name: one.name, vectors: one[mode] }));
     const end = Math.max(...models.map(({ vectors }) => last(vectors)));
     const frame = Math.min(model.get("frame"), end);
-    const words = Object.fromEntries(["source", "target", "language"].map((key) => [key, model.get(key)]));
+    const words = { source: model.get("source"), target: model.get("target") };
     let top = 0;
     const nodes = models.flatMap((one) => {
       const drawn = pictureOf(one, words, frame, top, mode === "training");
@@ -72,6 +71,7 @@ function render({ model, el }) {
     });
     picture.setAttribute("viewBox", `0 0 416 ${top}`);
     picture.replaceChildren(...nodes);
+    inLanguage(model, ...picture.querySelectorAll(".read"));
     choice.check(modes.indexOf(mode));
     steps.show(frame, end);
     happened.textContent = sentenceOf(frame, models);

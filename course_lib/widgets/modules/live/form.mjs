@@ -30,22 +30,28 @@ class Question {
 
   examples() {
     const { select, line } = choice("or take", () => { this.put("text", select.value); this.ask(); });
-    select.append(make("option", { value: "", disabled: true, selected: true }, "an example"),
-      ...this.model.get("sentences").map((one) => make("option", { value: one }, one)));
     this.example = select;
     return line;
   }
 
   pairs() {
-    const all = [...new Set(this.model.get("packs").map((one) => one.pair))];
+    const all = [...new Map(this.model.get("packs").map((one) => [one.pair, one.text]))];
     const names = new Intl.DisplayNames(["en"], { type: "language" });
     const named = (code) => (code.length === 2 ? names.of(code) : code);
-    const { select, line } = choice("languages", () => { this.put("pair", select.value); this.ask(); });
-    select.append(...all.map((one) => make("option", { value: one }, one.split("-").map(named).join(" → "))));
+    const { select, line } = choice("languages", () => {
+      const given = !this.model.get("text") || this.offered().includes(this.model.get("text"));
+      this.put("pair", select.value);
+      if (given && !this.offered().includes(this.model.get("text"))) this.put("text", this.offered()[0] ?? "");
+      this.ask();
+    });
+    select.append(...all.map(([pair, text]) => make("option", { value: pair }, `${pair.split("-").map(named).join(" → ")}${text && all.length > 1 ? `, ${text}` : ""}`)));
     line.hidden = all.length < 2;
     this.pair = select;
     return line;
   }
+
+  /** The examples of the chosen pair. */
+  offered() { return this.model.get("sentences")[this.model.get("pair")] ?? []; }
 
   /** What is asked now. */
   take() {
@@ -64,6 +70,11 @@ class Question {
   show() {
     const text = this.model.get("text");
     if (this.text.value !== text) this.text.value = text;
+    if (this.listed !== this.model.get("pair")) {
+      this.listed = this.model.get("pair");
+      this.example.replaceChildren(make("option", { value: "", disabled: true, selected: true }, "an example"),
+        ...this.offered().map((one) => make("option", { value: one }, one)));
+    }
     if (this.example.value !== text) this.example.value = "";
     this.pair.value = this.model.get("pair");
     this.text.lang = tagOf(this.model.get("pair").split("-")[0]);
