@@ -44,8 +44,8 @@ class Limits:
 
     Attributes:
         archive: bytes of the archive itself.
-        files: entries, folders included.
-        total: bytes of all files, unpacked.
+        files: entries, folders included, those of archives in it among them.
+        total: bytes of all files, unpacked; likewise.
         nested: how deep archives in archives are unpacked.
     """
 
@@ -90,6 +90,14 @@ def is_archive(path: Path) -> bool:
     return False
 
 
+@dataclass
+class _Room:
+    """What may still come, in an archive and all that are in it."""
+
+    files: int
+    total: int
+
+
 def extract(archive: Path, target: Path, limits: Limits | None = None) -> Unpacked:
     """Unpack a zip or tar, and the archives in it, into a new folder: all of it or nothing.
 
@@ -103,6 +111,10 @@ def extract(archive: Path, target: Path, limits: Limits | None = None) -> Unpack
             is then as it was before.
     """
     limits = limits or Limits()
+    return _extract(archive, target, limits, _Room(limits.files, limits.total))
+
+
+def _extract(archive: Path, target: Path, limits: Limits, room: _Room) -> Unpacked:
     shown = visible(archive.name)
     if archive.stat().st_size > limits.archive:
         raise BadArchive(
@@ -114,7 +126,7 @@ def extract(archive: Path, target: Path, limits: Limits | None = None) -> Unpack
         place = Path(folder) / "files"
         place.mkdir()
         try:
-            unpacked = _unpack(archive, place, limits)
+            unpacked = _unpack(archive, place, limits, room)
         # RuntimeError: a version or a kind of packing that Python does not know
         except (*_DAMAGED, ValueError, RuntimeError) as error:
             raise BadArchive(f"{shown} is damaged or no zip. Hand it in again.") from error
@@ -125,21 +137,21 @@ def extract(archive: Path, target: Path, limits: Limits | None = None) -> Unpack
     return Unpacked(files, unpacked.remarks)
 
 
-def _unpack(archive: Path, place: Path, limits: Limits) -> Unpacked:
+def _unpack(archive: Path, place: Path, limits: Limits, room: _Room) -> Unpacked:
     shown = visible(archive.name)
     remarks: list[str] = []
     files: list[tuple[str, Path]] = []
     taken: set[str] = set()
-    total = 0
     with contextlib.closing(_members(archive)) as members:
-        for count, member in enumerate(members, start=1):
-            total += member.size
-            if count > limits.files:
+        for member in members:
+            room.files -= 1
+            room.total -= member.size
+            if room.files < 0:
                 raise BadArchive(
                     f"{shown} holds more than {limits.files} files. Hand in only what the"
                     " assignment asks for."
                 )
-            if total > limits.total:
+            if room.total < 0:
                 raise BadArchive(
                     f"{shown} unpacks to more than {limits.total // 1024**2} MB, which is no"
                     " homework: nothing of it was taken."
@@ -161,11 +173,11 @@ def _unpack(archive: Path, place: Path, limits: Limits) -> Unpacked:
                 os.utime(file, (member.changed, member.changed))
             files.append((member.name, file))
     if limits.nested:
-        inner = replace(limits, nested=limits.nested - 1, total=limits.total - total)
+        inner = replace(limits, nested=limits.nested - 1)
         for file in [file for _, file in files if is_archive(file)]:
             folder = file.with_name(f"{file.name} unpacked")
             try:
-                remarks += extract(file, folder, inner).remarks
+                remarks += _extract(file, folder, inner, room).remarks
                 file.unlink()
             except BadArchive as error:  # the file stays, for a person to look at
                 remarks.append(str(error))

@@ -136,18 +136,18 @@ def _alike(one: Question, other: Question) -> bool:
 
 def _of_code(source: str, part: str, given: str) -> Iterator[Question]:
     """Questions about lines that are the student's, the most telling ones first."""
+    lines, theirs = source.split("\n"), {line.strip() for line in given.split("\n")}
     try:
         nodes = [node for node in ast.walk(ast.parse(source)) if hasattr(node, "lineno")]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        for kind, ask in ASKED:
+            for node in nodes:
+                line = lines[getattr(node, "lineno", 1) - 1].strip()
+                if line not in theirs and (text := ask(node)):
+                    place = f"cell {part}, line {getattr(node, 'lineno', 1)}"
+                    yield Question(kind, place, visible(line, LONGEST_QUOTE), text)
+                    break
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # no code, or nested too deep
         return
-    lines, theirs = source.split("\n"), {line.strip() for line in given.split("\n")}
-    for kind, ask in ASKED:
-        for node in nodes:
-            line = lines[getattr(node, "lineno", 1) - 1].strip()
-            if line not in theirs and (text := ask(node)):
-                place = f"cell {part}, line {getattr(node, 'lineno', 1)}"
-                yield Question(kind, place, visible(line, LONGEST_QUOTE), text)
-                break
 
 
 def _numbers(node: ast.AST) -> str | None:

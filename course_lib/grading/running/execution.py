@@ -156,8 +156,10 @@ class ContainedExecute(ExecutePreprocessor):
         self._ended: str | None = None
         self.disturbed = False
         """Whether something was stopped that might have come to its end had nothing run beside."""
+        self.starved = False
+        """Whether it stood waiting for a processor when it was stopped, and did not sleep."""
         self._closed = False
-        self._put_out = 0
+        self._put_out, self._took = 0, 0.0
         return super().preprocess(nb, resources, km)
 
     def preprocess_cell(
@@ -192,10 +194,11 @@ class ContainedExecute(ExecutePreprocessor):
             cell.outputs = [_ending(self._ended)]
         return cell, resources
 
-    def _spent(self) -> float:
-        """Seconds of processor time that a boxed kernel has taken until now."""
+    def _clocks(self) -> tuple[float, float, float]:
+        """Seconds: the clock's, and those that a boxed kernel has run and waited until now."""
         box = getattr(self.km.provisioner, "box", None) if self.km is not None else None
-        return 0.0 if box is None else float(box.spent())
+        ran, waited = (0.0, 0.0) if box is None else (box.spent(), box.waited())
+        return time.monotonic(), ran, waited
 
     def _exceeded(self) -> str | None:
         """The limit at which a boxed kernel was stopped, a key of `limits.EXCEEDED`."""
@@ -206,9 +209,8 @@ class ContainedExecute(ExecutePreprocessor):
         """The outputs of a cell that is no test."""
         if self._left <= 0:
             return [_ending("OutOfTime")]
-        begun = time.monotonic()
         outputs = tidied(self._run(cell.source, index, history=True))
-        self._left -= time.monotonic() - begun
+        self._left -= self._took
         for output in outputs:
             if output.output_type == "error" and output.ename in ENDINGS:
                 output.ename = f"{output.ename} (the notebook's own)"
@@ -250,13 +252,16 @@ class ContainedExecute(ExecutePreprocessor):
         """The outputs of `source`, as the kernel sent them."""
         cell, ran = self.nb.cells[index], new_code_cell(source)
         self._put_out, self._heard_all = 0, False
-        begun, spent = time.monotonic(), self._spent()
+        before = self._clocks()
         try:
             self.execute_cell(ran, index, store_history=history)
         finally:
-            seconds = time.monotonic() - begun
-            if seconds >= self.timeout and self._spent() - spent < LEAST_SHARE * seconds:
+            now = zip(self._clocks(), before, strict=True)
+            seconds, spent, waited = (after - one for after, one in now)
+            self._took = seconds - min(max(waited, 0), seconds)
+            if seconds >= self.timeout and spent < LEAST_SHARE * seconds:
                 self.disturbed = True
+                self.starved |= waited > LEAST_SHARE * seconds
             self.nb.cells[index] = cell  # nbclient puts what it has run in its place
             self._display_id_map.clear()  # or later cells could change the outputs of earlier ones
         outputs: list[NotebookNode] = ran.outputs

@@ -74,8 +74,9 @@ def _stated(roster: Roster) -> Iterator[tuple[str, str]]:
     column has none of the known names, and stands before the marks and the times.
     """
     named = set(roster.columns.values())
-    later = (roster.columns.get(role) for role in ("grade", "most", "handed in"))
-    end = min((roster.header.index(name) for name in later if name), default=len(roster.header))
+    roles = ("grade", "most", "handed in")
+    later = [roster.columns[role] for role in roles if role in roster.columns]
+    end = min(map(roster.header.index, later), default=len(roster.header))
     for person in roster.people if roster.platform == "Moodle" else ():
         for name in roster.header[:end]:
             if name not in named and _CLOCK.search(status := person.row.get(name) or ""):

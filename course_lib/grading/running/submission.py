@@ -216,6 +216,11 @@ def run(job: Job, folder: Path, notebook: NotebookNode, files: dict[str, Path]) 
         notebook, resources = execute(notebook, resources)
     if execute.disturbed and not job.alone:
         raise CourseError("It was stopped early while others were graded beside it.")
+    if execute.starved:
+        raise CourseError(
+            "It was stopped while it waited for a processor, because the machine is busy with other"
+            " things. Run the command again when it is not."
+        )
     notebook, _ = LimitOutput(config=config)(notebook, resources)
     return notebook
 

@@ -287,7 +287,7 @@ def _inspect_run(
     test = corpus.splits[split]
     run.translations = findings.attempt("files", read_translations, run.record, split, len(test))
     facts: dict[str, Any] = {}
-    findings.attempt("recipe", _check_recipe, run, corpus, student, findings)
+    findings.attempt("recipe", _check_recipe, run, corpus, student)
     made = (run.model, run.words)
     if run.translations is not None:
         facts["score"] = measured(run.translations, corpus, split)
@@ -318,7 +318,7 @@ def _lacking(run: Submitted) -> list[str]:
     return [file for file, held in read.items() if held is None]
 
 
-def _check_recipe(run: Submitted, corpus: Corpus, student: str, findings: Findings) -> None:
+def _check_recipe(run: Submitted, corpus: Corpus, student: str) -> None:
     record = run.record
     raw, config = record.raw, record.config
     seeds = {one: owner.seed(one) for one in student.split("\n")}

@@ -109,10 +109,7 @@ def read_result(record: Record) -> dict[str, Any]:
     result = _json(_text(record.path / RESULT, where, LARGEST[RESULT]), where)
     if not isinstance(result, dict):
         raise Fault(f"{where} holds no table of results.")
-    try:
-        return result
-    except (CourseError, TypeError) as error:
-        raise Fault(f"{where} cannot be used: {visible(str(error), 160)}") from error
+    return result
 
 
 def read_metrics(record: Record) -> list[dict[str, Any]]:

@@ -111,6 +111,10 @@ class Box:
         """Seconds of processor time that everything inside has taken until now."""
         return 0.0 if self._watch is None else self._watch.spent()
 
+    def waited(self) -> float:
+        """Seconds that it has waited until now while others ran on the processors."""
+        return 0.0 if self._watch is None else self._watch.waited()
+
     def kill(self) -> None:
         """Kill everything inside; bubblewrap sees it and ends."""
         # the end of the first process inside is the end of all, wherever they have gone

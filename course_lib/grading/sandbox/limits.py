@@ -34,7 +34,7 @@ class BoxLimits:
         memory: bytes, what is written to its folders included.
         processes: processes and threads at the same time.
         processor: seconds of processor time.
-        wall: seconds from start to end.
+        wall: seconds from start to end, without those in which it waited for a processor.
     """
 
     memory: int = 3 * 1024**3
@@ -87,7 +87,8 @@ class Watch:
     def _watch(self, look: Look) -> None:
         while not self._over.wait(LOOK_SECONDS):
             exceeded = look(self._roots, self._limits)
-            if exceeded is None and time.monotonic() > self._until:
+            late = time.monotonic() - self._until
+            if exceeded is None and late > 0 and late > self.waited():
                 exceeded = "TimeExceeded"
             if exceeded is not None and not self._over.is_set():
                 self.exceeded = self.exceeded or exceeded
@@ -97,6 +98,11 @@ class Watch:
     def spent(self) -> float:
         """Seconds of processor time until now."""
         return _spent(_descendants(self._roots, self._limits.processes))
+
+    def waited(self) -> float:
+        """Seconds until now that the one which waited longest had to wait for a processor."""
+        alive = _descendants(self._roots, self._limits.processes)
+        return max(map(_waited, alive), default=0.0)
 
     def end(self) -> None:
         """Stop looking."""
@@ -121,6 +127,13 @@ def too_many(roots: list[int], limits: BoxLimits) -> str | None:
 def _spent(processes: list[int]) -> float:
     """Seconds of processor time: their own, and that of children which have ended."""
     return sum(sum(times[:4]) for times in _of_each(processes, psutil.Process.cpu_times))
+
+
+def _waited(process: int) -> float:
+    """Seconds that a process was ready to run and others did; 0 where Linux does not count them."""
+    with contextlib.suppress(OSError, IndexError):
+        return int((PROC / str(process) / "schedstat").read_text().split()[1]) / 1e9
+    return 0.0
 
 
 def too_heavy(roots: list[int], limits: BoxLimits) -> str | None:

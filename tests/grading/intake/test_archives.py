@@ -224,6 +224,16 @@ def test_a_bomb_in_a_zip_in_a_zip_stays_packed(zipped: Path, tmp_path: Path) -> 
     assert files(tmp_path / "out") == {"inner.zip": inner, "mine.txt": bytes(10)}
 
 
+def test_many_archives_in_one_hold_no_more_than_one_may(zipped: Path, tmp_path: Path) -> None:
+    inner = inside(*((f"{number}.txt", bytes(10_000)) for number in range(6)))
+    packed(zipped, *((f"{number}.zip", inner) for number in range(5)))
+    for limits in (Limits(total=150_000), Limits(files=5 + 6 + 6)):
+        found = extract(zipped, tmp_path / f"out-{limits.files}", limits)
+        sizes = [len(data) for data in files(tmp_path / f"out-{limits.files}").values()]
+        assert sizes.count(10_000) == 12
+        assert len(found.remarks) == 3
+
+
 def test_what_lies_in_the_folder_already_is_not_overwritten(zipped: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine.txt").write_text("first")

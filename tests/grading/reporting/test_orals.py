@@ -71,6 +71,7 @@ def test_two_students_are_asked_about_their_own() -> None:
     [
         "def f(:",
         "x = " + "(" * 5000,
+        f"x.sum(dim={'+'.join('1' * 900)})",
         "\0",
         "x = [1.0, 2.0]\x1b[31m",
         "# nothing",

@@ -353,6 +353,11 @@ def test_what_is_stopped_with_others_beside_it_is_run_again_alone(
     first = grade(job)
     assert first.fault, first.remarks
     assert not job.graded.exists()
+    with monkeypatch.context() as patch:
+        patch.setattr(Box, "waited", lambda box: time.monotonic())  # as on a busy machine
+        starved = grade(replace(job, alone=True))
+        assert starved.fault
+        assert "waited for a processor" in starved.remarks[-1]
     assert grade(replace(job, alone=True)).graded
     monkeypatch.setattr(Box, "spent", lambda box: time.monotonic())  # as if it were busy
     assert grade(job).graded

@@ -124,6 +124,31 @@ def test_what_runs_for_too_long_is_stopped_though_it_does_nothing(
     assert run(SLEEP, tmp_path, server, BoxLimits(wall=1)) == ("TimeExceeded", 0)
 
 
+def test_what_waits_for_a_processor_has_that_much_longer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "_waited", lambda process: 2.0)
+    begun = time.monotonic()
+    assert run(SLEEP, tmp_path, None, BoxLimits(wall=1)) == ("TimeExceeded", 0)
+    assert time.monotonic() - begun > 3
+
+
+def test_it_is_known_how_long_a_process_waited() -> None:
+    one = min(os.sched_getaffinity(0))
+    busy = [
+        subprocess.Popen(["taskset", "-c", str(one), sys.executable, "-c", LOOP]) for _ in range(2)
+    ]
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while min(limits._waited(process.pid) for process in busy) < 0.1:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+
 def test_what_stays_within_its_limits_is_left_alone(chosen: Path | None, tmp_path: Path) -> None:
     code = (
         "import os\n"
@@ -147,7 +172,11 @@ def test_nothing_can_be_made_that_no_process_owns_or_that_counts_for_a_whole_use
         "    said.append((libc.syscall(number, 0, 0, 0, 0, 0), ctypes.get_errno()))\n"
         f"open({str(tmp_path / 'said')!r}, 'w').write(repr(said))"
     )
-    assert run(code, tmp_path, chosen, FEW) == (None, 0)
+    box = Box(python(code, tmp_path), chosen, FEW)
+    try:
+        box.process.wait(PATIENCE)
+    finally:
+        box.end()
     assert (tmp_path / "said").read_text() == repr([(-1, errno.ENOSYS)] * len(calls))
 
 

@@ -113,13 +113,15 @@ def markdown(
     renderer = _Renderer(pasted or {})
     try:
         made = MarkdownWithMath(renderer=renderer).render(text)
-    except (RecursionError, KeyError, ValueError):
+        if shift:
+            made = re.sub(
+                r"(</?h)([1-6])\b",
+                lambda match: f"{match[1]}{min(int(match[2]) + shift, 6)}",
+                made,
+            )
+        cleaned = clean(made)
+    except Exception:  # both libraries fail in as many ways as there are texts
         return Markup(f"<pre>{html.escape(text)}</pre>")
-    if shift:
-        made = re.sub(
-            r"(</?h)([1-6])\b", lambda match: f"{match[1]}{min(int(match[2]) + shift, 6)}", made
-        )
-    cleaned = clean(made)
     cleaned = cleaned.replace("<table>", '<div class="wide" tabindex="0" role="group"><table>')
     cleaned = cleaned.replace("</table>", "</table></div>")
     # a formula on a line of its own is no part of a sentence
