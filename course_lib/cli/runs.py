@@ -168,6 +168,8 @@ def score(
     config = loaded.config
     data = load_corpus(config.corpus, config.pair, **config.corpus_options)
     scores = score_run(loaded, data, split, beam)
+    if note := said(data).get(split):
+        typer.echo(f"{data.name}: {note}.", err=True)
     if as_json:
         typer.echo(json.dumps(scores, indent=1))
         return
@@ -241,7 +243,7 @@ def configured(
 def loaded_corpus(config: "RunConfig") -> "Corpus":
     """The corpus of a training, with what a person should know of it on standard error."""
     corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
-    for note in (*corpus.notes, *said(corpus)):
+    for note in (*corpus.notes, *said(corpus).values()):
         typer.echo(f"{corpus.name}: {note}.", err=True)
     return corpus
 

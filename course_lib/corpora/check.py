@@ -280,10 +280,13 @@ def ask(judge: Judge) -> list[str]:
         report += _named(split, judge.questions(split), QUESTIONS)
     pairs = len(judge.hashes["train"])
     if judge.unchanged > OFTEN * pairs:
-        report.append(
-            f"train: {judge.unchanged:,} of its {pairs:,} pairs are the same on both sides. Are "
-            "they translated?"
-        )
+        # Those that are called a fault are not asked about, too.
+        same = sum(x == y and not fault for (_, x, y), fault in judge.faults("train"))
+        if same > OFTEN * pairs:
+            report.append(
+                f"train: {same:,} of its {pairs:,} pairs are the same on both sides. Are they "
+                "translated?"
+            )
     for split, count in copied(judge.hashes).items():
         report.append(
             f"{split}: {count:,} of its {len(judge.hashes[split]):,} sources, or near copies of "

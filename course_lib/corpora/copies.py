@@ -78,10 +78,10 @@ def copies(corpus: Corpus) -> Mapping[str, int]:
     return {split: count for split, count in counts.items() if count}
 
 
-def said(corpus: Corpus) -> list[str]:
-    """The same in words, a line a split."""
-    return [
-        f"{count:,} of the {len(corpus.splits[split]):,} sources of {split}, or near copies of "
-        "them, are trained on"
+def said(corpus: Corpus) -> dict[str, str]:
+    """The same in words, by split."""
+    return {
+        split: f"{count:,} of the {len(corpus.splits[split]):,} sources of {split}, or near copies "
+        "of them, are trained on"
         for split, count in copies(corpus).items()
-    ]
+    }

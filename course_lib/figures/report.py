@@ -18,8 +18,10 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
 
+from course_lib.corpora.copies import said
 from course_lib.corpora.corpus import Corpus, Split
-from course_lib.corpora.registry import load_corpus
+from course_lib.corpora.languages import language_of
+from course_lib.corpora.registry import languages_of, load_corpus
 from course_lib.corpora.vocabulary import EOS, MARKS
 from course_lib.errors import CourseError
 from course_lib.evaluation.forced import forced_weights
@@ -62,6 +64,14 @@ class Comparison(NamedTuple):
     def test(self) -> Split:
         """The split that was scored."""
         return self.corpus.splits[self.split]
+
+    @property
+    def languages(self) -> tuple[str, str]:
+        """Source and target as a page's attribute `lang` has them; "" where they have no name."""
+        config = next(iter(self.runs.values())).config
+        codes = languages_of(config.corpus, config.pair, **config.corpus_options)
+        source, target = map(str, map(language_of, codes)) if codes else ("", "")
+        return source, target
 
     @property
     def scores(self) -> dict[str, dict[str, Any]]:
@@ -166,7 +176,7 @@ def examples(comparison: Comparison, count: int = EXAMPLES) -> list[Example]:
         part = Split(sources, targets, None, [])
         weights = forced_weights(run.model, run.source_vocabulary, run.target_vocabulary, part)
         for i, alpha, source, target in zip(written, weights, sources, targets, strict=True):
-            maps[i][model] = map_table(alpha.tolist(), source, target)
+            maps[i][model] = map_table(alpha.tolist(), source, target, comparison.languages)
     return [
         Example(
             i + 1,
@@ -183,16 +193,21 @@ def examples(comparison: Comparison, count: int = EXAMPLES) -> list[Example]:
 
 
 def map_table(
-    alpha: Sequence[Sequence[float]], source: Sequence[str], target: Sequence[str]
+    alpha: Sequence[Sequence[float]],
+    source: Sequence[str],
+    target: Sequence[str],
+    languages: tuple[str, str] = ("", ""),
 ) -> Markup:
     """Weights (T_y + 1, T_x + 1) as a table that a browser draws, in any script there is."""
     # Moses' tokens come escaped already.
     columns, rows = (
         [escape(unescape(word)) for word in (*side, MARKS[EOS])] for side in (source, target)
     )
-    head = "".join(f"<th scope=col><span dir=auto>{word}</span></th>" for word in columns)
+    head = "".join(
+        f'<th scope=col><span dir=auto lang="{languages[0]}">{word}</span></th>' for word in columns
+    )
     body = "".join(
-        f"<tr><th scope=row dir=auto>{word}</th>"
+        f'<tr><th scope=row dir=auto lang="{languages[1]}">{word}</th>'
         + "".join(f'<td style="--w:{w:.3f}" title="{w:.2f}"></td>' for w in row)
         + "</tr>"
         for word, row in zip(rows, alpha, strict=True)
@@ -230,6 +245,7 @@ def write_report(folders: Sequence[Path]) -> list[Path]:
         comparison=first,
         scores=score_rows(first),
         p=p,
+        copied=said(first.corpus).get(first.split),
         samples=SAMPLES,
         seeds=[f"seed {next(iter(one.results.values()))['seed']}" for one in comparisons],
         spread=spread_rows(comparisons) if len(comparisons) > 1 else [],

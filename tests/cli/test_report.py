@@ -22,11 +22,18 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A comparison on ninety made-up pairs in Hebrew script, with two seeds."""
+    """A comparison on ninety made-up pairs in Hebrew script, with two seeds.
+
+    One test sentence is trained on, too, in capitals and with another translation.
+    """
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(own, "cache_folder", lambda: home / "cache")
         text = write_text(home / "<mine> & co")
+        seen = (text / "test.en").read_text(encoding="utf-8").splitlines()[0].upper()
+        for side, line in (("en", seen), ("he", "כלב")):
+            with (text / f"train.{side}").open("a", encoding="utf-8") as file:
+                file.write(line + "\n")
         words = ["compare", "--corpus", text, "--pair", "en-he", *SHORT]
         for seed in (1, 2):
             assert typed(*words, "--seed", seed, "--out", home / f"seed{seed}") == 0
@@ -68,6 +75,29 @@ def test_it_has_ten_sentences_with_their_maps(
             [float(w) for w in re.findall(r"--w:([\d.]+)", row)] for row in one.split("<tr>")[2:]
         ]
         assert all(sum(row) == pytest.approx(1, abs=0.02) for row in rows)
+
+
+def test_a_test_sentence_that_was_trained_on_is_said_beside_the_score(
+    page: BeautifulSoup, folder: Path, course: Course
+) -> None:
+    said = "1 of the 10 sources of test, or near copies of them, are trained on"
+    below = page.find("h2", string="Scores").find_next("strong")
+    assert below.text == f"{said}."
+    assert below.find_next("h2").text == "Other seeds"
+    done = course("score", folder / "rnnsearch", "--split", "test", "--beam", 1, "--json")
+    assert said in done.err
+    json.loads(done.out)
+    assert "trained on" not in course("score", folder / "rnnsearch", "--split", "val").err
+
+
+def test_words_carry_their_language(page: BeautifulSoup) -> None:
+    spoken = {"source": "en", "reference": "he", "RNNsearch": "he", "RNNencdec": "he"}
+    for article in page.select("article"):
+        for name, one in zip(article.select("dt"), article.select("dd"), strict=True):
+            assert one["lang"] == spoken[name.text]
+    for one in page.select("table.map"):
+        assert {word["lang"] for word in one.select("th[scope=row]")} == {"he"}
+        assert {word["lang"] for word in one.select("th[scope=col] span")} == {"en"}
 
 
 def test_the_scores_fit_a_wide_page(folder: Path, browser: "Browser") -> None:

@@ -112,7 +112,7 @@ def test_a_half_that_nobody_translated_is_no_language_of_its_own(tmp_path: Path)
         f"train lines {', '.join(map(str, numbers))} and 32 more: {module.MESSAGES['language']}"
     ]
     assert ask(judge) == [
-        "train: 70 of its 150 pairs are the same on both sides. Are they translated?"
+        "train: 30 of its 150 pairs are the same on both sides. Are they translated?"
     ]
     judge = Judge(write(tmp_path / "none", train=[(x, x) for x, _ in GOOD]))
     assert "train: both sides seem to be in the same language" in check(judge)

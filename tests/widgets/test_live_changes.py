@@ -189,3 +189,47 @@ def test_the_keyboard_stays_where_it_is(opened: Open) -> None:
     for place in range(3):
         page.get_by_label("all on one word").press("ArrowDown")
         expect(page.locator(".live-piece i").nth(place)).to_have_text("1.00")
+
+
+DRAG = """async () => {
+  const slider = document.querySelector(".live-sliders input");
+  const number = slider.nextElementSibling;
+  const found = { under_way: 0, most: 0, asked: 0, late: [], pictures: 0 };
+  const post = Worker.prototype.postMessage;
+  Worker.prototype.postMessage = function (message) {
+    found.asked += 1;
+    found.most = Math.max(found.most, ++found.under_way);
+    const heard = ({ data }) => {
+      if (data.ask !== message.ask || data.soFar !== undefined) return;
+      this.removeEventListener("message", heard);
+      found.under_way -= 1;
+    };
+    this.addEventListener("message", heard);
+    post.call(this, message);
+  };
+  slider.focus();
+  const began = performance.now();
+  for (let k = 1; k <= 60; k += 1) {
+    slider.value = k / 100;
+    slider.dispatchEvent(new Event("input", { bubbles: true }));
+    if (number.textContent !== (k / 100).toFixed(2)) found.late.push(k);
+    await new Promise((done) => requestAnimationFrame(done));
+    found.pictures += 1;
+  }
+  found.seconds = (performance.now() - began) / 1000;
+  return found;
+}"""
+"""Drags the first weight to 0.6, a step a picture, and watches what is asked of the worker."""
+
+
+def test_a_slider_under_the_hand_shows_its_number_at_once(opened: Open) -> None:
+    page = opened()
+    page.get_by_role("button", name="word 2", exact=False).first.click()
+    page.get_by_text("Drag single weights").click()
+    found = page.evaluate(DRAG)
+    assert found["late"] == []
+    assert found["most"] == 1, "one search under way"
+    # What was asked last is what stands there in the end.
+    expect(page.locator(".live-piece i").first).to_have_text("0.60")
+    expect(page.locator(".live-sliders output").first).to_have_text("0.60")
+    assert numbers(page)["models"]["RNNsearch"]["alpha"][1][0] == pytest.approx(0.6, abs=1e-3)

@@ -347,6 +347,37 @@ def test_nothing_typed_is_nothing_written(opened: Open, text: str) -> None:
         expect(page.locator(place).first).to_contain_text("type a sentence")
 
 
+PRESS = """(field, how) => field.dispatchEvent(new KeyboardEvent("keydown", {
+  key: "Enter", bubbles: true, cancelable: true, ...how }))"""
+
+
+@pytest.mark.parametrize("how", [{"isComposing": True}, {"keyCode": 229}])
+def test_enter_that_chooses_letters_asks_nothing(opened: Open, how: dict[str, Any]) -> None:
+    page = opened()
+    field = page.get_by_label("Your sentence")
+    field.fill("the dog")
+    asked = page.url
+    assert field.evaluate(PRESS, how), "the composition has the key to itself"
+    assert page.url == asked
+    assert not field.evaluate(PRESS, {}), "a key of its own asks, and ends no line"
+    page.wait_for_url(lambda url: url != asked)
+
+
+def test_a_translation_is_selected_and_copied(opened: Open) -> None:
+    page = opened()
+    side = page.locator("section[aria-label=RNNsearch]")
+    text = side.locator(".live-text").inner_text()
+    assert text
+    side.locator(".live-text").click(click_count=3)
+    assert text in page.evaluate("String(getSelection())")
+    page.evaluate("getSelection().removeAllRanges()")
+    # A page that may not write to the clipboard selects what is to be taken by hand.
+    refuse = "() => { navigator.clipboard.writeText = () => Promise.reject(new Error()); }"
+    page.evaluate(f"navigator.clipboard && ({refuse})()")
+    side.get_by_role("button", name="copy").click()
+    page.wait_for_function("text => String(getSelection()) === text", arg=text)
+
+
 def test_words_never_seen_are_marked_and_only_these(opened: Open, runs: list[Run]) -> None:
     page = opened(text="the xylophone 漢 dog strongdog")
     for name, why in (
