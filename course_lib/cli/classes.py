@@ -219,7 +219,9 @@ def collect(
 def grade(
     name: Annotated[str, typer.Argument(help="The assignment.")],
     submitted: SubmittedFolder = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Submissions graded at the same time.")] = 2,
+    jobs: Annotated[
+        int, typer.Option(min=1, max=1024, help="Submissions graded at the same time.")
+    ] = 2,
     sandbox: Annotated[Sandbox, typer.Option(help="Where students' code runs.")] = "bwrap",
     scheduler: Scheduler = None,
     due: Due = None,

@@ -116,6 +116,19 @@ def show(
         typer.echo(_pair_as_text(corpus, split, position))
 
 
+def _known(encoding: str | None) -> str | None:
+    """Refuse what is no encoding; for an option's callback."""
+    try:
+        b"a".decode("utf-8" if encoding is None else encoding)
+    except UnicodeDecodeError:  # known, and of more bytes than one
+        return encoding
+    except (LookupError, ValueError) as error:
+        raise typer.BadParameter(
+            f"{encoding!r} is no encoding. Name one, as in cp1252, utf-16 or euc_jp."
+        ) from error
+    return encoding
+
+
 @commands.command()
 def check(
     text: Annotated[
@@ -125,7 +138,10 @@ def check(
         str | None, typer.Option(help="Where there are more than two languages.")
     ] = None,
     encoding: Annotated[
-        str | None, typer.Option(help="What lines that are not UTF-8 are in, as cp1252 or utf-16.")
+        str | None,
+        typer.Option(
+            callback=_known, help="What lines that are not UTF-8 are in, as cp1252 or utf-16."
+        ),
     ] = None,
     fix: Annotated[bool, typer.Option("--fix", help="Write a copy without those lines.")] = False,
 ) -> None:

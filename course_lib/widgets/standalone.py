@@ -24,7 +24,8 @@ _STYLE = """
 body { margin: 0; background: var(--page); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif;
   --page: #fdfdfb; --surface: #f4f4f0; --ink: #23262b; --ink-quiet: #565c66; --line: #d9d9d2; }
 main { max-width: 64rem; margin: 0 auto; padding: 1rem; }
-@media (prefers-color-scheme: dark) { body {
+@media print { :root { color-scheme: light; } }
+@media screen and (prefers-color-scheme: dark) { body {
   --page: #16191d; --surface: #1f2328; --ink: #d8dbdf; --ink-quiet: #a3a9b2; --line: #3a4048;
   --link: #b3abf5; --role-annotation: #6cb4ea; --role-state: #f59a5f; --role-energy: #abb0b8;
   --role-weight: #efb747; --role-context: #45cba1; --role-word: #e39ac0;

@@ -1,6 +1,8 @@
-"""Each number that a command takes has a range, and one outside it is refused in one line."""
+"""Each number that a command takes has a range, and one outside it, or a word that means nothing,
+is refused in one line."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,30 +17,49 @@ from course_lib.training.recipe import MOST, MOST_PENALTY
 from course_lib.training.run_config import LARGEST, SEEDS
 from tests.conftest import Course
 
-OTHERS = ("release", "validate", "submit", "collect", "grade", "doctor")
-"""Commands of classes, which have ranges of their own."""
+OF_CLASSES = (
+    "release",
+    "validate",
+    "submit",
+    "collect",
+    "grade",
+    "extend",
+    "mark",
+    "orals",
+    "join",
+)
+"""Commands that take words in a class's folder alone, where their own tests are."""
+WRITTEN = ("--out", "--web", "--save", "--qti", "--moodle")
+"""Options that name what is to be written, which any word may."""
 
 
-def numbers() -> Iterator[tuple[list[str], Any]]:
-    """Every option of the other commands that is a number, with the words before it."""
+def options() -> Iterator[tuple[list[str], Any]]:
+    """Every option of every command, with the words before it."""
 
     def walk(command: Any, words: list[str]) -> Iterator[tuple[list[str], Any]]:
         for name, one in getattr(command, "commands", {}).items():
-            if name not in OTHERS:
-                yield from walk(one, [*words, name])
+            yield from walk(one, [*words, name])
         for option in getattr(command, "params", []):
-            if option.type_descriptor.annotation in (int, float):
+            if option.name != "help":
                 yield words, option
 
     yield from walk(typer.main.get_command(app), [])
 
 
-NUMBERS = list(numbers())
+NUMBERS = [one for one in options() if one[1].type_descriptor.annotation in (int, float)]
 NAMES = [" ".join([*words, option.opts[0]]) for words, option in NUMBERS]
 
 
 def test_there_are_such_options() -> None:
-    assert {"translate --beam", "train --seed", "cost --tflops", "corpus show --n"} <= set(NAMES)
+    assert {
+        "translate --beam",
+        "train --seed",
+        "cost --tflops",
+        "corpus show --n",
+        "grade --jobs",
+    } <= set(NAMES)
+    found = {" ".join([*words, option.opts[0]]) for words, option in TEXTS}
+    assert {"train --set", "cost --preset", "corpus check --encoding", "score --split"} <= found
 
 
 @pytest.mark.parametrize(("words", "option"), NUMBERS, ids=NAMES)
@@ -67,7 +88,53 @@ def needed(words: list[str]) -> list[str]:
         "score": ["nowhere", "--split", "test"],
         "translate": ["nowhere"],
         "show": ["toy"],
+        "grade": ["one"],
     }.get("" if "bench" in words else words[-1] if words else "", [])
+
+
+TEXTS = [
+    (words, option)
+    for words, option in options()
+    if words[:1] not in [[name] for name in OF_CLASSES]
+    and option.opts[0].startswith("--")
+    and option.opts[0] not in WRITTEN
+    and option.type_descriptor.annotation in (str, list[str], Path)
+]
+WRONG = ("", "x", "\0", "a" * 300, "../x", "é=1", "hidden=", "=", "en-", "-en", "\ud800")
+
+
+@pytest.mark.parametrize(
+    ("words", "option"), TEXTS, ids=[" ".join([*words, one.opts[0]]) for words, one in TEXTS]
+)
+def test_a_word_that_means_nothing_is_refused(
+    course: Course, words, option, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for side in ("en", "el"):
+        lines = "".join(f"{side} {number}\n" for number in range(30))
+        (tmp_path / f"train.{side}").write_text(lines)
+    for value in WRONG:
+        done = course(*words, *wanted(words, option.opts[0]), f"{option.opts[0]}={value}")
+        assert done.refused(""), (value, done)
+        assert done.out == ""
+
+
+def wanted(words: list[str], asked: str) -> list[str]:
+    """What a command cannot do without, apart from the option that is asked about."""
+    text, pair = ["--corpus", "."], ["--pair", "en-el"]
+    others = {
+        "train": ["--out", "o", "--model", "rnnsearch", *text, *pair],
+        "compare": ["--out", "o", *text, *pair],
+        "score": ["nowhere", "--split", "test"],
+        "align": ["nowhere", "--split", "test"],
+        "cost": [*text, *pair],
+        "show": [".", *pair],
+        "check": [".", *pair],
+    }.get(words[-1] if words and words[0] != "bench" else "", [])
+    if asked not in others:
+        return others
+    place = others.index(asked)
+    return others[:place] + others[place + 2 :]
 
 
 @settings(max_examples=5, deadline=None)

@@ -429,8 +429,12 @@ def test_paper_and_a_browser_without_scripts_have_the_picture(
     browser: Browser, folder: Path, opened: Open
 ) -> None:
     page = opened()
-    page.emulate_media(media="print")
+    page.emulate_media(media="print", color_scheme="dark")
     assert page.locator(".moving-still img").is_visible()
+    look = page.evaluate(
+        "(({ color, backgroundColor: ground }) => [color, ground])(getComputedStyle(document.body))"
+    )
+    assert look == ["rgb(35, 38, 43)", "rgb(253, 253, 251)"], "paper is light"
     assert not page.locator(".moving-live").is_visible()
     context = browser.new_context(java_script_enabled=False)
     plain = context.new_page()
