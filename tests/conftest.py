@@ -145,7 +145,7 @@ def typed(*words: object, stdin: str = "") -> int:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["course", *map(str, words)])
-        patch.setattr(sys, "stdin", io.StringIO(stdin))
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), "utf-8"))
         try:
             main()
         except SystemExit as done:

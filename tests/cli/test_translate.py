@@ -74,3 +74,11 @@ def test_the_best_come_with_their_scores_and_the_first_is_the_answer(run, lines,
         assert found[0][0] == plain[sentence]
         assert [score for _, score in found] == sorted((s for _, s in found), reverse=True)
         assert len({tuple(text) for text, _ in found}) == 3
+
+
+def test_lines_that_come_little_by_little_are_numbered_on(run, lines, course, monkeypatch) -> None:
+    for options in (["--beam", 1], ["--beam", 4, "--n-best", 3]):
+        with monkeypatch.context() as patch:
+            whole = course("translate", run, *options, stdin=lines.rstrip())
+            patch.setattr("course_lib.cli.translate.CHUNK", 5)
+            assert course("translate", run, *options, stdin=lines.rstrip()) == whole

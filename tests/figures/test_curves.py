@@ -35,6 +35,7 @@ def test_lines_are_the_records() -> None:
             assert list(line.get_xdata()) == [record["seconds"] / 60 for record in records]
             assert list(line.get_ydata()) == [record[key] for record in records]
     assert figure.axes[0].get_xlabel() == "training time (minutes)"
+    assert figure.axes[1].get_ylim()[0] == 0  # a small gain shall not look large
 
 
 def test_models_have_their_styles_and_names() -> None:

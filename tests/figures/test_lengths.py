@@ -97,6 +97,11 @@ def test_the_training_range_is_named() -> None:
     assert "never seen" in texts
 
 
+def test_where_nothing_is_right_the_axis_has_a_height_all_the_same() -> None:
+    figure = score_by_length({"rnnsearch": rows(SINGLE, 0.0, start=0.0)})
+    assert figure.axes[0].get_ylim() == (0, 1)
+
+
 def test_another_score_can_be_drawn() -> None:
     results = {"rnnsearch": [{"lower": 5, "upper": 5, "sentences": 9, "accuracy": 98.0}]}
     figure = score_by_length(results, key="accuracy", label="words right (%)")
