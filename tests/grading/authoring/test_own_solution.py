@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from course_lib.assignments import instances
+from course_lib.grading.authoring import own_solution
 from course_lib.grading.authoring.own_solution import faults
 from tests.conftest import ROOT, Course
 from tests.grading.tiny import NAME, write_course
@@ -29,17 +30,22 @@ def test_a_hidden_test_that_the_solution_fails_stops_the_release(
 def test_a_solution_is_graded_with_the_numbers_that_are_to_be_released(
     tmp_path: Path, course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    test = "from course_lib.assignments import instances\nassert instances.salt() is None, 'Drawn.'"
-    write_course(tmp_path, answer="number = 42", test=test)
+    """And where it fails, those of the last release stay."""
+    write_course(tmp_path, answer="number = 42", test="assert number == 42")
     monkeypatch.chdir(tmp_path)
     drawn = tmp_path / "solutions" / NAME / instances.CLASS
-    done = course("release", NAME, "--variants", "a word")
-    assert done.status == 1
-    assert "2 points. Drawn." in done.out
-    assert not drawn.exists()
-    drawn.write_text("an earlier word's")
-    assert course("release", NAME, "--variants", "a word").status == 1
-    assert drawn.read_text() == "an earlier word's"
+
+    def lost(root: Path, name: str) -> list[str]:
+        salted = drawn.is_file() and "salt" in drawn.read_text()
+        return [f"{name}: drawn"] if salted else []
+
+    monkeypatch.setattr(own_solution, "faults", lost)
+    for before in (None, "an earlier word's"):
+        if before is not None:
+            drawn.write_text(before)
+        done = course("release", NAME, "--variants", "a word")
+        assert (done.status, done.out) == (1, f"{NAME}: drawn\n")
+        assert (drawn.read_text() if drawn.is_file() else None) == before
     assert course("release", NAME).status == 0
     assert not drawn.exists()
 
