@@ -74,7 +74,7 @@ RATES = {
 }
 DROPOUTS = (0.1, 0.2)
 UP_TO_30 = {"max_length": 30, "epochs": 5}
-"""Pairs of up to 30 words a side; so many epochs have the updates of three of all pairs, and an eighth."""
+"""Pairs of up to 30 words a side: so many epochs have an eighth more updates than three of all."""
 BEAM = 12
 EDGES = (11, 21, 31, 41, 51)
 """The source words at which ranges begin, after the first."""
