@@ -42,8 +42,8 @@ DTYPES = {
     "multi30k-en-fr-rnnencdec": "int8",
     "multi30k-en-fr-laptop": "int8",
     "multi30k-en-fr-laptop-rnnencdec": "int8",
-    "python-docs-en-es": "int8",
-    "python-docs-en-es-rnnencdec": "int8",
+    "python-docs-en-es": "float16",
+    "python-docs-en-es-rnnencdec": "float16",
 }
 """The published models, by what each weight is kept in."""
 KEPT = {"float16": "half_precision", "int8": "eight_bits"}

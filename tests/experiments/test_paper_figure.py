@@ -121,7 +121,7 @@ def losses(recorder: ModuleType, monkeypatch: pytest.MonkeyPatch, best: float) -
     return names
 
 
-@pytest.mark.parametrize(("best", "rates"), [(2e-3, 4), (1e-3, 5), (2.5e-4, 7), (16e-3, 6)])
+@pytest.mark.parametrize(("best", "rates"), [(4e-3, 4), (2e-3, 5), (5e-4, 7), (16e-3, 5)])
 def test_rates_are_tried_until_the_best_has_one_on_either_side(
     recorder: ModuleType, monkeypatch: pytest.MonkeyPatch, best: float, rates: int
 ) -> None:

@@ -36,7 +36,7 @@ NAMES = (
     "python-docs-en-es",
     "python-docs-en-es-rnnencdec",
 )
-HALF = ("multi30k-en-de-laptop", "multi30k-en-de-laptop-rnnencdec")
+HALF = ("multi30k-en-de-laptop", "multi30k-en-de-laptop-rnnencdec", *NAMES[-2:])
 LARGEST = 8_000_000
 
 
@@ -104,8 +104,8 @@ def test_the_card_is_about_this_file(run: Run, result: dict[str, Any], card: str
 
 
 def test_rounding_costs_next_to_nothing(result: dict[str, Any]) -> None:
-    """BLEU stays within a tenth; with half precision one translation in fifty is another one."""
-    most, kept = {"float16": (1 / 50, "half_precision"), "int8": (1 / 4, "eight_bits")}[
+    """BLEU stays within a tenth; with half precision one translation in thirty is another one."""
+    most, kept = {"float16": (1 / 30, "half_precision"), "int8": (1 / 4, "eight_bits")}[
         result["weights"]["dtype"]
     ]
     assert result[kept].keys() == result["scores"].keys()
