@@ -17,7 +17,7 @@ from safetensors.torch import save
 
 from course_lib.corpora.registry import TOKENS
 from course_lib.corpora.subwords import Pieces
-from course_lib.corpora.tokenization import CLUSTER, LANGUAGES, PATTERNS
+from course_lib.corpora.tokenization import CLUSTER, MOSES, PATTERNS
 from course_lib.errors import CourseError
 from course_lib.models.quantised import quantised
 from course_lib.training import Run
@@ -82,7 +82,7 @@ def pack(run: Run, name: str | None = None) -> Pack:
                 "A page takes RNNsearch, RNNencdec and the conditional decoder, with one layer of "
                 f"gated units; {run.path} has {name_of}={config[name_of]}. Use course translate."
             )
-    if run.how.rules == "moses" and not set(run.languages) <= set(LANGUAGES):
+    if run.how.rules == "moses" and not set(run.languages) <= set(MOSES):
         raise CourseError(f"A page does not split {run.config.pair}. Use course translate.")
     words = run.source_vocabulary
     if isinstance(words, Pieces) and json.loads(words.tokenizer)["normalizer"] is not None:
