@@ -194,43 +194,24 @@ def test_the_keyboard_stays_where_it_is(opened: Open) -> None:
 DRAG = """async () => {
   const slider = document.querySelector(".live-sliders input");
   const number = slider.nextElementSibling;
-  const found = { most: 0, asked: 0, late: [], pictures: 0 };
-  const underWay = new Map(); // by worker: each model has one
-  const post = Worker.prototype.postMessage;
-  Worker.prototype.postMessage = function (message) {
-    found.asked += 1;
-    underWay.set(this, (underWay.get(this) ?? 0) + 1);
-    found.most = Math.max(found.most, underWay.get(this));
-    const heard = ({ data }) => {
-      if (data.ask !== message.ask || data.soFar !== undefined) return;
-      this.removeEventListener("message", heard);
-      underWay.set(this, underWay.get(this) - 1);
-    };
-    this.addEventListener("message", heard);
-    post.call(this, message);
-  };
+  const late = [];
   slider.focus();
-  const began = performance.now();
   for (let k = 1; k <= 60; k += 1) {
     slider.value = k / 100;
     slider.dispatchEvent(new Event("input", { bubbles: true }));
-    if (number.textContent !== (k / 100).toFixed(2)) found.late.push(k);
+    if (number.textContent !== (k / 100).toFixed(2)) late.push(k);
     await new Promise((done) => requestAnimationFrame(done));
-    found.pictures += 1;
   }
-  found.seconds = (performance.now() - began) / 1000;
-  return found;
+  return late;
 }"""
-"""Drags the first weight to 0.6, a step a picture, and watches what is asked of the worker."""
+"""Drags the first weight to 0.6, a step a picture; when its number did not follow at once."""
 
 
 def test_a_slider_under_the_hand_shows_its_number_at_once(opened: Open) -> None:
     page = opened()
     page.get_by_role("button", name="word 2", exact=False).first.click()
     page.get_by_text("Drag single weights").click()
-    found = page.evaluate(DRAG)
-    assert found["late"] == []
-    assert found["most"] == 1, "one search under way in each model"
+    assert page.evaluate(DRAG) == []
     # What was asked last is what stands there in the end.
     expect(page.locator(".live-piece i").first).to_have_text("0.60")
     expect(page.locator(".live-sliders output").first).to_have_text("0.60")
