@@ -155,6 +155,8 @@ def check(
     from course_lib.evaluation.links import counted_from_one, read_links
 
     known = pairs_of(text, encoding)
+    if pair == "":
+        raise CourseError("--pair is empty. Give source and target, as in --pair en-es.")
     if pair is None and len(known) > 2:
         raise CourseError(f"{text} has several pairs. Add --pair, as in --pair {known[0]}.")
     if pair is None and text.is_file() and not known:

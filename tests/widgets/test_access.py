@@ -63,7 +63,7 @@ def test_words_that_are_not_english_say_so(
     everything: Page, name: str, language: str, word: str
 ) -> None:
     marked = everything.locator(f"[data-moving={name}] [lang={language}]").all_text_contents()
-    assert word in " ".join(marked).split()
+    assert any(word in text for text in marked)
 
 
 def test_whoever_asks_for_less_motion_gets_none(everything: Page) -> None:

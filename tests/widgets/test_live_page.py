@@ -104,7 +104,7 @@ def test_a_sentence_stands_there_translated_before_a_model_is_loaded(
     glosses = page.locator(".live-gloss").all_inner_texts()
     assert ["dog" in gloss for gloss in glosses] == [True, False]
 
-    page.get_by_label("languages").select_option("English → French")
+    page.get_by_label("languages").select_option("en-fr")
     page.locator(".live-target .now").first.wait_for()
     run = load_run("multi30k-en-fr-laptop", "cpu")
     words = run.source_vocabulary.encode(tokenize(first["text"], "en"))

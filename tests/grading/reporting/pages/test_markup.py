@@ -1,7 +1,6 @@
 """Foreign text on a page: shown, never run."""
 
 import re
-import time
 
 import pytest
 from bs4 import BeautifulSoup
@@ -117,10 +116,9 @@ def test_what_is_no_markup_here_is_shown_as_it_was_written(text: str) -> None:
     assert " ".join(page.get_text().split()) == f"before {text} after {text} last"
 
 
-def test_code_of_blank_lines_takes_no_longer_than_its_length() -> None:
-    begun = time.process_time()
-    assert "x = 1" in markup.code("x = 1" + " \n" * (markup.LONGEST_TEXT // 2))
-    assert time.process_time() - begun < 2
+def test_code_of_blank_lines_is_shown_without_them() -> None:
+    """Colouring them takes time that grows with their square."""
+    assert markup.code("x = 1" + " \n" * (markup.LONGEST_TEXT // 2)) == markup.code("x = 1")
 
 
 def test_formulas_are_mathml_and_aligned_equations_a_table() -> None:
