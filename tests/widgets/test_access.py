@@ -51,7 +51,7 @@ def test_a_phone_shows_all_of_it_and_gives_fingers_room(everything: Page) -> Non
 @pytest.mark.parametrize(
     ("name", "language", "word"),
     [
-        ("attention_stepper", "de", "ein"),
+        ("attention_stepper", "de", "hund"),
         ("beam_tree", "de", "ein"),
         ("long_sentences", "es", "de"),
         ("tiny_translator", "de", "schläft"),
