@@ -155,14 +155,12 @@ def check(
     from course_lib.evaluation.links import counted_from_one, read_links
 
     known = pairs_of(text, encoding)
-    if pair == "":
-        raise CourseError("--pair is empty. Give source and target, as in --pair en-es.")
     if pair is None and len(known) > 2:
         raise CourseError(f"{text} has several pairs. Add --pair, as in --pair {known[0]}.")
     if pair is None and text.is_file() and not known:
         own = OwnText(text, ("und", "und"), encoding)
     else:
-        own = OwnText.find(text, pair or (known or ["en-es"])[0], encoding)
+        own = OwnText.find(text, (known or ["en-es"])[0] if pair is None else pair, encoding)
     judge = Judge(own)
     faults = faults_of(judge)
     for fault in (*faults, *ask(judge)):

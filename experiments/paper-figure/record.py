@@ -10,23 +10,22 @@ FOLDER`. A part records only what is finished, so an hour at a time is
     timeout --signal INT 55m python -m experiments paper-figure seeds-rnnsearch
 
 In this order, the most useful first; two parts of different models may run side by side. The hours
-are of one core, from the time of a few updates and searches on a machine that multiplies bfloat16.
+are of one core that multiplies bfloat16: as measured for the first two models' tuning and seeds,
+from a few updates and searches for the rest.
 
-    trial-rnnencdec 0.3, trial-rnnsearch 0.4
-        one seed at the preset's learning rate and dropout
-    tuning-rnnencdec 0.6, tuning-rnnsearch 0.9, tuning-transformer 0.7
+    tuning-rnnencdec 0.6, tuning-rnnsearch 0.9, tuning-transformer 0.8
         four learning rates and two dropouts each, a third of the updates, by loss on val; where
         the best rate is the lowest or highest tried, the next is tried, too
-    seeds-rnnencdec 0.7, seeds-rnnsearch 1.1, seeds-transformer 0.8
+    seeds-rnnencdec 0.7, seeds-rnnsearch 0.9, seeds-transformer 0.8
         three seeds at the tuned settings: BLEU by ten words with intervals, and examples
     up-to-30-rnnencdec 0.5, up-to-30-rnnsearch 0.7, up-to-30-transformer 0.6
-        three seeds trained on pairs of up to 30 words alone, with as many updates, as the paper's
-        models -30 beside its -50
+        three seeds trained on pairs of up to 30 words alone, with about as many updates, as the
+        paper's models -30 beside its -50
     halves-rnnencdec 0.1, halves-rnnsearch 0.2, halves-transformer 0.3
         the three seeds on each half of a source, the translations joined: Pouget-Abadie et al.
         (2014) cut sentences to spare RNNencdec the length
 
-Together 8 hours of a core. A record is refused where its runs are not all of one commit, or are of
+Together 7 hours of a core. A record is refused where its runs are not all of one commit, or are of
 changed code.
 """
 
@@ -62,11 +61,8 @@ SIZES = dict.fromkeys(("embedding", "hidden", "alignment", "readout"), 128)
 PLAIN = {"unit": "paper", "decoder": "paper", "tying": "none", **SIZES}
 """What makes the preset's model the one of `course_lib/models/rnnsearch.py`, and its sizes."""
 MODELS = ("rnnencdec", "rnnsearch", "transformer")
-TRIED = MODELS[:2]
-"""Of one seed, before any setting is tuned."""
 SEEDS = (0, 1, 2)
 EPOCHS, TUNING_EPOCHS = 3, 1
-TRIAL = {"epochs": EPOCHS, "learning_rate": 4e-3, "dropout": 0.2}
 RATES = {
     "rnnencdec": (2e-3, 4e-3, 8e-3, 16e-3),
     "rnnsearch": (2e-3, 4e-3, 8e-3, 16e-3),
@@ -324,13 +320,6 @@ def examples(model: str, path: Path) -> list[dict[str, Any]]:
     return found
 
 
-def trial(model: str) -> Records:
-    """One seed at the preset's learning rate and dropout."""
-    path = trained(f"trial/{model}", config_of(model, 0, **TRIAL))
-    record = scored(model, [path])
-    yield f"paper-figure-trial-{model}", {**record, "examples": examples(model, path)}
-
-
 def tuning(model: str) -> Records:
     """A third of the updates with each learning rate and dropout; the best loss on val wins."""
     rates = list(RATES[model])
@@ -401,7 +390,6 @@ def check(read: Read) -> None:
     found: dict[str, Any] = {}
     stems = ("", "-halves", "-up-to-30")
     names = [
-        *(f"trial-{model}" for model in TRIED),
         *(f"tuning-{model}" for model in MODELS),
         *(model + stem for stem in stems for model in MODELS),
     ]
@@ -419,10 +407,6 @@ def check(read: Read) -> None:
                 expected = {"epochs": EPOCHS, **tuned["chosen"]} if tuned else {}
                 expected |= UP_TO_30 if stem == "-up-to-30" else {}
                 assert expected.items() <= record["changes"].items()
-    for name in names[: len(TRIED)]:
-        if record := found.get(name):
-            check_scores(record, 1)
-            assert TRIAL.items() <= record["changes"].items()
     of_models = [found[name] for name in names[-len(stems) * len(MODELS) :] if name in found]
     for record in of_models:
         assert record["git_commit"] == of_models[0]["git_commit"]
@@ -455,11 +439,10 @@ def check_scores(record: dict[str, Any], count: int) -> None:
         assert row["interval"][0] <= row["mean"] <= row["interval"][1]
 
 
-STEPS = {"trial": trial, "tuning": tuning, "seeds": seeds, "up-to-30": up_to_30, "halves": halves}
+STEPS = {"tuning": tuning, "seeds": seeds, "up-to-30": up_to_30, "halves": halves}
 HOURS = {
-    "trial": (0.3, 0.4),
-    "tuning": (0.6, 0.9, 0.7),
-    "seeds": (0.7, 1.1, 0.8),
+    "tuning": (0.6, 0.9, 0.8),
+    "seeds": (0.7, 0.9, 0.8),
     "up-to-30": (0.5, 0.7, 0.6),
     "halves": (0.1, 0.2, 0.3),
 }

@@ -80,7 +80,6 @@ def test_the_steps_of_a_submission(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(grading, "STUDENTS", 2)
     seconds = grading._seconds_of_steps(ROOT, tmp_path)
     assert seconds.keys() == set(grading.STEPS)
-    assert min(seconds.values()) >= 0
 
 
 def stand_in(config: ModelConfig, batches: Minibatches, threads: int, bf16: bool) -> Step:
