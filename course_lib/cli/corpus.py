@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from course_lib.cli.runs import LanguagePair
 from course_lib.corpora import multi30k, python_docs
 from course_lib.corpora.corpus import Corpus, first_pairs
 from course_lib.corpora.own import OwnText, links_beside, pairs_of
@@ -19,10 +20,6 @@ Text = Annotated[
 ]
 DOWNLOADED = {"multi30k": multi30k, "python-docs": python_docs}
 """The modules that have and check the files of corpora small enough to download at once."""
-
-LanguagePair = Annotated[
-    str | None, typer.Option(help="Source and target language.", show_default="en-de")
-]
 
 
 commands = typer.Typer(help="List, fetch, verify and show corpora.", no_args_is_help=True)
