@@ -66,6 +66,37 @@ def test_words_that_are_not_english_say_so(
     assert any(word in text for text in marked)
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("antecedent", ["Hund", "sie"]),
+        ("attention_stepper", ["hund", "gras"]),
+        ("beam_tree", ["ein", "hund"]),
+        ("tiny_translator", ["schläft", "katze"]),
+        ("transformer", ["Hund", "Katze"]),
+    ],
+)
+def test_a_sentence_that_is_said_keeps_the_language_of_its_words(
+    everything: Page, name: str, words: list[str]
+) -> None:
+    figure = everything.locator(f"[data-moving={name}]")
+    figure.locator(".moving-said:not(:empty)").wait_for(state="attached")
+    found, unmarked = figure.evaluate(
+        """(figure, words) => {
+          const texts = document.createTreeWalker(figure, NodeFilter.SHOW_TEXT), all = [];
+          while (texts.nextNode()) {
+            const { data, parentElement: place } = texts.currentNode;
+            const here = words.some((word) => data.match(new RegExp(`(?<!\\\\p{L})${word}(?!\\\\p{L})`, "u")));
+            if (here && !place.closest("style, script, select")) all.push(place);
+          }
+          return [all.length, all.filter((place) => !place.closest("[lang=de]")).map((place) => place.outerHTML)];
+        }""",
+        words,
+    )
+    assert found
+    assert unmarked == []
+
+
 def test_whoever_asks_for_less_motion_gets_none(everything: Page) -> None:
     moving = everything.evaluate("document.getAnimations().length")
     assert moving == 0

@@ -5,6 +5,7 @@ const [LEFT, RIGHT, MIDDLE] = [146, 238, TOP + 4.5 * ROW]; // where the lines be
 const LEAST = 0.05; // a smaller weight's number is left out
 const PRONOUNS = ["er", "sie", "es"];
 
+const inGerman = (words) => make("span", { lang: "de" }, words);
 const text = (x, y, words, kind = "") => draw("text", { x, y, class: kind }, words);
 
 /** The words in a column, each with its weight, and a line to it from the word that asks. */
@@ -32,7 +33,7 @@ function render({ model, el }) {
   groups.push({ ...buttons("first noun", ["animal", "thing"], (k) => put("thing_first", k === 1)), at: () => Number(model.get("thing_first")) });
   const picture = draw("svg", { viewBox: "0 0 330 304", role: "img" });
   const bars = PRONOUNS.map((pronoun) => {
-    const [name, fill, share] = [make("span"), make("span", { class: "fill" }), make("span", { class: "share" })];
+    const [name, fill, share] = [make("span", { lang: "de" }), make("span", { class: "fill" }), make("span", { class: "share" })];
     return { pronoun, name, fill, share, row: make("li", {}, name, make("span", { class: "track" }, fill), share) };
   });
   const [meant, pair] = [make("p", { class: "meant" }), make("p", { class: "pair" })];
@@ -56,11 +57,12 @@ function render({ model, el }) {
     });
     const noun = words[antecedent];
     const german = { ...model.get("animals"), ...model.get("things") }[noun];
-    meant.textContent = `✓ marks the right one: “it” is the ${noun} (outlined), ${german}.`;
+    meant.replaceChildren(`✓ marks the right one: “it” is the ${noun} (outlined), `, inGerman(german), ".");
     pair.textContent = `${heldOut ? "Held out: no sentence" : "Not held out: sentences"} with ${animal} and ${thing} ${heldOut ? "was" : "were"} learned.`;
     const most = weights.indexOf(Math.max(...weights));
     picture.setAttribute("aria-label", `${sentence}: ${words.flatMap((word, j) => (weights[j] < LEAST ? [] : [`${word} has the weight ${shown(weights[j])}`])).join(", ")}`);
-    say(`${adjective} looks most at ${words[most]}, ${shown(weights[most])}. ${PRONOUNS.map((pronoun, k) => `${pronoun} ${shown(probabilities[k])}`).join(", ")}. ${meant.textContent} ${pair.textContent}`);
+    say(`${adjective} looks most at ${words[most]}, ${shown(weights[most])}. `, ...PRONOUNS.flatMap((pronoun, k) => [k ? ", " : "", inGerman(pronoun), ` ${shown(probabilities[k])}`]),
+      ". ", ...copied(meant), ` ${pair.textContent}`);
   }
   show();
   return watch(model, ["animal", "thing", "adjective", "thing_first"], show);

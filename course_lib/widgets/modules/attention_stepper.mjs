@@ -4,9 +4,9 @@ const PACE = 900; // milliseconds a word while it plays
 
 /** One model's side of the figure: the words, the map, the most probable next words. */
 class Panel {
-  /** `choose(step, j)` is called with the cell of the map that is chosen. */
-  constructor(data, tokens, choose) {
-    Object.assign(this, { data, choose, step: 0, chosen: null });
+  /** `choose(step, j)` is called with the cell of the map that is chosen; `inTarget(word)` is the word with its language. */
+  constructor(data, tokens, { choose, inTarget }) {
+    Object.assign(this, { data, choose, inTarget, step: 0, chosen: null });
     const [from, to] = [labels(data.source ?? tokens), labels(data.target)];
     [this.source, this.target] = [from, to].map((words) => words.map((word) => word.text));
     const chip = (word, role, ...numbers) => make("span", { class: `chip role-${role}${word.joined ? " joined" : ""}` }, make("b", {}, word.text), ...numbers);
@@ -86,17 +86,17 @@ class Panel {
   /** What is under the pointer, or under the arrow keys: a cell's words and its value. */
   point(cell) {
     const [i, j] = cell ?? [];
-    this.reading.textContent = cell
-      ? `${this.target[i]} looks at ${this.source[j]}: α = ${shown(this.data.alpha[i][j], 3)}, e = ${shown(this.data.energies[i][j])}`
-      : `Point at a cell for its value.${this.data.gold ? " Outlined: the gold alignment." : ""}`;
+    this.reading.replaceChildren(...(cell
+      ? [this.inTarget(this.target[i]), ` looks at ${this.source[j]}: α = ${shown(this.data.alpha[i][j], 3)}, e = ${shown(this.data.energies[i][j])}`]
+      : [`Point at a cell for its value.${this.data.gold ? " Outlined: the gold alignment." : ""}`]));
   }
 
   said() {
     const [i, { alpha, name }] = [this.step - 1, this.data];
-    if (i < 0) return `${name}: nothing written yet`;
+    if (i < 0) return [`${name}: nothing written yet`];
     const most = alpha ? alpha[i].indexOf(Math.max(...alpha[i])) : 0;
     const j = this.chosen ?? most;
-    return `${name} writes ${this.target[i]}` + (alpha ? `, looks ${j === most ? "most " : ""}at ${this.source[j]}, ${shown(alpha[i][j])}` : ", has no weights");
+    return [`${name} writes `, this.inTarget(this.target[i]), alpha ? `, looks ${j === most ? "most " : ""}at ${this.source[j]}, ${shown(alpha[i][j])}` : ", has no weights"];
   }
 }
 
@@ -141,7 +141,8 @@ function render({ model, el }) {
       put("looked_at", j);
       steps.to(step);
     };
-    sides = chosen.filter(Boolean).map((name) => new Panel(models.find((one) => one.name === name), source, choose));
+    const inTarget = (word) => foreign(model, word);
+    sides = chosen.filter(Boolean).map((name) => new Panel(models.find((one) => one.name === name), source, { choose, inTarget }));
     sides.forEach((side) => inLanguage(model, side.written, side.next, ...side.element.querySelectorAll(".map-row > text")));
     panels.replaceChildren(...sides.map((side) => side.element));
     const last = Math.max(...sides.map((side) => side.target.length));
@@ -151,7 +152,7 @@ function render({ model, el }) {
   function show() {
     steps.show(model.get("step"), Math.max(...sides.map((side) => side.target.length)));
     sides.forEach((side) => side.show(model.get("step"), model.get("looked_at")));
-    say(sides.map((side) => side.said()).join(". "));
+    say(...sides.flatMap((side) => [...side.said(), ". "]));
   }
   const ends = [watch(model, ["sentence", "first", "second"], load), watch(model, ["step", "looked_at"], show)];
   load();

@@ -123,14 +123,24 @@ function inLanguage(model, ...elements) {
   if (language) elements.forEach((element) => element.setAttribute("lang", language));
 }
 
-/** A sentence for screen readers, said once the hand rests: `say(text)`. */
+/** Words in the figure's `language`, as a part of an English sentence. */
+function foreign(model, words) {
+  const part = make("span", {}, words);
+  inLanguage(model, part);
+  return part;
+}
+
+/** What an element says, copied: texts, and the elements that tell their language. */
+const copied = (element) => element.cloneNode(true).childNodes;
+
+/** A sentence for screen readers, said once the hand rests: `say(...parts)`, texts and elements. */
 function announcer(root) {
   const place = make("p", { class: "moving-said", "aria-live": "polite" });
   root.append(place);
   let waiting;
-  return (text) => {
+  return (...parts) => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => { place.textContent = text; }, 150);
+    waiting = setTimeout(() => place.replaceChildren(...parts), 150);
   };
 }
 

@@ -277,7 +277,7 @@ class Live {
       changed: this.list().length > 0, holds: someWeights(this.changed),
       own: !Object.values(this.model.get("sentences")).flat().includes(this.request.line),
     });
-    this.say(this.answered.map((one) => one.said(step)).join(". "));
+    this.say(...this.answered.flatMap((one) => [...one.said(step), ". "]));
   }
 
   /** The arcs, numbers and the row of the word written last. */

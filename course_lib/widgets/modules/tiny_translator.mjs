@@ -40,14 +40,14 @@ function reached(frame, { source, target }) {
   return { read: Math.min(frame, source.length), note: step >= -1, states: Math.max(0, Math.min(step + 1, target.length)), step: Math.max(0, step) };
 }
 
-function sentenceOf(frame, { source, target, read, written }, factors) {
+function sentenceOf(frame, { source, target, read, written }, factors, german) {
   const { read: j, note, states, step: i } = reached(frame, { source, target });
-  if (frame === 0) return "Nothing is read yet: both numbers of the state are zero.";
-  if (!note) return `“${source[j - 1]}” moves the state to ${named("h", j)} = ${pair(read[j - 1])}.`;
-  if (!states) return `The last state is the note, c = ${named("h", j)} = ${pair(read[j - 1])}. The decoder gets nothing else of the sentence.`;
-  if (!i) return `From c comes the decoder's first state, s₀ = ${pair(written[0])}.`;
-  const gives = `Step ${i} reads ${named("s", i - 1)}, c and ${i > 1 ? target[i - 2] : "<s>"}, and gives ${target[i - 1]} ${shown(factors[i - 1], 4)}.`;
-  return i < target.length ? `${gives} It leaves ${named("s", i)} = ${pair(written[i])}.` : `${gives} The translation is complete.`;
+  if (frame === 0) return ["Nothing is read yet: both numbers of the state are zero."];
+  if (!note) return [`“${source[j - 1]}” moves the state to ${named("h", j)} = ${pair(read[j - 1])}.`];
+  if (!states) return [`The last state is the note, c = ${named("h", j)} = ${pair(read[j - 1])}. The decoder gets nothing else of the sentence.`];
+  if (!i) return [`From c comes the decoder's first state, s₀ = ${pair(written[0])}.`];
+  const then = i < target.length ? `It leaves ${named("s", i)} = ${pair(written[i])}.` : "The translation is complete.";
+  return [`Step ${i} reads ${named("s", i - 1)}, c and `, i > 1 ? german(target[i - 2]) : "<s>", ", and gives ", german(target[i - 1]), ` ${shown(factors[i - 1], 4)}. ${then}`];
 }
 
 function render({ model, el }) {
@@ -100,7 +100,7 @@ function render({ model, el }) {
       ...states.flatMap((state, i) => [mark(state, i === done.step - 1 ? 7 : 4.5, ""), label(state, named("s", i), besideWritten(i), "strong")]));
     writing.picture.setAttribute("aria-label", `Writing: ${states.map((state, i) => `${named("s", i)} ${pair(state)}`).join(", ")}`);
 
-    happened.textContent = sentenceOf(frame, walk, factors);
+    happened.replaceChildren(...sentenceOf(frame, walk, factors, (words) => foreign(model, words)));
     title.textContent = done.step ? `Probabilities of step ${done.step}` : "Probabilities of the next word";
     const row = probabilities[done.step - 1];
     bars.forEach(({ row: line, fill, share }, k) => {
@@ -112,7 +112,7 @@ function render({ model, el }) {
     const line = (words, number, kind) => make("li", { class: kind }, make("span", {}, words), make("span", {}, number));
     written.replaceChildren(...target.slice(0, done.step).map((word, i) => line(word, shown(factors[i], 4), "role-word")),
       ...(done.step ? [line("product p", shown(product, 4), "product")] : []));
-    say(done.step ? `${happened.textContent} The product is ${shown(product, 4)}.` : happened.textContent);
+    say(...copied(happened), done.step ? ` The product is ${shown(product, 4)}.` : "");
   }
   show();
   const end = watch(model, ["walk", "frame"], show);

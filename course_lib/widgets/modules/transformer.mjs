@@ -54,19 +54,20 @@ function pictureOf({ source, read, in_source: inSource, on_source: onSource, on_
     word(step, WORDS, read[step], "written role-word")];
 }
 
-const named = (weights, words) => {
+const named = (weights, words, as = String) => {
   const at = largest(weights);
-  return `“${words[at]}” (${shown(weights[at])})`;
+  return ["“", as(words[at]), `” (${shown(weights[at])})`];
 };
 
 /** What happens in a step. */
-function sentenceOf(step, { source, read, in_source: inSource, on_source: onSource, on_read: onRead }) {
-  if (!step) return `All ${source.length} source words look at each other at once. Their annotations are kept to the end.`;
+function sentenceOf(step, { source, read, in_source: inSource, on_source: onSource, on_read: onRead }, german) {
+  if (!step) return [`All ${source.length} source words look at each other at once. Their annotations are kept to the end.`];
   const [now, written] = [step - 1, read[step]];
-  const own = step > 1 ? `${named(onRead[now].slice(0, step), read)} of what is written, then at ` : "";
+  const own = step > 1 ? [...named(onRead[now].slice(0, step), read, german), " of what is written, then at "] : [];
   const at = largest(onSource[now]);
-  const heard = largest(inSource[at]) === at || Math.max(...inSource[at]) < SURE ? "" : `, which had looked most at ${named(inSource[at], source)}`;
-  return `“${read[now]}” looks most at ${own}${named(onSource[now], source)} in the source${heard}. It writes “${written}”${written === "</s>" ? ", and the translation ends." : "."}`;
+  const heard = largest(inSource[at]) === at || Math.max(...inSource[at]) < SURE ? [] : [", which had looked most at ", ...named(inSource[at], source)];
+  return ["“", german(read[now]), "” looks most at ", ...own, ...named(onSource[now], source), " in the source", ...heard, ". It writes “",
+    german(written), written === "</s>" ? "”, and the translation ends." : "”."];
 }
 
 function render({ model, el }) {
@@ -94,8 +95,8 @@ function render({ model, el }) {
     inLanguage(model, ...drawing.querySelectorAll(".written"));
     picture.setAttribute("aria-label", `Source: ${sentence.source.join(" ")}. Read by the decoder: ${sentence.read.slice(0, step).join(" ") || "nothing"}.`);
     steps.show(step, last(sentence));
-    happened.textContent = sentenceOf(step, sentence);
-    say(happened.textContent);
+    happened.replaceChildren(...sentenceOf(step, sentence, (words) => foreign(model, words)));
+    say(...copied(happened));
   }
   show();
   const end = watch(model, ["chosen", "frame"], show);

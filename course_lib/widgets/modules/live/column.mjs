@@ -71,12 +71,12 @@ class Column {
     this.what.textContent = WHAT[Boolean(found.alpha)];
     this.gloss.replaceChildren(...(this.glosses[found.text] ? [make("b", {}, "In English: "), this.glosses[found.text]] : []));
     const tag = tagOf(this.about.pair.split("-")[1]);
-    for (const part of [this.written, this.text, this.before]) part.lang = tag;
+    for (const part of [this.written, this.text, this.before, this.next]) part.lang = tag;
     this.text.textContent = found.text;
     this.copy.hidden = !found.text;
     this.written.replaceChildren(...labels(found.target).map((word, k) => this.chip(word, k)));
     const same = found.text === plain.text ? "the same as before: " : "before: ";
-    this.before.replaceChildren(...(found === plain ? [] : [make("b", {}, same), plain.text]));
+    this.before.replaceChildren(...(found === plain ? [] : [make("b", { lang: "en" }, same), plain.text]));
   }
 
   chip({ text, joined }, k) {
@@ -114,15 +114,19 @@ class Column {
   /** A step in a sentence. */
   told(i) {
     const { source, target, alpha, logProbs } = this.found;
-    const said = [make("b", { class: "role-word" }, texts(target)[i]), ` has probability ${shown(Math.exp(logProbs[i]))}`];
+    const [read, wrote] = this.about.pair.split("-").map(tagOf);
+    const said = [make("b", { class: "role-word", lang: wrote }, texts(target)[i]), ` has probability ${shown(Math.exp(logProbs[i]))}`];
     if (!alpha) return [...said, "."];
     const most = Math.max(...alpha[i]);
     if (most - Math.min(...alpha[i]) < 1e-6) return [...said, "; its weights are all alike."];
-    const where = make("b", { class: "role-annotation" }, texts(source)[alpha[i].indexOf(most)]);
+    const where = make("b", { class: "role-annotation", lang: read }, texts(source)[alpha[i].indexOf(most)]);
     return [...said, "; it looks most at ", where, `, weight ${shown(most)}.`];
   }
 
-  said(step) { return `${this.about.model} writes ${texts(this.found.target)[this.at(step)] ?? "nothing yet"}`; }
+  said(step) {
+    const word = texts(this.found.target)[this.at(step)];
+    return [`${this.about.model} writes `, word === undefined ? "nothing yet" : make("span", { lang: this.written.lang }, word)];
+  }
 }
 
 /** The step that tells most of a model: where it looks back furthest behind where it looked before. */
