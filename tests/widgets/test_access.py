@@ -86,10 +86,12 @@ def test_a_sentence_that_is_said_keeps_the_language_of_its_words(
           const texts = document.createTreeWalker(figure, NodeFilter.SHOW_TEXT), all = [];
           while (texts.nextNode()) {
             const { data, parentElement: place } = texts.currentNode;
-            const here = words.some((word) => data.match(new RegExp(`(?<!\\\\p{L})${word}(?!\\\\p{L})`, "u")));
+            const here = words.some((word) =>
+              data.match(new RegExp(`(?<!\\\\p{L})${word}(?!\\\\p{L})`, "u")));
             if (here && !place.closest("style, script, select")) all.push(place);
           }
-          return [all.length, all.filter((place) => !place.closest("[lang=de]")).map((place) => place.outerHTML)];
+          const unmarked = all.filter((place) => !place.closest("[lang=de]"));
+          return [all.length, unmarked.map((place) => place.outerHTML)];
         }""",
         words,
     )
