@@ -161,15 +161,15 @@ def test_solutions_stay_private_while_students_and_corrections_get_through(shell
 # --- from a clone to posted grades ----------------------------------------------------------------
 
 
-def hand_in(course: Path, scratch: Path) -> None:
+def hand_in(course: Path, scratch: Path, whose: dict[str, str]) -> None:
     """What Canvas gives out: a zip of everybody's zips, and the gradebook with its students."""
     source = source_notebook(course / "solutions" / NAME / f"{NAME}.md")
     released = (course / "exercises" / NAME / f"{NAME}.ipynb").read_text()
     answers = {one.name: one for one in read_class(course, NAME)}
-    for student, whose in CLASS.items():
+    for student, name in whose.items():
         folder = scratch / student / NAME
         folder.mkdir(parents=True)
-        work = dataclasses.replace(answers[whose], owner=student)
+        work = dataclasses.replace(answers[name], owner=student)
         notebook = answered(work, source, nbformat.reads(released, as_version=4))
         nbformat.write(notebook, folder / f"{NAME}.ipynb")
     write_canvas_zip(scratch, NAME, course / "submissions.zip", course / "roster.csv", {})
@@ -209,6 +209,20 @@ def drop_test(source: Path, part: str) -> None:
     source.write_text(cell.sub(r"\1```", text))
 
 
+def hand_in_again(shell: Shell, course: Path) -> None:
+    """Bela hands in better answers, gets their points, and takes them back."""
+    hand_in(course, shell.place / "again", {**CLASS, "bela": CLASS["ada"]})
+    told = run_section(shell, "sec-teach-again")
+    assert re.search(r"^replaced +bela$", told, re.M)
+    assert re.search(r"^unchanged +ada$", told, re.M)
+    better = points(course, "bela")
+    assert all(better[part] > 0 for part in LOST)
+    assert better["why"] == 1.0
+    hand_in(course, shell.place / "as_before", CLASS)
+    run_section(shell, "sec-teach-again")
+    assert all(points(course, "bela")[part] == 0 for part in LOST)
+
+
 @pytest.mark.slow
 def test_the_guide_leads_from_a_clone_to_posted_grades(shell: Shell) -> None:
     clone(shell)
@@ -220,7 +234,7 @@ def test_the_guide_leads_from_a_clone_to_posted_grades(shell: Shell) -> None:
     assert "Nothing is missing." in shell.run(first[2])
     assert "is in step with" in run_section(shell, "sec-teach-release")
 
-    hand_in(course, shell.place / "handed_in")
+    hand_in(course, shell.place / "handed_in", CLASS)
     collected = run_section(shell, "sec-teach-collect")
     assert re.search(r"^new +ada$", collected, re.M)
     assert "handed in nothing: cyd" in collected
@@ -267,6 +281,9 @@ def test_the_guide_leads_from_a_clone_to_posted_grades(shell: Shell) -> None:
     assert not re.search(r"\b(ada|bela)\b", pseudonymous)
     feedback = (course / "feedback" / "ada" / NAME / f"{NAME}.html").read_text()
     assert "BEGIN HIDDEN TESTS" not in feedback
+
+    hand_in_again(shell, course)
+    assert points(course, "ada") == expected["ada"]
 
     drop_test(course / "solutions" / NAME / f"{NAME}.md", LOST[0])
     run_section(shell, "sec-teach-appeal")
