@@ -41,7 +41,7 @@ c.LatePolicy.rule = {}
 # Whoever marks has a session that may change grades: in nbgrader's form grader too, students' texts
 # are shown with nothing in them that runs.
 c.HTMLExporter.filters = {
-    "markdown2html": "course_lib.grading.reporting.pages.markup.of_cell",
+    "markdown2html": "course_lib.grading.reporting.pages.safe_html.of_cell",
 }
 
 # nbgrader's own grading, its page's button included, would run students' code without a sandbox.

@@ -20,8 +20,8 @@ from benchmarks.machine import about
 from benchmarks.rounds import peak_memory
 from course_lib.corpora.batches import make_batch
 from course_lib.corpora.streaming import StreamedBatches, counted_blocks, stream_vocabulary
-from course_lib.corpora.token_files import Row, TokenFiles, prepare
-from course_lib.corpora.wmt14 import HOW
+from course_lib.corpora.token_files import Row, TokenFiles, write_token_files
+from course_lib.corpora.wmt14 import SPLITTING
 from course_lib.training.recipe import RECIPES
 
 LANGUAGES = ("en", "fr")
@@ -108,7 +108,7 @@ def write_public(folder: Path, pairs: int) -> None:
 
 def tokenise(folder: Path, pairs: int) -> Stage:
     """Stream the public files, tokenise them in one process and write the token files."""
-    return _prepared(folder, "tokenised", pairs, HOW.lines)
+    return _prepared(folder, "tokenised", pairs, SPLITTING.lines)
 
 
 def write_tokens(folder: Path, pairs: int) -> Stage:
@@ -136,7 +136,9 @@ def _prepared(
         for block in stream.skip(start).iter(batch_size=1_000):
             yield from block["translation"]
 
-    files = prepare(rows_from, folder / name, LANGUAGES, pairs, workers=1, tokenise=tokeniser)
+    files = write_token_files(
+        rows_from, folder / name, LANGUAGES, pairs, workers=1, tokenise=tokeniser
+    )
     seconds = time.process_time() - started
     peak = peak_memory()
     return Stage(seconds, target_words(files), peak)

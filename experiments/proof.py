@@ -267,7 +267,7 @@ class _Runner:
             (folder / owner.FILE).write_text(student.id)
             write_files(student, folder)
             _inspect(self.name, folder, student.id)
-        agent.close(self.name)
+        agent.restrict_imports(self.name)
         for cell in cells:
             message = execute(cell, namespace)
             if part := _part_id(cell):

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from course_lib.assignments import opened, wire
-from course_lib.assignments.link import Link, Message
+from course_lib.assignments.connection import Connection, Message
 from course_lib.assignments.pictures import shown
-from course_lib.assignments.wire import Broken, Entry
+from course_lib.assignments.wire import Broken, Encoded
 
 MOST_PRINTED = 12 * 1024**2
 """Characters that one test may print: more than the grader listens to. Without a bound they would
@@ -44,7 +44,7 @@ class Bounded(io.TextIOBase):
         self._stream.flush()
 
 
-class Agent(Link):
+class Agent(Connection):
     """The kernel's end."""
 
     def __init__(self, channel: socket.socket, names: dict[str, Any]) -> None:
@@ -60,7 +60,7 @@ class Agent(Link):
             return {"missing": True}
         return {"value": wire.pack(self._names[message["name"]], self.pack_other)}
 
-    def pack_other(self, value: Any) -> Entry:
+    def pack_other(self, value: Any) -> Encoded:
         """Beside functions and things: a plot, by the numbers that it shows."""
         figure = _figure_of(value)
         if figure is None:
@@ -135,7 +135,7 @@ class Closed(importlib.abc.MetaPathFinder):
             )
 
 
-def close(assignment: str) -> None:
+def restrict_imports(assignment: str) -> None:
     """From now on, import of the library only what an assignment opens.
 
     Modules that the notebook writes (`%%writefile`) are found too, and stand in for nothing: the

@@ -324,7 +324,7 @@ def results(function: Callable[..., Any], names: tuple[str, ...], *arguments: An
     except Refused:  # a stand-in's, which has said already what went wrong
         raise
     except (Exception, SystemExit) as error:
-        raise Refused(f"{called} {error_message(*describe(error))}") from None
+        raise Refused(f"{called} {error_message(*describe_error(error))}") from None
     for place, (argument, copy) in enumerate(zip(arguments, before, strict=True), start=1):
         that(
             wire.snapshot(argument) == copy,
@@ -360,7 +360,7 @@ def _returned(function: Callable[..., Any], arguments: tuple) -> Any:
         )
 
 
-def describe(error: BaseException) -> tuple[str, str, int | None]:
+def describe_error(error: BaseException) -> tuple[str, str, int | None]:
     """A student's exception: its kind, its text, and the line of their cell."""
     # Cells of a notebook have no file of such a name. The first is the answer's; what it calls may
     # lie in the test's own cell, whose lines say nothing to anybody.

@@ -18,7 +18,7 @@ from course_lib.assignments.owner import draw, seed
 CLASS = "class.json"
 """Beside a notebook whose numbers are drawn for everybody: what they are drawn with."""
 
-Pair = tuple[float, float]
+TwoNumbers = tuple[float, float]
 Value = TypeVar("Value")
 
 STATE = (-1.0, -0.5, 0.5, 1.0)
@@ -36,8 +36,8 @@ LEAD = 0.05
 class ThreeVectors:
     """A state and three annotations of two numbers each, for pencil and calculator."""
 
-    state: Pair
-    annotations: tuple[Pair, Pair, Pair]
+    state: TwoNumbers
+    annotations: tuple[TwoNumbers, TwoNumbers, TwoNumbers]
 
     def __str__(self) -> str:
         vectors = {"s_0": self.state} | {
@@ -70,7 +70,7 @@ def three_vectors(student_id: str) -> ThreeVectors:
                 return ThreeVectors(state, annotations)
 
 
-def energies(state: Sequence[float], annotations: Sequence[Pair]) -> list[float]:
+def energies(state: Sequence[float], annotations: Sequence[TwoNumbers]) -> list[float]:
     """The energies of annotations for a state, with identity weights and v_a = (1, 1)."""
     return [sum(math.tanh(s + h) for s, h in zip(state, pair, strict=True)) for pair in annotations]
 
@@ -110,7 +110,7 @@ def example(student_id: str | None) -> ThreeVectors:
             return found
 
 
-def query(student_id: str | None) -> Pair:
+def query(student_id: str | None) -> TwoNumbers:
     """The query of the first part of `beyond_additive`: towards h_1, and away from h_2."""
     if student_id is None:
         return 2.0, -1.0
@@ -200,7 +200,7 @@ def _whole(drawn: Random, low: int, high: int) -> int:
     return low + int(drawn.random() * (high - low + 1))
 
 
-def _pair(drawn: Random, values: Sequence[float]) -> Pair:
+def _pair(drawn: Random, values: Sequence[float]) -> TwoNumbers:
     return _choice(drawn, values), _choice(drawn, values)
 
 

@@ -11,7 +11,7 @@ CLOSED = "is not there while a notebook is checked"
 ALWAYS = ("assignments", "errors")
 """For every notebook."""
 
-PARTS: dict[str, tuple[str, ...]] = {
+OPENED: dict[str, tuple[str, ...]] = {
     "decoding": ("corpora", "files"),
     "heatmap_analysis": (
         *("corpora", "figures", "files", "allocator", "models", "pretrained", "search"),
@@ -42,7 +42,7 @@ def given(assignment: str) -> tuple[str, ...]:
 
 def parts(assignment: str) -> tuple[str, ...]:
     """What an assignment opens."""
-    return ALWAYS + PARTS.get(assignment, ())
+    return ALWAYS + OPENED.get(assignment, ())
 
 
 def is_open(assignment: str, module: str) -> bool:

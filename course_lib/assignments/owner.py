@@ -29,12 +29,12 @@ def owner() -> str | None:
 
 def same(one: object, other: object) -> bool:
     """Whether what was typed is this id, or one of these if there is one a line."""
-    return normalised(one) in {normalised(line) for line in str(other).split("\n")}
+    return normalised_id(one) in {normalised_id(line) for line in str(other).split("\n")}
 
 
 def seed(student_id: str) -> int:
     """A whole number below 2**31 that is this student's: the same on every machine."""
-    digest = hashlib.sha256(normalised(student_id).encode()).digest()
+    digest = hashlib.sha256(normalised_id(student_id).encode()).digest()
     return int.from_bytes(digest[:4], "big") % 2**31
 
 
@@ -52,6 +52,6 @@ def as_folder(student_id: object) -> str:
     return re.sub(r"[^\w.@+-]+", "-", text).strip(".-")[:LONGEST].rstrip(".-")
 
 
-def normalised(student_id: object) -> str:
+def normalised_id(student_id: object) -> str:
     """What all spellings of an id have in common: a folder's name made of it is one of them."""
     return as_folder(as_folder(student_id).casefold())

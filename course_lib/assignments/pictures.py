@@ -9,7 +9,7 @@ Labels = list[tuple[float, str]]
 """Each with its place, in cells: 0 is the middle of the first row or column, 1 of the next."""
 
 
-class Picture(NamedTuple):
+class PlottedTable(NamedTuple):
     """One table of numbers in a plot.
 
     Attributes:
@@ -23,7 +23,7 @@ class Picture(NamedTuple):
     columns: Labels
 
 
-def shown(figure: Any) -> list[Picture]:
+def shown(figure: Any) -> list[PlottedTable]:
     """The tables that a figure of matplotlib's shows as images or meshes, whatever their units.
 
     Where a cell lies is asked of the picture: it may start at 0 or at -0.5, run upwards or
@@ -39,7 +39,7 @@ def shown(figure: Any) -> list[Picture]:
             left, right, top, bottom = _sides(picture)
             rows = _labels(axes.get_yticks(), axes.get_yticklabels(), top, bottom, height)
             columns = _labels(axes.get_xticks(), axes.get_xticklabels(), left, right, width)
-            pictures.append(Picture(np.asarray(values, dtype=float), rows, columns))
+            pictures.append(PlottedTable(np.asarray(values, dtype=float), rows, columns))
     return pictures
 
 

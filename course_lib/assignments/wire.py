@@ -32,7 +32,7 @@ TENSORS = {
 }
 """Bytes of a number of each dtype of PyTorch's that goes over."""
 
-Entry = Any
+Encoded = Any
 """A value as msgpack has it; what that lacks is a list that begins with its kind."""
 
 
@@ -45,8 +45,8 @@ class Foreign:
 
 
 def pack(
-    value: Any, other: Callable[[Any], Entry], flow: list[Any] | None = None, depth: int = 0
-) -> Entry:
+    value: Any, other: Callable[[Any], Encoded], flow: list[Any] | None = None, depth: int = 0
+) -> Encoded:
     """A value as an entry.
 
     Args:
@@ -89,7 +89,7 @@ def pack(
     return other(value)
 
 
-def _packed_tensor(value: Any, other: Callable[[Any], Entry], flow: list[Any] | None) -> Entry:
+def _packed_tensor(value: Any, other: Callable[[Any], Encoded], flow: list[Any] | None) -> Encoded:
     dtype, layout = str(value.dtype).removeprefix("torch."), str(value.layout)
     if dtype not in TENSORS or layout != "torch.strided":
         return other(value)
@@ -102,8 +102,8 @@ def _packed_tensor(value: Any, other: Callable[[Any], Entry], flow: list[Any] | 
 
 
 def _packed_array(
-    value: Any, other: Callable[[Any], Entry], flow: list[Any] | None, depth: int
-) -> Entry:
+    value: Any, other: Callable[[Any], Encoded], flow: list[Any] | None, depth: int
+) -> Encoded:
     plain = np.asarray(value)
     if plain.dtype.kind in "OU":
         return pack(plain.tolist(), other, flow, depth + 1)
@@ -116,7 +116,7 @@ def _packed_array(
     return [kind, f"{plain.dtype.kind}{plain.dtype.itemsize}", list(plain.shape), raw]
 
 
-def numbers(tensor: Any) -> Entry:
+def numbers(tensor: Any) -> Encoded:
     """A tensor by its numbers alone."""
     plain = tensor.detach().cpu().resolve_conj().resolve_neg()
     raw = plain.contiguous().reshape(-1).view(sys.modules["torch"].uint8).numpy().tobytes()
@@ -125,7 +125,7 @@ def numbers(tensor: Any) -> Entry:
 
 
 def unpack(
-    entry: Entry, other: Callable[[list[Any]], Any], flow: Sequence[Any] = (), depth: int = 0
+    entry: Encoded, other: Callable[[list[Any]], Any], flow: Sequence[Any] = (), depth: int = 0
 ) -> Any:
     """The value of an entry that has come in; every claim about it is checked.
 

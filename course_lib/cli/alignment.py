@@ -32,7 +32,7 @@ def align(
     corpus's gold links (`test.links` in a folder of yours). Weights that look wrong are reported,
     and the exit status stays 0.
     """
-    from course_lib.corpora.own import links_beside
+    from course_lib.corpora.own_text import links_beside
     from course_lib.corpora.registry import load_corpus
     from course_lib.evaluation.align import align_split, saved_weights
     from course_lib.evaluation.forced import forced_weights

@@ -163,11 +163,11 @@ def validate(
 
 def submit(name: Annotated[str, typer.Argument(help="The assignment.")]) -> None:
     """Validate your notebook and pack it into one zip to upload; exit 1 if a test fails."""
-    from course_lib.grading.handing_in.packing import find_notebook, pack
+    from course_lib.grading.handing_in.packing import find_notebook, pack_submission
 
     notebook = find_notebook(name)
     passed = _validate(notebook)
-    package = pack(notebook, name)
+    package = pack_submission(notebook, name)
     size = package.path.stat().st_size / 1024
     typer.echo(
         f"\nPacked {package.path} ({size:.0f} kB): {', '.join(package.contents)}. Upload this file."
@@ -331,7 +331,7 @@ def _publish(
     from course_lib.grading.reporting import formgrader
     from course_lib.grading.reporting import tables as points
     from course_lib.grading.reporting.overview import overview, under_pseudonyms, with_zeros
-    from course_lib.grading.reporting.pages.report import write_report, write_term
+    from course_lib.grading.reporting.pages.report import write_class_report, write_term
     from course_lib.grading.reporting.pseudonyms import pseudonyms as names_of
 
     changed = points.note_changes(result)
@@ -341,9 +341,9 @@ def _publish(
         names = names_of(result.place, [one.student for one in shown.result.reports])
         shown = under_pseudonyms(shown)
     folder = report or result.place / ("report-pseudonyms" if pseudonyms else "report")
-    page = write_report(shown, folder)
+    page = write_class_report(shown, folder)
     write_term(result.place, folder, names)
-    formgrader.prepare(root, result.place)
+    formgrader.prepare_formgrader(root, result.place)
     _export(shown, known, tables)
     if as_json:
         printed = points.as_json(shown.result) | {"report": str(page)}
@@ -390,9 +390,11 @@ def _export(shown: "Overview", roster: "Roster | None", tables: Tables) -> None:
     if roster is None:
         return
     if canvas is not None:
-        write_atomically(canvas, points.for_canvas(result, roster, shown.title), private=True)
+        write_atomically(
+            canvas, points.grades_for_canvas(result, roster, shown.title), private=True
+        )
     if moodle is not None:
-        write_atomically(moodle, points.for_moodle(result, roster), private=True)
+        write_atomically(moodle, points.grades_for_moodle(result, roster), private=True)
     for line in points.unlike(result, roster, shown.title):
         typer.echo(line, err=True)
     missing = points.missing_from(result, roster)
@@ -411,7 +413,7 @@ def _export(shown: "Overview", roster: "Roster | None", tables: Tables) -> None:
 
 
 def _validate(notebook: Path) -> bool:
-    from course_lib.grading.handing_in.validation import validate as run
+    from course_lib.grading.handing_in.validation import validate_notebook as run
 
     typer.echo(f"Running {notebook.name} from the top ...", err=True)
     results = run(notebook)
@@ -444,7 +446,7 @@ def _collect(
     from course_lib.grading.intake.collecting import collect as unpack
     from course_lib.grading.intake.roster import enrol, kept_roster, read_roster
     from course_lib.grading.sources.project import db_url, load_config
-    from course_lib.grading.wording import visible
+    from course_lib.grading.untrusted import visible
 
     known = read_roster(roster)
     result = unpack(name, archives, submitted, known)

@@ -8,7 +8,7 @@ import typer
 from course_lib.cli.runs import LanguagePair
 from course_lib.corpora import multi30k, python_docs
 from course_lib.corpora.corpus import Corpus, first_pairs
-from course_lib.corpora.own import OwnText, links_beside, pairs_of
+from course_lib.corpora.own_text import OwnText, links_beside, pairs_of
 from course_lib.corpora.registry import CORPORA, chosen, describe, load_corpus
 from course_lib.corpora.wmt14 import training_files
 from course_lib.corpora.wmt14 import verify as verify_wmt14
@@ -147,8 +147,15 @@ def check(
     What may be right is asked about, and is not a fault. With --fix, NAME-clean is written beside
     it, in UTF-8, and with it the lines that it is without; the text itself is never touched.
     """
-    from course_lib.corpora.check import LEFT_OUT, MESSAGES, Judge, ask, encoding_of, write_cleaned
-    from course_lib.corpora.check import check as faults_of
+    from course_lib.corpora.text_checker import (
+        LEFT_OUT,
+        MESSAGES,
+        TextChecker,
+        ask,
+        encoding_of,
+        write_cleaned,
+    )
+    from course_lib.corpora.text_checker import check as faults_of
     from course_lib.evaluation.links import counted_from_one, read_links
 
     known = pairs_of(text, encoding)
@@ -158,9 +165,9 @@ def check(
         own = OwnText(text, ("und", "und"), encoding)
     else:
         own = OwnText.find(text, (known or ["en-es"])[0] if pair is None else pair, encoding)
-    judge = Judge(own)
-    faults = faults_of(judge)
-    for fault in (*faults, *ask(judge)):
+    checker = TextChecker(own)
+    faults = faults_of(checker)
+    for fault in (*faults, *ask(checker)):
         typer.echo(fault)
     for split in own.splits():
         gold = links_beside(str(text), split)
@@ -169,7 +176,7 @@ def check(
     if not faults:
         typer.echo(f"{text}: {', '.join(own.splits())}: nothing is wrong.")
     if fix and (faults or encoding):
-        goal, without = write_cleaned(judge)
+        goal, without = write_cleaned(checker)
         left_out = f"{LEFT_OUT} has the {without:,} lines that it is without" * bool(without)
         typer.echo(f"Written: {goal}, in UTF-8. {left_out or 'Every line is in it'}.")
     elif any(MESSAGES["encoding"] in fault for fault in faults):

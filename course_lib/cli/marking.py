@@ -21,7 +21,7 @@ def extend(
     from course_lib.grading.running import extensions
 
     with private_files():
-        when = extensions.extend(place, name, student, until)
+        when = extensions.set_extension(place, name, student, until)
     said = f"may hand in {name} until {when:%Y-%m-%d %H:%M}" if when else "has no longer time"
     typer.echo(f"{student} {said}. The next `course grade {name}` counts it.")
 
@@ -50,7 +50,7 @@ def mark(
     root, place = class_folder(name, submitted)
     from course_lib.grading.reporting import marking
 
-    chosen = part or next(iter(marking.questions(root, name)), "")
+    chosen = part or next(iter(marking.parts_by_hand(root, name)), "")
     with marking.serving(root, place, name, chosen) as (server, address):
         typer.echo(f"Open {address} (Ctrl-C ends; then `course grade {name}`)")
         with suppress(KeyboardInterrupt):

@@ -25,14 +25,14 @@ def questions(
         raise CourseError(
             "Not installed: mdit-py-plugins. Install the course with `pip install -e '.[classes]'`."
         )
-    from course_lib.grading.authoring.questions import for_canvas, for_moodle
-    from course_lib.grading.authoring.questions import questions as of_book
+    from course_lib.grading.authoring.questions import bank_for_canvas, bank_for_moodle
+    from course_lib.grading.authoring.questions import book_questions as of_book
     from course_lib.grading.sources.project import project_root
 
     bank = of_book(project_root())
     for path, make, what in (
-        (qti, for_canvas, "Canvas: Settings > Import Course Content > QTI .zip file"),
-        (moodle, for_moodle, "Moodle: Question bank > Import > Moodle XML format"),
+        (qti, bank_for_canvas, "Canvas: Settings > Import Course Content > QTI .zip file"),
+        (moodle, bank_for_moodle, "Moodle: Question bank > Import > Moodle XML format"),
     ):
         if path is not None:
             write_atomically(path, make(bank))

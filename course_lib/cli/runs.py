@@ -191,9 +191,9 @@ def report(
     ],
 ) -> None:
     """Write report.html, which needs nothing else, and report.ipynb into the first DIR."""
-    from course_lib.figures.report import write_report
+    from course_lib.figures.report import write_comparison
 
-    for path in write_report(folders):
+    for path in write_comparison(folders):
         typer.echo(path)
 
 

@@ -11,7 +11,7 @@ from langcodes.tag_parser import LanguageTagError
 
 from course_lib.errors import CourseError
 
-CODE = re.compile(r"[A-Za-z]{2,3}([_@-][A-Za-z0-9]+)*(\.[Uu][Tt][Ff]-?8)?")
+LANGUAGE_CODE = re.compile(r"[A-Za-z]{2,3}([_@-][A-Za-z0-9]+)*(\.[Uu][Tt][Ff]-?8)?")
 UNSPACED = frozenset(
     ("Hani", "Hans", "Hant", "Jpan", "Hira", "Kana", "Thai", "Laoo", "Khmr", "Mymr", "Tibt")
 )
@@ -47,7 +47,7 @@ def language_of(code: str) -> Language:
 
 def is_language(code: str) -> bool:
     """Whether a code has the form of one and names a language."""
-    if not CODE.fullmatch(code):
+    if not LANGUAGE_CODE.fullmatch(code):
         return False
     try:
         language_of(code)

@@ -33,7 +33,7 @@ CHECKSUMS = {name: checksum for checksum, name in map(str.split, _TABLE.splitlin
 """SHA-256 of every file this course reads, as in the data set's repository at `COMMIT`."""
 
 
-State = Literal["ok", "missing", "damaged"]
+Intactness = Literal["ok", "missing", "damaged"]
 
 
 class FileState(NamedTuple):
@@ -41,7 +41,7 @@ class FileState(NamedTuple):
 
     name: str
     path: Path | None
-    state: State
+    state: Intactness
     required: bool
 
 
@@ -124,7 +124,7 @@ def verify() -> list[FileState]:
     states = []
     for name in CHECKSUMS:
         path = locate(name)
-        state: State = "missing"
+        state: Intactness = "missing"
         if path is not None:
             state = "ok" if _intact(path) else "damaged"
         states.append(FileState(name, path, state, name.startswith(REQUIRED_SPLITS)))

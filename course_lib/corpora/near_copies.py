@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+|□")
 
 
-def normalised(text: str) -> str:
+def normalised_text(text: str) -> str:
     """A text's words in one case between single spaces, without punctuation."""
     return " ".join(_WORD.findall(text.casefold()))
 
@@ -39,5 +39,5 @@ def nearness(texts: Sequence[str], others: Sequence[str]) -> Iterator[NDArray[np
 
 
 def _word_pairs(text: str) -> set[tuple[str, str]]:
-    words = ["<", *normalised(text).split(), ">"]
+    words = ["<", *normalised_text(text).split(), ">"]
     return set(pairwise(words))

@@ -5,9 +5,9 @@ documentation and its translation by the community. They are read from GitHub's 
 commit, which is looked for in `$COURSE_DATA/python-docs-es`, then in the user's cache, and is
 otherwise downloaded. Each catalogue in it is checked against its SHA-256.
 
-A pair of the corpus is a whole paragraph, as its translator had it, without markup (`markup`). One
-of more than `LONGEST` English words is split into sentences where both sides have as many. What is
-left out is counted, by reason, in the corpus's notes.
+A pair of the corpus is a whole paragraph, as its translator had it, without markup
+(`restructured_text`). One of more than `MOST_WORDS` English words is split into sentences where
+both sides have as many. What is left out is counted, by reason, in the corpus's notes.
 
 Nobody's test paragraph is trained on, nor one that nearly is: a paragraph is there once; a part of
 the documentation is wholly in one split; and what is in another part but near to a paragraph of the
@@ -37,12 +37,12 @@ import numpy as np
 import platformdirs
 import regex
 
-from course_lib.corpora import markup, near_copies
+from course_lib.corpora import near_copies, restructured_text
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.download import download
-from course_lib.corpora.markup import CODE, Plain, plain
 from course_lib.corpora.multi30k import FileState
-from course_lib.corpora.near_copies import nearness, normalised
+from course_lib.corpora.near_copies import nearness, normalised_text
+from course_lib.corpora.restructured_text import CODE_SIGN, Plain, plain_text
 from course_lib.corpora.splitting import Splitting
 from course_lib.corpora.tokenization import PROTOCOL, tokenize
 from course_lib.errors import CourseError
@@ -57,10 +57,10 @@ _TABLE = (files(__package__) / "python_docs.sha256").read_text(encoding="utf-8")
 CHECKSUMS = {name: checksum for checksum, name in map(str.split, _TABLE.splitlines())}
 """SHA-256 of every catalogue, by its path in the archive. The archive's own bytes may change."""
 
-LONGEST = 60
+MOST_WORDS = 60
 """English words of a pair."""
 TEST, VAL = 150, 50
-"""Pairs that each ten words up to `LONGEST` have at least in these splits."""
+"""Pairs that each ten words up to `MOST_WORDS` have at least in these splits."""
 LARGEST = 500
 """Pairs; a part of the documentation that has more is trained on, or it would be most of a test."""
 NEAR = 0.7
@@ -70,7 +70,7 @@ REASONS = {
     "untranslated": "have no translation",
     "fuzzy": "are marked as fuzzy",
     "markup": "have broken markup, or code on one side only",
-    "long": f"have over {LONGEST} words and not as many sentences on both sides",
+    "long": f"have over {MOST_WORDS} words and not as many sentences on both sides",
     "trivial": "have fewer than three words beside code",
     "kept": "keep the English, or seven of ten of its words",
     "length": "are over twice as long on one side",
@@ -80,7 +80,7 @@ REASONS = {
 """Why a paragraph, or one of its sentences, is left out; the first that fits."""
 
 
-class Pair(NamedTuple):
+class TextPair(NamedTuple):
     """A paragraph or sentence, with the code that its signs stand for, and its catalogue's path."""
 
     catalogue: str
@@ -91,7 +91,7 @@ class Pair(NamedTuple):
 class Prepared(NamedTuple):
     """The pairs of each split, and how many were read and left out, and why."""
 
-    splits: dict[str, list[Pair]]
+    splits: dict[str, list[TextPair]]
     counts: dict[str, int]
 
 
@@ -198,9 +198,8 @@ def catalogues(archive: bytes) -> dict[str, bytes]:
 
 def prepare() -> Prepared:
     """The pairs of every split, from the cache where they are kept, else made and kept there."""
-    own = (
-        Path(module).read_bytes() for module in (__file__, markup.__file__, near_copies.__file__)
-    )
+    modules = (__file__, restructured_text.__file__, near_copies.__file__)
+    own = (Path(module).read_bytes() for module in modules)
     decides = [*own, _TABLE.encode(), PROTOCOL.encode(), version("regex").encode()]
     key = hashlib.sha256(b"\0".join(decides)).hexdigest()[:16]
     entry = cache_folder() / f"{key}.pairs.json"
@@ -209,7 +208,7 @@ def prepare() -> Prepared:
         if seal == hashlib.sha256(body).hexdigest().encode():
             kept = json.loads(body)
             splits = {
-                split: [Pair(name, Plain(*en), Plain(*es)) for name, en, es in rows]
+                split: [TextPair(name, Plain(*en), Plain(*es)) for name, en, es in rows]
                 for split, rows in kept["splits"].items()
             }
             return Prepared(splits, kept["counts"])
@@ -245,7 +244,7 @@ def made(texts: dict[str, bytes]) -> Prepared:
     return Prepared({split: splits[split] for split in ("train", "val", "test")}, dict(counts))
 
 
-def read_catalogue(name: str, content: bytes, counts: Counter[str]) -> Iterator[Pair]:
+def read_catalogue(name: str, content: bytes, counts: Counter[str]) -> Iterator[TextPair]:
     """The translated paragraphs of a gettext catalogue, without markup."""
     # Here, because only who prepares the corpus needs it.
     from babel.messages.pofile import read_po
@@ -259,7 +258,9 @@ def read_catalogue(name: str, content: bytes, counts: Counter[str]) -> Iterator[
         elif entry.fuzzy:
             counts["fuzzy"] += 1
         else:
-            yield Pair(name, plain(_singular(entry.id)), plain(_singular(entry.string)))
+            yield TextPair(
+                name, plain_text(_singular(entry.id)), plain_text(_singular(entry.string))
+            )
 
 
 def _singular(text: str | Sequence[str] | None) -> str:
@@ -267,24 +268,26 @@ def _singular(text: str | Sequence[str] | None) -> str:
     return text if isinstance(text, str) else (text or [""])[0]
 
 
-def sample() -> list[Pair]:
+def sample_pairs() -> list[TextPair]:
     """Twenty paragraphs of the test set, which come along: for tests, and for a page offline."""
     from babel.messages.pofile import read_po
 
     content = (files(__package__) / "python_docs_sample.po").read_bytes()
     entries = [entry for entry in read_po(io.BytesIO(content)) if entry.id]
     return [
-        Pair(one.locations[0][0], plain(_singular(one.id)), plain(_singular(one.string)))
+        TextPair(
+            one.locations[0][0], plain_text(_singular(one.id)), plain_text(_singular(one.string))
+        )
         for one in entries
     ]
 
 
-def _units(name: str, content: bytes, counts: Counter[str]) -> Iterator[Pair]:
+def _units(name: str, content: bytes, counts: Counter[str]) -> Iterator[TextPair]:
     """A catalogue's paragraphs, the long ones as sentences."""
     for paragraph in read_catalogue(name, content, counts):
         if not _marked_up_alike(paragraph):
             counts["markup"] += 1
-        elif _words(paragraph.english.text) <= LONGEST:
+        elif _words(paragraph.english.text) <= MOST_WORDS:
             yield paragraph
         elif sentences := split_into_sentences(paragraph):
             counts["split"] += 1
@@ -301,7 +304,7 @@ def _words(text: str) -> int:
     other characters.
     """
     about = len(_RUNS.findall(text))
-    return about if about < 0.8 * LONGEST else len(tokenize(text, "en"))
+    return about if about < 0.8 * MOST_WORDS else len(tokenize(text, "en"))
 
 
 _RUNS = regex.compile(r"\w+|[^\w\s]")
@@ -309,7 +312,7 @@ _BETWEEN_SENTENCES = regex.compile(r"""(?<=[.!?]["')\]]*)\s+(?=["'(\[]*[\p{Lu}¿
 _LETTERS = regex.compile(r"\p{L}{2,}")
 
 
-def split_into_sentences(pair: Pair) -> list[Pair]:
+def split_into_sentences(pair: TextPair) -> list[TextPair]:
     """The sentences of a paragraph; none where its sides cannot be split alike.
 
     Both must have as many, each beside one of about its length and with as many pieces of code,
@@ -318,9 +321,11 @@ def split_into_sentences(pair: Pair) -> list[Pair]:
     sides = [_sentences(side) for side in pair[1:]]
     if len(sides[0]) != len(sides[1]) or len(sides[0]) < 2:
         return []
-    sentences = [Pair(pair.catalogue, *both) for both in zip(*sides, strict=True)]
+    sentences = [TextPair(pair.catalogue, *both) for both in zip(*sides, strict=True)]
     fine = all(
-        _marked_up_alike(one) and _alike_in_length(one, 1.6) and _words(one.english.text) <= LONGEST
+        _marked_up_alike(one)
+        and _alike_in_length(one, 1.6)
+        and _words(one.english.text) <= MOST_WORDS
         for one in sentences
     )
     return sentences if fine else []
@@ -329,24 +334,24 @@ def split_into_sentences(pair: Pair) -> list[Pair]:
 def _sentences(side: Plain) -> list[Plain]:
     code = iter(side.code)
     texts = _BETWEEN_SENTENCES.split(side.text)
-    return [Plain(text, [next(code) for _ in range(text.count(CODE))]) for text in texts]
+    return [Plain(text, [next(code) for _ in range(text.count(CODE_SIGN))]) for text in texts]
 
 
-def _marked_up_alike(pair: Pair) -> bool:
+def _marked_up_alike(pair: TextPair) -> bool:
     """Whether both sides have as much code, and no backquote is left."""
     english, spanish = pair[1:]
     return len(english.code) == len(spanish.code) and "`" not in english.text + spanish.text
 
 
-def _alike_in_length(pair: Pair, times: float) -> bool:
+def _alike_in_length(pair: TextPair, times: float) -> bool:
     """Whether no side has more than so many times the words of the other, and five."""
-    short, long = sorted(len(normalised(side.text).split()) for side in pair[1:])
+    short, long = sorted(len(normalised_text(side.text).split()) for side in pair[1:])
     return long <= times * short + 5
 
 
-def _fault(pair: Pair, seen: set[str]) -> str | None:
+def _fault(pair: TextPair, seen: set[str]) -> str | None:
     """Why a pair is left out, one of `REASONS`; its English is remembered in `seen`."""
-    english, spanish = (normalised(side.text) for side in pair[1:])
+    english, spanish = (normalised_text(side.text) for side in pair[1:])
     if len(_LETTERS.findall(pair.english.text)) < 3 or not _LETTERS.search(pair.spanish.text):
         return "trivial"
     words, known = spanish.split(), set(english.split())
@@ -370,18 +375,18 @@ def part_of(catalogue: str) -> str:
     return f"{folder}/{regex.split('[._-]', name)[0]}"
 
 
-def _split_by_part(pairs: Iterable[Pair]) -> dict[str, list[Pair]]:
+def _split_by_part(pairs: Iterable[TextPair]) -> dict[str, list[TextPair]]:
     """Whole parts for test, then for val, in an order like chance, until each is large enough."""
-    parts: dict[str, list[Pair]] = {}
+    parts: dict[str, list[TextPair]] = {}
     for pair in pairs:
         parts.setdefault(part_of(pair.catalogue), []).append(pair)
     order = sorted(parts, key=lambda part: hashlib.sha256(part.encode()).digest())
     waiting = iter([part for part in order if len(parts[part]) <= LARGEST])
-    splits: dict[str, list[Pair]] = {}
+    splits: dict[str, list[TextPair]] = {}
     for split, least in (("test", TEST), ("val", VAL)):
         splits[split] = []
         tens: Counter[int] = Counter()
-        while any(tens[ten] < least for ten in range(LONGEST // 10)):
+        while any(tens[ten] < least for ten in range(MOST_WORDS // 10)):
             part = next(waiting, None)
             if part is None:
                 raise ValueError(f"too few parts for {split}")
@@ -392,7 +397,7 @@ def _split_by_part(pairs: Iterable[Pair]) -> dict[str, list[Pair]]:
     return splits
 
 
-def _near(pairs: Sequence[Pair], held_out: Sequence[Pair]) -> list[bool]:
+def _near(pairs: Sequence[TextPair], held_out: Sequence[TextPair]) -> list[bool]:
     """Of each pair whether a side is near to that of a held-out one."""
     near = np.zeros(len(pairs), dtype=bool)
     for language in (0, 1):
@@ -409,9 +414,9 @@ def _notes(prepared: Prepared) -> list[str]:
     split, sentences = (counts.get(name, 0) for name in ("split", "sentences"))
     return [
         f"{counts['entries']:,} entries in {len(CHECKSUMS)} catalogues; {split:,} paragraphs of "
-        f"over {LONGEST} words are split into {sentences:,} sentences",
+        f"over {MOST_WORDS} words are split into {sentences:,} sentences",
         f"left out: {left_out}",
-        f"{CODE} stands for code that is not one word",
+        f"{CODE_SIGN} stands for code that is not one word",
     ]
 
 

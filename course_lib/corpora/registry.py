@@ -9,7 +9,7 @@ from typing import Any
 
 from course_lib.corpora import multi30k, python_docs, wmt14
 from course_lib.corpora.corpus import Corpus
-from course_lib.corpora.own import OwnText, is_own, own_corpus, pairs_of
+from course_lib.corpora.own_text import OwnText, is_own, own_corpus, pairs_of
 from course_lib.corpora.strings import string_corpus
 from course_lib.corpora.toy import toy_corpus
 from course_lib.errors import CourseError

@@ -16,7 +16,7 @@ SYLLABLES = tuple(consonant + vowel for consonant in "bdfgklmnprst" for vowel in
 VERBS = SYLLABLES[-15:]
 """The words in r-, s- and t-: the verbs of the verb-final strings."""
 COMMA = ","
-OTHERS = SYLLABLES[:44]
+STAYING = SYLLABLES[:44]
 """With the verbs and the comma, 60 words again."""
 
 _SHORTEST_CLAUSE, _LONGEST_CLAUSE = 3, 8
@@ -64,7 +64,7 @@ def _verb_final(rng: Random, length: int) -> SentencePair:
             source.append(COMMA)
         start = len(source)
         verbs = {int(rng.random() * clause) for _ in range(1 if clause < 5 else 2)}
-        source += [_pick(rng, VERBS if i in verbs else OTHERS) for i in range(clause)]
+        source += [_pick(rng, VERBS if i in verbs else STAYING) for i in range(clause)]
         stay = [start + i for i in range(clause) if i not in verbs]
         order += stay + [start + i for i in sorted(verbs)]
     target = [source[i] for i in order]

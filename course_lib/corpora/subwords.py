@@ -16,7 +16,7 @@ from course_lib.corpora.tokenization import characters_of
 from course_lib.corpora.vocabulary import BOS, EOS, MARKS, PAD, UNK, Vocabulary
 from course_lib.errors import CourseError
 
-START = "▁"
+WORD_START = "▁"
 """Stands at the front of the piece that begins a word (U+2581, as in SentencePiece)."""
 
 _LETTER = r"[\p{Han}\p{Hiragana}\p{Katakana}ー\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]"
@@ -57,7 +57,9 @@ class Pieces(Vocabulary):
         learner = Tokenizer(BPE(unk_token=MARKS[UNK], fuse_unk=not unspaced))
         if unspaced:
             learner.normalizer = _RAW
-        learner.pre_tokenizer = Metaspace(replacement=START, prepend_scheme="always", split=True)
+        learner.pre_tokenizer = Metaspace(
+            replacement=WORD_START, prepend_scheme="always", split=True
+        )
         trainer = BpeTrainer(vocab_size=size, special_tokens=list(MARKS), show_progress=False)
         learner.train_from_iterator((" ".join(words) for words in sentences), trainer)
         if learner.get_vocab_size() > size:
@@ -124,7 +126,7 @@ class Pieces(Vocabulary):
         for number, word in zip(pieces, self.words_of(pieces), strict=True):
             if word == len(words):
                 words.append("")
-            words[word] += self.tokens[number].removeprefix(START)
+            words[word] += self.tokens[number].removeprefix(WORD_START)
         if self._cutter.normalizer is not None:
             words = [part for word in words for part in characters_of(word, MARKS[UNK])]
         # A model may begin a word and leave it at that.
@@ -132,5 +134,5 @@ class Pieces(Vocabulary):
 
     def words_of(self, numbers: Sequence[int]) -> list[int]:
         """For each piece the number, from 0, of the word that it is in: letters without a space."""
-        begins = (i > 0 and self.tokens[n].startswith(START) for i, n in enumerate(numbers))
+        begins = (i > 0 and self.tokens[n].startswith(WORD_START) for i, n in enumerate(numbers))
         return list(accumulate(begins))

@@ -125,7 +125,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def prepare(
+def write_token_files(
     rows_from: Callable[[int], Iterable[Row]],
     folder: Path,
     languages: Sequence[str],

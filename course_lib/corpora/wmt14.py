@@ -21,7 +21,13 @@ import platformdirs
 
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.splitting import Splitting
-from course_lib.corpora.token_files import Row, TokenFiles, prepare, read_manifest, require_scale
+from course_lib.corpora.token_files import (
+    Row,
+    TokenFiles,
+    read_manifest,
+    require_scale,
+    write_token_files,
+)
 from course_lib.corpora.tokenization import PROTOCOL
 from course_lib.errors import CourseError
 
@@ -37,7 +43,7 @@ HUB = f"hf://datasets/wmt/wmt14@{REVISION}/fr-en"
 SPLITS = {"train": "train", "val": "validation", "test": "test"}
 """The names of the splits here and there."""
 BLOCK = 1_000
-HOW = Splitting(lowercase=False, rules="moses")
+SPLITTING = Splitting(lowercase=False, rules="moses")
 
 
 def wmt14(pair: str = "en-fr", *, train: int = ROWS) -> Corpus:
@@ -56,7 +62,7 @@ def wmt14(pair: str = "en-fr", *, train: int = ROWS) -> Corpus:
         pairs = [(row[source], row[target]) for row in stream(split)]
         sides = [text for side in zip(*pairs, strict=True) for text in side]
         used[split] = hashlib.sha256("\n".join(sides).encode()).hexdigest()
-        splits[split] = HOW.split(cache_folder(), pairs, (source, target))
+        splits[split] = SPLITTING.split(cache_folder(), pairs, (source, target))
     files = training_files(train)
     return Corpus(
         name="wmt14",
@@ -64,15 +70,17 @@ def wmt14(pair: str = "en-fr", *, train: int = ROWS) -> Corpus:
         splits=splits,
         sha256={"train": files.sha256(), **used},
         lowercased=False,
-        detokenize=partial(HOW.text, language=target),
-        rules=HOW.rules,
+        detokenize=partial(SPLITTING.text, language=target),
+        rules=SPLITTING.rules,
         stream=files,
     )
 
 
 def training_files(train: int = ROWS) -> TokenFiles:
     """The first `train` training pairs, tokenised; made where they are not yet."""
-    return prepare(partial(stream, "train"), prepared_folder(train), LANGUAGES, train, HOW.lines)
+    return write_token_files(
+        partial(stream, "train"), prepared_folder(train), LANGUAGES, train, SPLITTING.lines
+    )
 
 
 def verify() -> TokenFiles:

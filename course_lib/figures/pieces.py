@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from course_lib.corpora.subwords import START
+from course_lib.corpora.subwords import WORD_START
 from course_lib.corpora.vocabulary import MARKS
 
 GOES_ON = "·"  # shown in front of a piece that goes on with the word before it
@@ -13,13 +13,13 @@ def labelled(tokens: Sequence[str]) -> tuple[list[str], list[tuple[int, int]]]:
 
     Tokens without `START` anywhere are whole words and stay as they are.
     """
-    if not any(token.startswith(START) for token in tokens):
+    if not any(token.startswith(WORD_START) for token in tokens):
         return list(tokens), []
     labels: list[str] = []
     words: list[tuple[int, int]] = []
     for k, token in enumerate(tokens):
-        if token.startswith(START) or token in MARKS or k == 0:
-            labels.append(token.removeprefix(START) or token)
+        if token.startswith(WORD_START) or token in MARKS or k == 0:
+            labels.append(token.removeprefix(WORD_START) or token)
             words.append((k, k))
         else:
             labels.append(GOES_ON + token)

@@ -232,7 +232,7 @@ def lengths(comparison: Comparison) -> Picture:
     return Picture(score_by_length(rows), alt)
 
 
-def write_report(folders: Sequence[Path]) -> list[Path]:
+def write_comparison(folders: Sequence[Path]) -> list[Path]:
     """report.html and report.ipynb in the first folder; the others hold other seeds."""
     comparisons = [read_comparison(folder) for folder in folders]
     first = comparisons[0]
@@ -266,7 +266,7 @@ def write_report(folders: Sequence[Path]) -> list[Path]:
     return paths
 
 
-CELLS = (
+NOTEBOOK_CELLS = (
     "from course_lib.figures import report\n\n"
     "comparison = report.read_comparison(FOLDER)\ncomparison.scores",
     "report.score_rows(comparison), report.intervals(comparison)",
@@ -288,7 +288,7 @@ def notebook(folder: Path) -> NotebookNode:
         new_markdown_cell(title, id="title"),
         *(
             new_code_cell(text.replace("FOLDER", here), id=f"cell-{number}")
-            for number, text in enumerate(CELLS)
+            for number, text in enumerate(NOTEBOOK_CELLS)
         ),
     ]
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}

@@ -2,7 +2,7 @@
 
 from torch import nn
 
-PARTS = {
+ROLES_OF_WEIGHTS = {
     "encoder.E.": "source embeddings E",
     "encoder.": "encoder units",
     "decoder.E.": "target embeddings E",
@@ -24,14 +24,16 @@ SHARED = {True: "embeddings E and W_o, one table", False: "target embeddings E a
 
 def parameter_table(model: nn.Module) -> dict[str, int]:
     """Trainable parameters by part of the model, in the order a sentence meets them."""
-    table = dict.fromkeys((*SHARED.values(), *PARTS.values()), 0)
+    table = dict.fromkeys((*SHARED.values(), *ROLES_OF_WEIGHTS.values()), 0)
     names = dict(model.named_parameters(remove_duplicate=False))
     for name, parameter in model.named_parameters():
         both = {other for other in names if names[other] is parameter}
         if len(both) > 1:
             part = SHARED["encoder.E.weight" in both]
         else:
-            part = next(label for prefix, label in PARTS.items() if name.startswith(prefix))
+            part = next(
+                label for prefix, label in ROLES_OF_WEIGHTS.items() if name.startswith(prefix)
+            )
         table[part] += parameter.numel()
     return {part: count for part, count in table.items() if count}
 

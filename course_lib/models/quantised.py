@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-LARGEST = 127
+LARGEST_INT8 = 127
 SCALE = ".scale"
 """What is added to a matrix's name for the scales of its rows."""
 _FRACTION = 2**12
@@ -28,7 +28,7 @@ def quantised(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
             stored[name] = exact
             continue
         largest = exact.abs().amax(dim=1)
-        digits, exponent = torch.frexp(largest / LARGEST)
+        digits, exponent = torch.frexp(largest / LARGEST_INT8)
         scale = torch.ldexp(torch.ceil(digits * _FRACTION) / _FRACTION, exponent)
         # A row of zeros has the scale 0, and is divided by 1.
         whole = torch.round(exact / torch.where(scale > 0, scale, 1)[:, None])

@@ -20,7 +20,7 @@ from course_lib.models.precision import at_least_single
 from course_lib.search.hypothesis import Hypothesis, check_numbers, cut, length_limit, look_back_of
 from course_lib.search.rules import end_at_limit, no_marks, top_words
 
-CELLS = 384
+CELLS_AT_ONCE = 384
 """Hypotheses that make a step together on a CPU: 12 MB of logits, which its cache holds."""
 
 
@@ -197,10 +197,11 @@ def extend(model: RNNsearch, beams: Beams, limits: Tensor, number: int, k: int) 
     """One step of the decoder for all hypotheses, and of each one the best continuations.
 
     The k best of a sentence are among the k best of each of its hypotheses. On a CPU some sentences
-    make their step at a time: as many as `CELLS` allows, and of those no more ranks than they have.
+    make their step at a time: as many as `CELLS_AT_ONCE` allows, and of those no more ranks than
+    they have.
     """
     sentences, ranks = len(beams.counts), beams.counts[0]
-    cells_at_once = CELLS if beams.y.device.type == "cpu" else sentences * ranks
+    cells_at_once = CELLS_AT_ONCE if beams.y.device.type == "cpu" else sentences * ranks
     parts = []
     first = 0
     while first < sentences:

@@ -20,11 +20,13 @@ def greedy_search(
     model: RNNsearch, source: Tensor, lengths: Tensor, mask: Tensor
 ) -> list[Hypothesis]:
     """Translate a batch of sentences, (B, T_x) word numbers."""
-    return write(model, source, lengths, mask, lambda log_probs, *_: log_probs.max(dim=-1).indices)
+    return write_hypotheses(
+        model, source, lengths, mask, lambda log_probs, *_: log_probs.max(dim=-1).indices
+    )
 
 
 @torch.no_grad()
-def write(
+def write_hypotheses(
     model: RNNsearch, source: Tensor, lengths: Tensor, mask: Tensor, choose: Choose
 ) -> list[Hypothesis]:
     """One hypothesis of each sentence, word by word; finished sentences leave the batch.

@@ -11,7 +11,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from course_lib.errors import CourseError
 from course_lib.models import RNNsearch
-from course_lib.search.greedy import write
+from course_lib.search.greedy import write_hypotheses
 from course_lib.search.hypothesis import Hypothesis, length_limit
 
 
@@ -60,9 +60,9 @@ def sample_search(
     def choose(log_probs: Tensor, going: Tensor, step: int) -> Tensor:
         # On the CPU: Apple's cards have no double precision.
         shares = narrowed(log_probs.cpu(), temperature, top_k, top_p)
-        return drawn(shares, uniform[going, step]).to(log_probs.device)
+        return draw_words(shares, uniform[going, step]).to(log_probs.device)
 
-    return write(model, source, lengths, mask, choose)
+    return write_hypotheses(model, source, lengths, mask, choose)
 
 
 def narrowed(
@@ -93,7 +93,7 @@ def narrowed(
     return kept / kept.sum(dim=-1, keepdim=True)
 
 
-def drawn(probabilities: Tensor, uniform: Tensor) -> Tensor:
+def draw_words(probabilities: Tensor, uniform: Tensor) -> Tensor:
     """A word for each row: (R, K_y) probabilities and (R,) numbers in [0, 1) to (R,) words.
 
     The interval from 0 to 1 is cut into pieces as long as the words are probable, in the order of

@@ -11,7 +11,7 @@ from course_lib.training.result import finish_run, score_run
 from course_lib.training.run import Run, load_run
 from course_lib.training.run_config import RunConfig, parse_changes
 from course_lib.training.run_directory import read_metrics, read_result
-from course_lib.training.schedules import TEACHER_FORCING, given_share
+from course_lib.training.teacher_forcing import TEACHER_FORCING, given_share
 from course_lib.training.validation import mean_loss
 from course_lib.training.warm_start import initial
 

@@ -23,7 +23,7 @@ CHECKSUM = "crc32"
 
 def save_weights(path: Path, model: nn.Module) -> None:
     """The model's weights alone, as a safetensors file."""
-    write_atomically(path, packed(model.state_dict(), {}))
+    write_atomically(path, serialised(model.state_dict(), {}))
 
 
 def load_weights(path: Path, model: nn.Module) -> None:
@@ -63,7 +63,7 @@ def save_state(
         tensors |= {f"average.{name}": value.detach() for name, value in weights}
     for rank, state in enumerate(generators):
         tensors |= {f"random.{rank}.{device}": value for device, value in state.items()}
-    write_atomically(path, packed(tensors, {"progress": json.dumps(progress)}), previous)
+    write_atomically(path, serialised(tensors, {"progress": json.dumps(progress)}), previous)
 
 
 def load_state(
@@ -125,7 +125,7 @@ def set_generators_state(state: dict[str, Tensor]) -> None:
         torch.get_device_module(card).set_rng_state(state[card.type])
 
 
-def packed(tensors: Mapping[str, Tensor], plain: dict[str, str]) -> bytes:
+def serialised(tensors: Mapping[str, Tensor], plain: dict[str, str]) -> bytes:
     """A safetensors file with a checksum, which the format itself does without.
 
     `plain` are texts that go into its header.

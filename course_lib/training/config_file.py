@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from course_lib.errors import CourseError
-from course_lib.training.run_config import NOT_SETTABLE, RunConfig, number
+from course_lib.training.run_config import NOT_SETTABLE, RunConfig, as_number
 
 DECIDING: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("model", "corpus", "pair", "preset"), str),
@@ -46,14 +46,14 @@ def with_file(path: Path, given: Mapping[str, Any]) -> dict[str, Any]:
     values = {name: record[name] for name in DECIDING if name in record}
     if "model" not in {**values, **given}:
         raise CourseError(f"{path} names no model. Add one there, or --model.")
-    changes = {name: number(value) for name, value in values.get("changes", {}).items()}
+    changes = {name: as_number(value) for name, value in values.get("changes", {}).items()}
     config = RunConfig(**{"corpus": "", **given, **values, "changes": changes})
     resolved = {**config.model_config(4, 4).to_dict(), **asdict(config.recipe)}
     more = {
-        name: number(value)
+        name: as_number(value)
         for table in RESOLVED
         for name, value in record.get(table, {}).items()
-        if name not in NOT_SETTABLE and resolved.get(name, ...) != number(value)
+        if name not in NOT_SETTABLE and resolved.get(name, ...) != as_number(value)
     }
     for name in more.keys() & changes.keys():
         raise CourseError(

@@ -10,7 +10,7 @@ from torch import nn
 from course_lib.errors import CourseError
 from course_lib.models.config import check_record
 from course_lib.training.device import best_device
-from course_lib.training.schedules import TEACHER_FORCING, given_share
+from course_lib.training.teacher_forcing import TEACHER_FORCING, given_share
 
 CHOICES = {
     "optimiser": ("adam", "adadelta"),
@@ -20,7 +20,7 @@ CHOICES = {
 }
 
 
-MOST = 1_000_000
+MOST_COUNTED = 1_000_000
 """Of what is counted; more is a slip of the hand."""
 MOST_PENALTY = 10
 """Of a search: with more, only the length counts."""
@@ -60,10 +60,10 @@ class Recipe:
         if not 0 <= self.length_penalty <= MOST_PENALTY:
             raise CourseError(f"length_penalty must be from 0 to {MOST_PENALTY}.")
         for name in ("epochs", "batch_size", "accumulation", "max_length", "warmup", "patience"):
-            if getattr(self, name) > MOST:
-                raise CourseError(f"{name}={getattr(self, name)} must be at most {MOST:,}.")
-        if max(self.learning_rate, self.clip) > MOST:
-            raise CourseError(f"learning_rate and clip must be at most {MOST:,}.")
+            if getattr(self, name) > MOST_COUNTED:
+                raise CourseError(f"{name}={getattr(self, name)} must be at most {MOST_COUNTED:,}.")
+        if max(self.learning_rate, self.clip) > MOST_COUNTED:
+            raise CourseError(f"learning_rate and clip must be at most {MOST_COUNTED:,}.")
         if not 0 < self.teacher_forcing_end < 1:
             raise CourseError("teacher_forcing_end must be above 0 and below 1.")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from course_lib.corpora.own import is_own
+from course_lib.corpora.own_text import is_own
 from course_lib.corpora.registry import languages_of
 from course_lib.corpora.splitting import PUBLISHED, Splitting
 from course_lib.corpora.vocabulary import Vocabulary

@@ -18,7 +18,7 @@ NOT_SETTABLE = {"source_vocabulary", "target_vocabulary"}
 
 SEEDS = 2**32
 """Seeds that every generator takes."""
-LARGEST = 2**14
+MOST_UNITS = 2**14
 """Of a layer; the paper's have 1,000."""
 
 
@@ -111,8 +111,8 @@ class RunConfig:
 def check_sizes(config: ModelConfig) -> None:
     """Refuse a model of a size that no machine has."""
     for name, value in config.to_dict().items():
-        if name not in NOT_SETTABLE and type(value) is int and value > LARGEST:
-            raise CourseError(f"{name}={value} must be at most {LARGEST}.")
+        if name not in NOT_SETTABLE and type(value) is int and value > MOST_UNITS:
+            raise CourseError(f"{name}={value} must be at most {MOST_UNITS}.")
 
 
 def parse_changes(settings: list[str]) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def parse_changes(settings: list[str]) -> dict[str, Any]:
         if not equals or not name or not value:
             raise CourseError(f"--set {setting!r} is not of the form key=value, as in hidden=128.")
         try:
-            changes[name.strip()] = number(yaml.safe_load(value))
+            changes[name.strip()] = as_number(yaml.safe_load(value))
         except yaml.YAMLError as error:
             raise CourseError(
                 f"--set {setting!r} cannot be read. Give a number, a word, or a list as in [1, 2]."
@@ -131,7 +131,7 @@ def parse_changes(settings: list[str]) -> dict[str, Any]:
     return changes
 
 
-def number(value: Any) -> Any:
+def as_number(value: Any) -> Any:
     """A value read from YAML, which takes 1e-3 for text, as a number where it is one."""
     if isinstance(value, str):
         with contextlib.suppress(ValueError):

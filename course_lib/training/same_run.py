@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from course_lib.corpora.corpus import Corpus
-from course_lib.corpora.own import is_own
+from course_lib.corpora.own_text import is_own
 from course_lib.errors import CourseError
 from course_lib.models import ModelConfig
 from course_lib.training.recipe import Recipe

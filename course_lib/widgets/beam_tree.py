@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from course_lib.figures.search_tree import search_tree
 from course_lib.search import record_beam_search
-from course_lib.search.record import FINISHED, KEPT, PRUNED, SearchTree
+from course_lib.search.search_tree import FINISHED, KEPT, PRUNED, SearchTree
 from course_lib.training import Run
 from course_lib.widgets.modules import MovingFigure, module
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from course_lib.figures.drawing_words import drawing_words
 from course_lib.search import narrowed
-from course_lib.search.sampling import drawn
+from course_lib.search.sampling import draw_words
 from course_lib.widgets.modules import MovingFigure, module
 
 WORDS = {"bicycle": 0.50, "bike": 0.25, "motorcycle": 0.12, "horse": 0.08, "sofa": 0.05}
@@ -71,7 +71,7 @@ class DrawingWords(MovingFigure):
         """(5,), how often each word was drawn."""
         uniform = torch.tensor(self.uniform[self.draw], dtype=torch.float64)
         rows = torch.tensor(self.shares).expand(len(uniform), -1)
-        return torch.bincount(drawn(rows, uniform), minlength=len(self.words)).tolist()
+        return torch.bincount(draw_words(rows, uniform), minlength=len(self.words)).tolist()
 
 
 def words_drawn(**values: Any) -> Figure:

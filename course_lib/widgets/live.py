@@ -17,7 +17,7 @@ from course_lib.pretrained import of_long_sentences, small
 from course_lib.training import Run, load_run
 from course_lib.widgets.live_translation import live_translation, map_of
 from course_lib.widgets.modules import MovingFigure, module, worker_script
-from course_lib.widgets.pack import Pack, pack
+from course_lib.widgets.pack import Pack, pack_run
 
 FOLDER = "_static/live"
 """Where the book's pages find the published models' scripts, from the book's top."""
@@ -68,7 +68,7 @@ def published_packs() -> list[tuple[Run, Pack]]:
     """The published models for the book's page, by pair, RNNsearch before RNNencdec."""
     runs = [load_run(name, "cpu") for name in (*small(), *of_long_sentences())]
     runs.sort(key=lambda run: (run.config.pair, run.config.model != "rnnsearch"))
-    return [(run, pack(run)) for run in runs]
+    return [(run, pack_run(run)) for run in runs]
 
 
 @cache
@@ -195,7 +195,7 @@ def packs_of(runs: Sequence[Run]) -> list[Pack]:
     for run in runs:
         name = run.path.resolve().name
         names.append(name if name not in names else f"{name}-{len(names)}")
-    packs = [pack(run, name) for run, name in zip(runs, names, strict=True)]
+    packs = [pack_run(run, name) for run, name in zip(runs, names, strict=True)]
     models = Counter((one.about["model"], one.about["pair"]) for one in packs)
     for one in packs:
         if models[one.about["model"], one.about["pair"]] > 1:

@@ -10,12 +10,12 @@ from course_lib.figures.lengths import score_by_length
 from course_lib.records import read_record
 from course_lib.widgets.modules import MovingFigure, module
 
-MODELS = {"RNNencdec": "rnnencdec", "RNNsearch": "rnnsearch"}
+RUN_NAMES = {"RNNencdec": "rnnencdec", "RNNsearch": "rnnsearch"}
 
 
 def start() -> dict[str, Any]:
     """What the figure starts with: the records of the two models on Python's documentation."""
-    records = {name: read_record(f"paper-figure-{model}") for name, model in MODELS.items()}
+    records = {name: read_record(f"paper-figure-{model}") for name, model in RUN_NAMES.items()}
     first = next(iter(records.values()))
     curves = {
         name: [

@@ -69,7 +69,7 @@ class Pack:
         ]
 
 
-def pack(run: Run, name: str | None = None) -> Pack:
+def pack_run(run: Run, name: str | None = None) -> Pack:
     """A run, its weights in 8 bits, for a page; `name` without one is the run directory's.
 
     Raises:
@@ -102,7 +102,7 @@ def pack(run: Run, name: str | None = None) -> Pack:
         "target": run.target_vocabulary.tokens,
         "merges": _merges(run),
         "rules": {
-            **rules(run.languages if run.how.rules == "moses" else ()),
+            **tokenisation_rules(run.languages if run.how.rules == "moses" else ()),
             "kind": run.how.rules if run.languages else "tokens",
             "lowercase": run.how.lowercase,
         },
@@ -127,7 +127,7 @@ def _merges(run: Run) -> list[list[str]] | None:
 
 
 @cache
-def rules(languages: tuple[str, ...]) -> dict[str, Any]:
+def tokenisation_rules(languages: tuple[str, ...]) -> dict[str, Any]:
     """The patterns of the plain rules and, for languages that Moses' rules split, Moses' tables.
 
     Those are what sacremoses takes for letters and numbers, as ranges within a JavaScript character

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from course_lib.figures.sentence_bleu import Verdict, sentence_bleu
 from course_lib.widgets.modules import MovingFigure, module
 
-MOST = 12  # words, on either side
+LONGEST_SENTENCE = 12  # words, on either side
 START = {"reference": "there is coffee on the table", "translation": "the coffee on the table"}
 
 
@@ -20,9 +20,9 @@ class ShortText(traitlets.Unicode[str, str]):
 
     def validate(self, obj: Any, value: Any) -> str:
         text = super().validate(obj, value) or ""
-        if not 1 <= (count := len(text.split())) <= MOST:
+        if not 1 <= (count := len(text.split())) <= LONGEST_SENTENCE:
             raise traitlets.TraitError(
-                f"The {self.name} has {count} words, and 1 to {MOST} can be drawn."
+                f"The {self.name} has {count} words, and 1 to {LONGEST_SENTENCE} can be drawn."
             )
         return text
 

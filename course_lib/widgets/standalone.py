@@ -56,13 +56,13 @@ def export_web(runs: Sequence[Run], out: Path) -> list[Path]:
         for number, script in enumerate(pack.scripts):
             write_atomically(out / f"{pack.name}-{number}.js", script)
             inside += f"<script>{script.replace('<', chr(92) + 'u003c')}</script>\n"
-    before, after = page(runs, packs)
+    before, after = standalone_page(runs, packs)
     write_atomically(out / PAGE, before + after)
     write_atomically(out / ONE_FILE, before + inside + after)
     return [out / PAGE, out / ONE_FILE]
 
 
-def page(runs: Sequence[Run], packs: Sequence[Pack]) -> tuple[str, str]:
+def standalone_page(runs: Sequence[Run], packs: Sequence[Pack]) -> tuple[str, str]:
     """The page's HTML before and after the place where scripts of models may stand."""
     still, first = "", greeting(runs, packs)
     values = values_of(runs, packs, ".", first)

@@ -16,11 +16,11 @@ from typing import Any
 
 from babel.messages.mofile import read_mo
 
-from course_lib.corpora.check import Judge
-from course_lib.corpora.check import check as faults_of
-from course_lib.corpora.own import OwnText, own_corpus
+from course_lib.corpora.own_text import OwnText, own_corpus
+from course_lib.corpora.text_checker import TextChecker
+from course_lib.corpora.text_checker import check as faults_of
 from course_lib.corpora.tokenization import detokenize, tokenize
-from course_lib.figures.report import intervals, read_comparison, write_report
+from course_lib.figures.report import intervals, read_comparison, write_comparison
 from course_lib.files import sha256_of
 from course_lib.pretrained import published_path
 from course_lib.training import compare, compared_configs, load_run, score_run
@@ -89,7 +89,7 @@ def found_in(folder: Path, pair: str) -> dict[str, Any]:
     back = sum(detokenize(tokenize(line, language, False), language) == line for line in lines)
     return {
         "pairs": {name: len(split) for name, split in corpus.splits.items()},
-        "faults": faults_of(Judge(text)),
+        "faults": faults_of(TextChecker(text)),
         "notes": list(corpus.notes),
         "example": [corpus.splits["test"].reference[0], corpus.splits["test"].target[0]],
         "comes_back": back / len(lines),
@@ -188,7 +188,7 @@ def report() -> Records:
         shutil.copytree(published_path(name), home / model, dirs_exist_ok=True)
         run = load_run(home / model, "cpu")
         score_run(run, corpus_of(run.config), TEST, BEAM)
-    page, _ = write_report([home])
+    page, _ = write_comparison([home])
     sentence = write_picture(page, PICTURE, WIDE, CUT, SENTENCE)
     found = read_comparison(home)
     half, p = intervals(found)

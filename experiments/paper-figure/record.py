@@ -41,8 +41,8 @@ from numpy.typing import NDArray
 from sacrebleu.metrics import BLEU
 
 from course_lib.corpora import Corpus, load_corpus
-from course_lib.corpora.markup import restored
 from course_lib.corpora.python_docs import prepare
+from course_lib.corpora.restructured_text import restored
 from course_lib.errors import CourseError
 from course_lib.evaluation.bleu import bleu_tok
 from course_lib.files import write_atomically

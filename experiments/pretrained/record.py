@@ -26,7 +26,7 @@ from course_lib.files import sha256_of
 from course_lib.models.quantised import quantised
 from course_lib.pretrained import FOLDER
 from course_lib.training import Run, load_run, read_result
-from course_lib.training.checkpoint import packed
+from course_lib.training.checkpoint import serialised
 from course_lib.training.provenance import git_commit
 from course_lib.training.run_directory import BEST, CONFIG, RESULT, VOCABULARY
 from course_lib.widgets.live import DOCUMENTATION
@@ -70,7 +70,7 @@ def publish(name: str) -> Records:
     if dtype == "float16":
         weights = in_half_precision(source / BEST)
     else:  # each row's numbers in 8 bits with one scale
-        weights = packed(quantised(load_file(source / BEST)), {})
+        weights = serialised(quantised(load_file(source / BEST)), {})
     if len(weights) > LARGEST:
         raise CourseError(f"{source} makes a file of more than {LARGEST:,} bytes. Take a smaller.")
     with tempfile.TemporaryDirectory() as folder:

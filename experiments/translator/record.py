@@ -29,7 +29,7 @@ from course_lib.pretrained import small
 from course_lib.search import Hypothesis, translate
 from course_lib.training import Run, load_run
 from course_lib.widgets.modules import worker_script
-from course_lib.widgets.pack import pack, rules
+from course_lib.widgets.pack import pack_run, tokenisation_rules
 from experiments.browser import chromium
 from experiments.in_hand import EVERY, translate_in_hand
 from experiments.recording import Part, Read, Records, captions
@@ -104,7 +104,12 @@ def record_text() -> Records:
 def different(page: Page, language: str, lines: list[str]) -> int:
     """How many lines the page treats otherwise: their tokens, or these joined again."""
     tokens = [tokenize(line, language) for line in lines]
-    asked = {"language": language, "lines": lines, "tokens": tokens, "rules": rules(LANGUAGES)}
+    asked = {
+        "language": language,
+        "lines": lines,
+        "tokens": tokens,
+        "rules": tokenisation_rules(LANGUAGES),
+    }
     expected = [[words, detokenize(words, language)] for words in tokens]
     return sum(a != b for a, b in zip(page.evaluate(TREATED, asked), expected, strict=True))
 
@@ -116,7 +121,7 @@ def record_model(name: str) -> Records:
     corpus = load_corpus(run.config.corpus, run.config.pair)
     published = bleu(run, corpus)
     run.model.load_state_dict(dequantised(quantised(run.model.state_dict())))
-    made, sources = pack(run), sources_of(run, corpus)
+    made, sources = pack_run(run), sources_of(run, corpus)
     with browser_page() as (page, version):
         page.evaluate(LOAD, base64.b64encode(made.data).decode())
         about = {**when(version), "model": name, "bytes": len(made.data)}

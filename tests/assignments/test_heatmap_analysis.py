@@ -22,7 +22,7 @@ from course_lib.evaluation import alignment, diagnostics
 from course_lib.evaluation.bleu import bleu_tok
 from course_lib.evaluation.forced import forced_weights
 from course_lib.evaluation.weights import Weights
-from course_lib.grading.handing_in.packing import pack
+from course_lib.grading.handing_in.packing import pack_submission
 from course_lib.grading.sources.project import source_of
 from course_lib.grading.sources.release import source_notebook
 from course_lib.models import build_model, count_parameters
@@ -225,11 +225,11 @@ def test_a_run_of_ones_own_is_packed_with_the_notebook(
     for name in ("mine", "model"):
         notebook.write_text(text.replace('RUN = \\"model\\"', f'RUN = \\"{name}\\"'))
         inside = {f"{name}/{x}" for x in ("config.yaml", "vocabulary.json", "model.safetensors")}
-        assert set(pack(notebook, NAME).contents) == {notebook.name, *inside}
+        assert set(pack_submission(notebook, NAME).contents) == {notebook.name, *inside}
     for name in ("nowhere", "../mine", str(own_run / "mine" / "..")):
         notebook.write_text(text.replace('RUN = \\"model\\"', f'RUN = \\"{name}\\"'))
         with pytest.raises(CourseError, match="no such run directory beside it"):
-            pack(notebook, NAME)
+            pack_submission(notebook, NAME)
 
 
 def test_a_run_of_another_kind_is_named(own_run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from course_lib.assignments import checks, instances, owner
 from course_lib.assignments.checks import Refused
 from course_lib.grading.authoring.demonstration import Student, answered
-from course_lib.grading.sources.project import CONFIG, source_of
+from course_lib.grading.sources.project import NBGRADER_CONFIG, source_of
 from course_lib.grading.sources.release import (
     copy_files,
     data_files,
@@ -69,7 +69,7 @@ def test_without_the_word_everybody_has_the_books(
     """And a release with it leaves no trace in the next without."""
     name = "decoding"
     shutil.copytree(source_of(ROOT, name).parent, tmp_path / "solutions" / name)
-    shutil.copyfile(ROOT / CONFIG, tmp_path / CONFIG)
+    shutil.copyfile(ROOT / NBGRADER_CONFIG, tmp_path / NBGRADER_CONFIG)
     before = generate(tmp_path, name)
     release(tmp_path, [name], variants="a word")
     with_it = generate(tmp_path, name)

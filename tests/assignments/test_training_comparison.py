@@ -13,7 +13,7 @@ from course_lib.corpora import load_corpus
 from course_lib.errors import CourseError
 from course_lib.grading.authoring.demonstration import disagreements, hand_in, read_class
 from course_lib.grading.handing_in import packing
-from course_lib.grading.handing_in.packing import pack
+from course_lib.grading.handing_in.packing import pack_submission
 from course_lib.grading.running.classroom import grade_class
 from course_lib.grading.runs import boxed_inspection
 from course_lib.grading.runs.comparison import check_offered
@@ -116,7 +116,7 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_is_packed_is_what_the_inspection_wants_and_no_training_state(
     workplace: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    package = pack(workplace / f"{NAME}.ipynb", NAME)
+    package = pack_submission(workplace / f"{NAME}.ipynb", NAME)
     assert len(package.contents) == 13
     assert not [name for name in package.contents if "last" in name]
     unpacked = tmp_path_factory.mktemp("unpacked")
@@ -133,13 +133,13 @@ def test_what_is_not_there_or_too_much_is_said_in_a_line(
     notebook = workplace / f"{NAME}.ipynb"
     monkeypatch.setattr(packing, "LARGEST_DATA", 500_000)
     with pytest.raises(CourseError, match=r"1 MB together; 0 MB can be"):
-        pack(notebook, NAME)
+        pack_submission(notebook, NAME)
     (workplace / "comparison/rnnsearch/result.json").unlink()
     with pytest.raises(CourseError, match=r"^There is no comparison/rnnsearch/result.json in /"):
-        pack(notebook, NAME)
+        pack_submission(notebook, NAME)
     shutil.rmtree(workplace / "comparison")
     with pytest.raises(CourseError, match=r"and 11 more .* Train both models") as refused:
-        pack(notebook, NAME)
+        pack_submission(notebook, NAME)
     assert "\n" not in str(refused.value)
     assert not (workplace / f"{NAME}.zip").exists()
 

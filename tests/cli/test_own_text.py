@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.corpora import own
+from course_lib.corpora import own_text
 from tests.cli.conftest import SHORT, write_text
 from tests.conftest import Course, typed
 
@@ -15,7 +15,7 @@ from tests.conftest import Course, typed
 def cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     folder = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(own, "cache_folder", lambda: folder)
+        monkeypatch.setattr(own_text, "cache_folder", lambda: folder)
         yield
 
 
@@ -67,7 +67,7 @@ def test_its_cost_is_that_of_the_training(
     assert found["longest"] == 4
     assert json.loads(course(*words, "--updates", 7).out)["updates"] == 7
     # A stream is not read to its end: its longest pair is the longest that is allowed.
-    monkeypatch.setattr(own, "IN_MEMORY", 10)
+    monkeypatch.setattr(own_text, "IN_MEMORY", 10)
     streamed = json.loads(course(*words, "--set", "max_length=30").out)
     assert streamed == {
         **found,

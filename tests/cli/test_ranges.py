@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from course_lib.cli import app
 from course_lib.errors import CourseError
 from course_lib.training import RunConfig
-from course_lib.training.recipe import MOST, MOST_PENALTY
-from course_lib.training.run_config import LARGEST, SEEDS
+from course_lib.training.recipe import MOST_COUNTED, MOST_PENALTY
+from course_lib.training.run_config import MOST_UNITS, SEEDS
 from tests.conftest import Course
 
 OF_CLASSES = (
@@ -142,10 +142,13 @@ def wanted(words: list[str], asked: str) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "most"),
     [
-        *((name, MOST) for name in ("epochs", "batch_size", "max_length", "warmup", "patience")),
-        *((name, MOST) for name in ("learning_rate", "clip")),
+        *(
+            (name, MOST_COUNTED)
+            for name in ("epochs", "batch_size", "max_length", "warmup", "patience")
+        ),
+        *((name, MOST_COUNTED) for name in ("learning_rate", "clip")),
         ("length_penalty", MOST_PENALTY),
-        *((name, LARGEST) for name in ("hidden", "embedding", "alignment")),
+        *((name, MOST_UNITS) for name in ("hidden", "embedding", "alignment")),
     ],
 )
 def test_a_setting_out_of_range_is_refused(name: str, most: int, beyond: int) -> None:

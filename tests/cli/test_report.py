@@ -11,7 +11,7 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
-from course_lib.corpora import own
+from course_lib.corpora import own_text
 from course_lib.figures import report
 from tests.cli.conftest import SHORT, write_text
 from tests.conftest import Course, typed
@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(own, "cache_folder", lambda: home / "cache")
+        monkeypatch.setattr(own_text, "cache_folder", lambda: home / "cache")
         text = write_text(home / "<mine> & co")
         seen = (text / "test.en").read_text(encoding="utf-8").splitlines()[0].upper()
         for side, line in (("en", seen), ("he", "כלב")):

@@ -18,22 +18,22 @@ PEAKS = """
 import json, os, re, sys
 from pathlib import Path
 os.cpu_count = lambda: 1  # tokenising processes would be counted apart
-from course_lib.corpora import own, token_files
-from course_lib.corpora.check import Judge, check
+from course_lib.corpora import own_text, token_files
+from course_lib.corpora.text_checker import TextChecker, check
 from course_lib.corpora.streaming import stream_vocabulary
 from course_lib.corpora.streaming import StreamedBatches
 
 path, cache, rows = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
-own.cache_folder = lambda: cache
-own.IN_MEMORY, token_files.FILE_ROWS = 3 * rows, rows
+own_text.cache_folder = lambda: cache
+own_text.IN_MEMORY, token_files.FILE_ROWS = 3 * rows, rows
 
 def peak():
     return 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1])
 
 found = {"start": peak()}
-assert check(Judge(own.OwnText(Path(path), ("und", "und")))) == []
+assert check(TextChecker(own_text.OwnText(Path(path), ("und", "und")))) == []
 found["check"] = peak()
-corpus = own.own_corpus(path, "en-es")
+corpus = own_text.own_corpus(path, "en-es")
 found["split"] = peak()
 words = tuple(stream_vocabulary(corpus.stream, x, max_words=30_000) for x in ("en", "es"))
 found["vocabulary"] = peak()

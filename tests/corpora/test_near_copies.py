@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from course_lib.corpora.near_copies import nearness, normalised
+from course_lib.corpora.near_copies import nearness, normalised_text
 
 
 def test_equals_the_formula_worked_out_by_hand() -> None:
@@ -13,7 +13,7 @@ def test_equals_the_formula_worked_out_by_hand() -> None:
 
 
 def test_case_and_punctuation_do_not_count_and_signs_for_code_do() -> None:
-    assert normalised("Use, “□” — NOW!") == "use □ now"
+    assert normalised_text("Use, “□” — NOW!") == "use □ now"
     (row,) = nearness(["Return □."], ["return □", "Return it."])
     assert row[0] == 1
     assert 0 < row[1] < 1

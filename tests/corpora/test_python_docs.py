@@ -11,24 +11,24 @@ import pytest
 
 from course_lib.corpora import python_docs as module
 from course_lib.corpora import splitting
-from course_lib.corpora.markup import CODE, Plain, restored
 from course_lib.corpora.near_copies import nearness
 from course_lib.corpora.python_docs import (
     ARCHIVE,
     CHECKSUMS,
-    LONGEST,
+    MOST_WORDS,
     NEAR,
-    Pair,
+    TextPair,
     fetch,
     locate,
     made,
     part_of,
     prepare,
     python_docs,
-    sample,
+    sample_pairs,
     split_into_sentences,
     verify,
 )
+from course_lib.corpora.restructured_text import CODE_SIGN, Plain, restored
 from course_lib.corpora.tokenization import tokenize
 from course_lib.errors import CourseError
 
@@ -205,9 +205,9 @@ def test_entries_left_out_are_counted_by_reason(small: Callable[..., Counter[str
 
 
 def test_whole_up_to_the_limit_and_sentences_beyond(small: Callable[..., Counter[str]]) -> None:
-    whole = words(*range(LONGEST - 3))  # with "The", "is" and the full stop: exactly the limit
+    whole = words(*range(MOST_WORDS - 3))  # with "The", "is" and the full stop: exactly the limit
     assert small(whole) == {"entries": 1, "left": 1, "near": 0}
-    longer = words(*range(LONGEST - 2))
+    longer = words(*range(MOST_WORDS - 2))
     assert small(longer) == {"entries": 1, "long": 1, "near": 0}
     first, second = words(*range(40)), words(*range(100, 130))
     both = (f"{first[0]} {second[0]}", f"{first[1]} {second[1]}")
@@ -219,24 +219,32 @@ def test_whole_up_to_the_limit_and_sentences_beyond(small: Callable[..., Counter
 
 def test_sentences_keep_their_code_and_must_fit_each_other() -> None:
     english = Plain(
-        f"Use {CODE} (see it!) here. Then {CODE}? {CODE} is last.", ["a()", "b()", "c()"]
+        f"Use {CODE_SIGN} (see it!) here. Then {CODE_SIGN}? {CODE_SIGN} is last.",
+        ["a()", "b()", "c()"],
     )
     spanish = Plain(
-        f"Usa {CODE} (¡míralo!) aquí. ¿Luego {CODE}? {CODE} es último.", ["A", "B", "C"]
+        f"Usa {CODE_SIGN} (¡míralo!) aquí. ¿Luego {CODE_SIGN}? {CODE_SIGN} es último.",
+        ["A", "B", "C"],
     )
-    assert split_into_sentences(Pair("x.po", english, spanish)) == [
-        Pair(
+    assert split_into_sentences(TextPair("x.po", english, spanish)) == [
+        TextPair(
             "x.po",
-            Plain(f"Use {CODE} (see it!) here.", ["a()"]),
-            Plain(f"Usa {CODE} (¡míralo!) aquí.", ["A"]),
+            Plain(f"Use {CODE_SIGN} (see it!) here.", ["a()"]),
+            Plain(f"Usa {CODE_SIGN} (¡míralo!) aquí.", ["A"]),
         ),
-        Pair("x.po", Plain(f"Then {CODE}?", ["b()"]), Plain(f"¿Luego {CODE}?", ["B"])),
-        Pair("x.po", Plain(f"{CODE} is last.", ["c()"]), Plain(f"{CODE} es último.", ["C"])),
+        TextPair(
+            "x.po", Plain(f"Then {CODE_SIGN}?", ["b()"]), Plain(f"¿Luego {CODE_SIGN}?", ["B"])
+        ),
+        TextPair(
+            "x.po", Plain(f"{CODE_SIGN} is last.", ["c()"]), Plain(f"{CODE_SIGN} es último.", ["C"])
+        ),
     ]
-    shifted = Plain(f"Usa {CODE} y {CODE} aquí. ¿Luego? {CODE} es último.", ["A", "B", "C"])
-    assert split_into_sentences(Pair("x.po", english, shifted)) == []
+    shifted = Plain(
+        f"Usa {CODE_SIGN} y {CODE_SIGN} aquí. ¿Luego? {CODE_SIGN} es último.", ["A", "B", "C"]
+    )
+    assert split_into_sentences(TextPair("x.po", english, shifted)) == []
     one = Plain("Only one, e.g. this.", [])
-    assert split_into_sentences(Pair("x.po", one, one)) == []
+    assert split_into_sentences(TextPair("x.po", one, one)) == []
 
 
 def test_second_load_reads_no_catalogue_and_tokenises_nothing(
@@ -335,14 +343,14 @@ def test_missing_archive_is_said_to_be_missing(offline: None) -> None:
 
 
 def test_sample_has_twenty_attributed_paragraphs_of_every_length() -> None:
-    pairs = sample()
+    pairs = sample_pairs()
     assert len(pairs) == 20
     assert {one.catalogue for one in pairs} <= CHECKSUMS.keys()
     lengths = [len(tokenize(one.english.text, "en")) for one in pairs]
     assert {(length - 1) // 10 for length in lengths} == set(range(6))
     for one in pairs:
         assert len(one.english.code) == len(one.spanish.code)
-        assert CODE not in restored(one.english.text, one.english.code)
+        assert CODE_SIGN not in restored(one.english.text, one.english.code)
     header = Path(module.__file__).with_name("python_docs_sample.po").read_text(encoding="utf-8")
     assert "Python Software Foundation" in header
     assert "CC0" in header

@@ -9,9 +9,9 @@ import pytest
 from course_lib.corpora import streaming, token_files
 from course_lib.corpora.batches import EncodedPair
 from course_lib.corpora.streaming import StreamedBatches, stream_vocabulary
-from course_lib.corpora.token_files import TokenFiles, prepare
+from course_lib.corpora.token_files import TokenFiles, write_token_files
 from course_lib.corpora.vocabulary import UNK, Vocabulary
-from course_lib.corpora.wmt14 import HOW
+from course_lib.corpora.wmt14 import SPLITTING
 
 LANGUAGES = ("en", "fr")
 LONGEST = 9
@@ -34,7 +34,9 @@ def files(rows: list[dict[str, str]], tmp_path_factory: pytest.TempPathFactory) 
     folder = tmp_path_factory.mktemp("tokens")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(token_files, "FILE_ROWS", 90)
-        return prepare(lambda start: rows[start:], folder, LANGUAGES, 1000, HOW.lines, workers=1)
+        return write_token_files(
+            lambda start: rows[start:], folder, LANGUAGES, 1000, SPLITTING.lines, workers=1
+        )
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +85,9 @@ def test_an_epoch_is_as_long_as_it_is_said_to_be(
     """100 pairs of 5 words, 60 of 300, 40 of 1,000, in minibatches of ten."""
     lengths = [5] * 100 + [300] * 60 + [1000] * 40
     rows = [{"en": "a", "fr": " ".join(["b"] * length)} for length in lengths]
-    files = prepare(lambda start: rows[start:], tmp_path, ("en", "fr"), len(rows), as_they_are)
+    files = write_token_files(
+        lambda start: rows[start:], tmp_path, ("en", "fr"), len(rows), as_they_are
+    )
     words = stream_vocabulary(files, "en"), stream_vocabulary(files, "fr")
     batches = StreamedBatches(files, ("en", "fr"), words, 0, max_length, 10)
     assert batches.per_epoch == expected == sum(1 for _ in batches.epoch(0))

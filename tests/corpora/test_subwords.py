@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from course_lib.corpora.languages import unspaced
-from course_lib.corpora.subwords import START, Pieces
+from course_lib.corpora.subwords import WORD_START, Pieces
 from course_lib.corpora.tokenization import PLAIN, detokenize, tokenize
 from course_lib.corpora.vocabulary import BOS, EOS, MARKS, PAD, UNK
 from course_lib.errors import CourseError
@@ -35,7 +35,7 @@ def merged(symbols: list[str], pair: tuple[str, str]) -> list[str]:
 def by_hand(sentences: list[list[str]], size: int) -> tuple[set[str], dict[str, list[str]]]:
     """Algorithm 1 of Sennrich et al. (2016): pieces, and each word in pieces."""
     counts = Counter(word for sentence in sentences for word in sentence)
-    words = {word: [START, *word] for word in counts}
+    words = {word: [WORD_START, *word] for word in counts}
     pieces = {symbol for word in words.values() for symbol in word}
     while len(pieces) + len(MARKS) < size:
         pairs: Counter[tuple[str, str]] = Counter()
@@ -84,7 +84,7 @@ def test_words_come_back_whole(words: list[str]) -> None:
     )
     texts = [""] * len(words)
     for number, word in zip(numbers, learned.words_of(numbers), strict=True):
-        texts[word] += learned.tokens[number].removeprefix(START)
+        texts[word] += learned.tokens[number].removeprefix(WORD_START)
     assert texts == words
 
 
@@ -100,11 +100,11 @@ def test_what_was_never_seen_is_the_unknown_word() -> None:
     assert learned.decode(marked)[::3] == ["low", "low"]
     assert learned.decode(marked)[1] == "<unk>"
     # A model may begin with the rest of a word.
-    rest = next(i for i, t in enumerate(learned.tokens) if i >= 4 and not t.startswith(START))
+    rest = next(i for i, t in enumerate(learned.tokens) if i >= 4 and not t.startswith(WORD_START))
     assert learned.decode([rest]) == [learned.tokens[rest]]
     assert learned.words_of([rest]) == [0]
     # Or begin a word and leave it at that.
-    begin = learned.tokens.index(START)
+    begin = learned.tokens.index(WORD_START)
     assert learned.decode([begin, begin, *learned.encode(["low"]), begin]) == ["low"]
     assert learned.decode([]) == learned.encode([]) == []
 
@@ -145,8 +145,8 @@ def test_a_text_in_any_script_comes_back_from_its_pieces(language: str, size: in
 def test_without_spaces_pieces_are_learned_from_the_raw_text() -> None:
     sentences = [tokenize(line, PLAIN) for line in RAW["zh"]]
     raw, split = Pieces.learn(sentences, 60, unspaced=True), Pieces.learn(sentences, 60)
-    assert "学生" in {token.removeprefix(START) for token in raw.tokens}
-    assert max(len(token.removeprefix(START)) for token in split.tokens[len(MARKS) :]) == 1
+    assert "学生" in {token.removeprefix(WORD_START) for token in raw.tokens}
+    assert max(len(token.removeprefix(WORD_START)) for token in split.tokens[len(MARKS) :]) == 1
     assert len(raw.encode(sentences[1])) < len(sentences[1])
     # A piece of two words is told to be of both, unknown characters and other scripts stay words.
     words = [*"学生看猫狗", "bob", *"写字", "。"]

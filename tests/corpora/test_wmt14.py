@@ -13,9 +13,9 @@ from course_lib.corpora import token_files, wmt14
 from course_lib.corpora.corpus import first_pairs
 from course_lib.corpora.registry import load_corpus
 from course_lib.corpora.splitting import Splitting
-from course_lib.corpora.token_files import Row, TokenFiles, prepare
+from course_lib.corpora.token_files import Row, TokenFiles, write_token_files
 from course_lib.corpora.tokenization import tokenize
-from course_lib.corpora.wmt14 import HOW
+from course_lib.corpora.wmt14 import SPLITTING
 from course_lib.errors import CourseError
 from course_lib.training import (
     RunConfig,
@@ -101,7 +101,9 @@ def test_a_stopped_preparation_goes_on_to_the_same_files(
         raise Killed
 
     def run(name: str, rows: Callable[[int], Iterator[Row]]) -> TokenFiles:
-        return prepare(rows, tmp_path / name, ("en", "fr"), 1000, HOW.lines, workers=1)
+        return write_token_files(
+            rows, tmp_path / name, ("en", "fr"), 1000, SPLITTING.lines, workers=1
+        )
 
     def rest(start: int) -> Iterator[Row]:
         read.append(start)
@@ -122,12 +124,12 @@ def test_worker_processes_give_the_same_files(
 ) -> None:
     monkeypatch.setattr(token_files, "FILE_ROWS", TRAIN)
     alone, together = (
-        prepare(
+        write_token_files(
             lambda start: wmt14.stream("train", start),
             tmp_path / f"{workers}",
             ("en", "fr"),
             TRAIN,
-            HOW.lines,
+            SPLITTING.lines,
             workers,
         )
         for workers in (1, 2)
@@ -137,7 +139,9 @@ def test_worker_processes_give_the_same_files(
 
 def test_a_pair_with_an_empty_side_is_left_out(tmp_path: Path) -> None:
     rows = [{"en": "One .", "fr": "Un ."}, {"en": " ", "fr": "Rien ."}, {"en": "Two", "fr": "Deux"}]
-    files = prepare(lambda start: rows[start:], tmp_path, ("en", "fr"), 10, HOW.lines)
+    files = write_token_files(
+        lambda start: rows[start:], tmp_path, ("en", "fr"), 10, SPLITTING.lines
+    )
     assert lines(files) == [("One .", "Un ."), ("Two", "Deux")]
 
 

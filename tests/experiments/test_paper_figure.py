@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from course_lib.corpora import load_corpus
-from course_lib.corpora.markup import Plain
-from course_lib.corpora.python_docs import Pair, Prepared
+from course_lib.corpora.python_docs import Prepared, TextPair
+from course_lib.corpora.restructured_text import Plain
 from course_lib.errors import CourseError
 from course_lib.evaluation.bleu import bleu_by_length, bleu_tok
 from course_lib.models import build_model, count_parameters
@@ -34,7 +34,7 @@ def recorder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     toy = load_corpus("toy", "en-de", train=32, val=4, test=12)
     test = toy.splits["test"]
     pairs = [
-        Pair("a.po", Plain(" ".join(s), []), Plain(" ".join(t), []))
+        TextPair("a.po", Plain(" ".join(s), []), Plain(" ".join(t), []))
         for s, t in zip(test.source, test.target, strict=True)
     ]
     monkeypatch.setattr(module, "RUNS", tmp_path / "runs")

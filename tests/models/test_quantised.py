@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from course_lib.models.quantised import LARGEST, SCALE, dequantised, quantised
+from course_lib.models.quantised import LARGEST_INT8, SCALE, dequantised, quantised
 
 
 def tensors(seed: int = 0) -> dict[str, Tensor]:
@@ -18,10 +18,10 @@ def test_a_weight_is_off_by_half_a_scale_at_most() -> None:
     stored = quantised(before)
     after = dequantised(stored)
     assert stored["W.weight"].dtype == torch.int8
-    assert stored["W.weight"].abs().max() == LARGEST
+    assert stored["W.weight"].abs().max() == LARGEST_INT8
     scale = stored["W.weight" + SCALE]
     # 12 binary digits make the scale at most a 2048th larger than it need be.
-    assert (scale <= before["W.weight"].abs().amax(dim=1) / LARGEST * (1 + 2**-11)).all()
+    assert (scale <= before["W.weight"].abs().amax(dim=1) / LARGEST_INT8 * (1 + 2**-11)).all()
     assert ((after["W.weight"] - before["W.weight"]).abs() <= scale[:, None] * 0.5001).all()
     assert torch.equal(after["W.bias"], before["W.bias"])
 

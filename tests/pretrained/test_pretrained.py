@@ -16,7 +16,7 @@ import yaml
 from safetensors import safe_open
 
 from course_lib.corpora.registry import CORPORA
-from course_lib.corpora.subwords import START
+from course_lib.corpora.subwords import WORD_START
 from course_lib.corpora.tokenization import detokenize, tokenize
 from course_lib.files import sha256_of
 from course_lib.models import count_parameters
@@ -164,9 +164,12 @@ def test_a_figure_is_made_from_its_name() -> None:
     figure = AttentionStepper("multi30k-en-de-laptop", "a man is riding a bicycle .")
     [model] = figure.sentences[0]["models"]
     written = "".join(
-        word if START in "".join(model["target"]) else f" {word}" for word in model["target"][:-1]
+        word if WORD_START in "".join(model["target"]) else f" {word}"
+        for word in model["target"][:-1]
     )
-    answer = detokenize([html.escape(word) for word in written.replace(START, " ").split()], "de")
+    answer = detokenize(
+        [html.escape(word) for word in written.replace(WORD_START, " ").split()], "de"
+    )
     [first, *_] = json.loads((FOLDER / NAMES[0] / "result.json").read_text())["examples"]
     assert answer == first["translation"]
 

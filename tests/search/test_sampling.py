@@ -14,7 +14,7 @@ from course_lib.corpora.vocabulary import BOS, EOS, PAD
 from course_lib.errors import CourseError
 from course_lib.evaluation.forced import sentence_log_probs
 from course_lib.search import generators, greedy_search, narrowed, sample, sample_search
-from course_lib.search.sampling import drawn
+from course_lib.search.sampling import draw_words
 from tests.search.kinds import NAMES, model_of
 from tests.search.test_search import SENTENCES, WORDS, limit_length, step_log_probs
 
@@ -116,6 +116,12 @@ def test_what_is_kept_is_what_the_definitions_say(log_probs, temperature, top_k,
         np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
+@pytest.mark.parametrize(("top_p", "words"), [(0.25, 1), (0.5, 2), (0.75, 3), (1.0, 4)])
+def test_a_nucleus_that_has_exactly_enough_is_complete(top_p: float, words: int) -> None:
+    p = narrowed(torch.zeros(4), top_p=top_p)  # four words of exactly a quarter
+    assert int((p > 0).sum()) == words
+
+
 @settings(max_examples=100, deadline=None)
 @given(
     weights=st.lists(st.integers(0, 5), min_size=1, max_size=8).filter(any),
@@ -123,7 +129,7 @@ def test_what_is_kept_is_what_the_definitions_say(log_probs, temperature, top_k,
 )
 def test_a_number_falls_into_the_piece_of_its_word(weights, uniform) -> None:
     p = torch.tensor([weights]).double()
-    word = int(drawn(p / p.sum(), torch.tensor([uniform], dtype=torch.float64)))
+    word = int(draw_words(p / p.sum(), torch.tensor([uniform], dtype=torch.float64)))
     assert weights[word] > 0
     ends = list(itertools.accumulate(weights))
     at = uniform * ends[-1]

@@ -11,7 +11,7 @@ from course_lib.models.quantised import dequantised, quantised
 from course_lib.pretrained import FOLDER
 from course_lib.search import translate
 from course_lib.training import load_run
-from course_lib.training.checkpoint import packed
+from course_lib.training.checkpoint import serialised
 from course_lib.training.run_directory import BEST
 
 
@@ -20,7 +20,7 @@ def test_it_loads_and_translates(tmp_path: Path) -> None:
     full = load_run(source, "cpu")
     shutil.copytree(source, tmp_path / "small")
     file = tmp_path / "small" / BEST
-    write_atomically(file, packed(quantised(full.model.state_dict()), {}))
+    write_atomically(file, serialised(quantised(full.model.state_dict()), {}))
     assert file.stat().st_size < 0.55 * (source / BEST).stat().st_size
     run = load_run(tmp_path / "small", "cpu")
     expected = dequantised(quantised(full.model.state_dict()))

@@ -18,7 +18,7 @@ from course_lib.models.config import ModelConfig
 from course_lib.models.quantised import dequantised, quantised
 from course_lib.training import Run, RunConfig
 from course_lib.widgets.modules import worker_script
-from course_lib.widgets.pack import pack
+from course_lib.widgets.pack import pack_run
 
 SIZES: dict[str, Any] = {"embedding": 6, "hidden": 5, "alignment": 7, "readout": 4}
 TIED: dict[str, Any] = {"tying": "all"}
@@ -61,7 +61,7 @@ def open_worker(browser: Browser, run: Run) -> Page:
     """A page that has the run's model as `model` and its text as `text`."""
     page = browser.new_page()
     page.set_content(f"<!doctype html><meta charset=utf-8><script>{worker_script()}</script>")
-    data = base64.b64encode(pack(run).data).decode()
+    data = base64.b64encode(pack_run(run).data).decode()
     page.evaluate("(data) => take({ parts: [data] })", data)
     return page
 

@@ -9,7 +9,7 @@ from course_lib.corpora.tokenization import MOSES, PLAIN, detokenize, tokenize
 from course_lib.training import Run, load_run
 from course_lib.widgets.live import SENTENCE
 from course_lib.widgets.modules import worker_script
-from course_lib.widgets.pack import character_class, rules
+from course_lib.widgets.pack import character_class, tokenisation_rules
 from tests.widgets.live_models import open_worker, sentences, small_run
 
 ODD = (
@@ -62,7 +62,7 @@ def test_tokens_and_text_are_the_librarys(page: Page, language: str) -> None:
             "language": language,
             "lines": lines,
             "tokens": tokens,
-            "rules": rules(MOSES if language in MOSES else ()),
+            "rules": tokenisation_rules(MOSES if language in MOSES else ()),
         },
     )
     assert found == expected

@@ -9,7 +9,7 @@ from traitlets import TraitError
 
 from course_lib.records import read_record
 from course_lib.widgets import LongSentences
-from course_lib.widgets.long_sentences import MODELS, start
+from course_lib.widgets.long_sentences import RUN_NAMES, start
 
 Open = Callable[..., Page]
 
@@ -23,7 +23,7 @@ def test_every_sentence_stands_there_with_both_translations(open_figure: Open) -
     for place, example in enumerate(values["examples"]):
         choose(page, place)
         shown = [" ".join(text.split()) for text in page.locator("dd").all_text_contents()]
-        written = [example["written"][name] for name in MODELS]
+        written = [example["written"][name] for name in RUN_NAMES]
         expected = [example["source"], example["reference"], *written]
         assert shown == [" ".join(text.split()) for text in expected]
         assert page.locator("output").inner_text() == f"{example['words']} words"
@@ -33,7 +33,7 @@ def test_what_the_reference_does_not_have_is_marked(open_figure: Open) -> None:
     page, values = open_figure("long_sentences"), start()
     for place, example in enumerate(values["examples"]):
         choose(page, place)
-        for row, name in enumerate(MODELS, start=2):
+        for row, name in enumerate(RUN_NAMES, start=2):
             marked = page.locator("dd").nth(row).locator(".wrong").all_text_contents()
             words = Counter(example["written"][name].split(" "))
             assert Counter(marked) == words - Counter(example["reference"].split(" "))
@@ -41,7 +41,7 @@ def test_what_the_reference_does_not_have_is_marked(open_figure: Open) -> None:
 
 def test_the_scores_of_its_length_are_the_records(open_figure: Open) -> None:
     page, values = open_figure("long_sentences"), start()
-    records = {name: read_record(f"paper-figure-{model}") for name, model in MODELS.items()}
+    records = {name: read_record(f"paper-figure-{model}") for name, model in RUN_NAMES.items()}
     for place, example in enumerate(values["examples"]):
         choose(page, place)
         said = page.locator(".explorer-where").inner_text()

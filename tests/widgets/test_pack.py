@@ -16,19 +16,19 @@ from course_lib.models import build_model
 from course_lib.models.config import model_config
 from course_lib.models.quantised import dequantised
 from course_lib.widgets.live import live, packs_of, sentences_for
-from course_lib.widgets.pack import pack
+from course_lib.widgets.pack import pack_run
 from course_lib.widgets.training_words import BYTES, is_seen, seen_words
 from tests.widgets.live_models import small_run
 
 
 def test_a_pack_holds_the_runs_weights() -> None:
     run = small_run()
-    made = pack(run)
+    made = pack_run(run)
     weights = dequantised(load(gzip.decompress(made.data)))
     # They were in 8 bits before: nothing is lost a second time.
     for name, values in run.model.state_dict().items():
         assert torch.equal(weights[name], values)
-    assert pack(run).data == made.data
+    assert pack_run(run).data == made.data
     assert made.data[4:8] == bytes(4)  # gzip's date: none, or it were the same within a second only
     assert made.about["parts"] == len(made.scripts)
 
@@ -37,7 +37,7 @@ def test_a_language_that_a_page_does_not_split_is_refused() -> None:
     run = small_run()
     italian = replace(run, config=replace(run.config, pair="en-it"))
     with pytest.raises(CourseError, match="en-it"):
-        pack(italian)
+        pack_run(italian)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_language_that_a_page_does_not_split_is_refused() -> None:
 def test_a_model_that_a_page_does_not_compute_is_refused(changes: dict[str, Any]) -> None:
     """In one line, which says what it takes and what this one has."""
     with pytest.raises(CourseError, match="RNNsearch, RNNencdec and the conditional") as error:
-        pack(small_run(**changes))
+        pack_run(small_run(**changes))
     assert any(f"{name}={value}" in str(error.value) for name, value in changes.items())
 
 
@@ -65,7 +65,7 @@ def test_runs_of_one_name_stay_apart() -> None:
 def test_a_notebook_is_sent_the_models() -> None:
     run = small_run()
     figure = live(run, text="a dog .")
-    assert figure.data == {"small": pack(run).data}
+    assert figure.data == {"small": pack_run(run).data}
     assert figure.text == "a dog ."
     assert [one["model"] for one in figure.packs] == ["RNNsearch"]
 
@@ -105,4 +105,4 @@ def test_sentences_to_begin_with_are_ones_that_the_model_knows() -> None:
 )
 def test_a_preset_fits_into_a_page(preset: str, words: int, most: float) -> None:
     model = build_model(model_config("rnnsearch", preset, words, words))
-    assert len(pack(replace(small_run(), model=model)).data) < most
+    assert len(pack_run(replace(small_run(), model=model)).data) < most

@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 from sacrebleu.metrics import BLEU
 
 from course_lib.widgets import FIGURES, SentenceBleu
-from course_lib.widgets.sentence_bleu import MOST
+from course_lib.widgets.sentence_bleu import LONGEST_SENTENCE
 
 Open = Callable[..., Page]
 READY = {
@@ -29,10 +29,10 @@ def pairs() -> list[tuple[str, str]]:
     words = np.array(["the", "The", "coffee", "<b>on</b>", "constructor"])
     drawn = [("a b c d e f g h i j k l", "a b c d x f g h i j k l"), ("a", "b"), ("a  b", " b a ")]
     for _ in range(60):
-        reference = list(generator.choice(words, generator.integers(1, MOST + 1)))
+        reference = list(generator.choice(words, generator.integers(1, LONGEST_SENTENCE + 1)))
         start = generator.integers(0, len(reference))
         own = generator.choice(words, generator.integers(0, 4))
-        translation = [*reference[start:], *own, *reference[: start // 2]][:MOST]
+        translation = [*reference[start:], *own, *reference[: start // 2]][:LONGEST_SENTENCE]
         drawn.append((" ".join(reference), " ".join(translation)))
     return drawn
 
@@ -155,9 +155,16 @@ def test_what_cannot_be_drawn_is_refused_in_one_line(open_figure: Open) -> None:
     for name in ("reference", "translation"):
         field = page.get_by_label(name, exact=True)
         kept = field.input_value()
-        for text, count in (("", 0), ("   ", 0), ("word " * (MOST + 1), MOST + 1)):
+        for text, count in (
+            ("", 0),
+            ("   ", 0),
+            ("word " * (LONGEST_SENTENCE + 1), LONGEST_SENTENCE + 1),
+        ):
             field.fill(text)
-            assert f"The {name} has {count} words, and 1 to {MOST} can be" in refused.inner_text()
+            assert (
+                f"The {name} has {count} words, and 1 to {LONGEST_SENTENCE} can be"
+                in refused.inner_text()
+            )
             assert on_screen(page) == before
             assert field.input_value() == text
         page.get_by_text("The picture stays as it was.").last.wait_for(state="attached")
@@ -170,7 +177,7 @@ def test_what_cannot_be_drawn_is_refused_in_one_line(open_figure: Open) -> None:
 
 
 @pytest.mark.parametrize("name", ["reference", "translation"])
-@pytest.mark.parametrize("text", ["", "  ", "word " * (MOST + 1)])
+@pytest.mark.parametrize("text", ["", "  ", "word " * (LONGEST_SENTENCE + 1)])
 def test_the_widget_refuses_them_too(name: str, text: str) -> None:
     with pytest.raises(Exception, match=f"The {name} has {len(text.split())} words"):
         SentenceBleu(**{name: text})

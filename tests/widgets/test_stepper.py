@@ -10,7 +10,7 @@ import pytest
 import torch
 from playwright.sync_api import Page
 
-from course_lib.corpora.subwords import START, Pieces
+from course_lib.corpora.subwords import WORD_START, Pieces
 from course_lib.errors import CourseError
 from course_lib.evaluation.decoding_steps import decoding_steps
 from course_lib.models import ModelConfig, build_model
@@ -256,7 +256,7 @@ def test_a_model_of_pieces_shows_its_pieces() -> None:
     run = Run(Path("own"), RunConfig("rnnsearch", "toy"), model.eval(), pieces, pieces)
     figure = AttentionStepper(run, "the donkeys sleep")
     [shown] = figure.sentences[0]["models"]
-    assert "".join(shown["source"][:-1]).split(START) == ["", "the", "donkeys", "sleep"]
+    assert "".join(shown["source"][:-1]).split(WORD_START) == ["", "the", "donkeys", "sleep"]
     assert len(shown["source"]) == 5
     assert {len(row) for row in shown["alpha"]} == {len(shown["source"])}
     assert figure.selected["source"] == shown["source"]

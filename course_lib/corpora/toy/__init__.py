@@ -6,6 +6,6 @@ them; `plan` says what a sentence is made of; `planner` draws the parts of one c
 `sentence` joins clauses; `english` and `german` say the plan, and `corpus` aligns what they said.
 """
 
-from course_lib.corpora.toy.corpus import detokenize, sentences, toy_corpus
+from course_lib.corpora.toy.corpus import detokenize, sentence_pairs, toy_corpus
 
-__all__ = ["detokenize", "sentences", "toy_corpus"]
+__all__ = ["detokenize", "sentence_pairs", "toy_corpus"]

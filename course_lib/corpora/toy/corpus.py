@@ -46,7 +46,7 @@ def speak(conjuncts: list[Conjunct]) -> SentencePair:
     return SentencePair([word for word, _ in english], [word for word, _ in german], links)
 
 
-def sentences(
+def sentence_pairs(
     seed: int = 0,
     *,
     clauses: tuple[int, int] | None = (1, 2),
@@ -135,7 +135,7 @@ def toy_corpus(
     return generated_corpus(
         "toy",
         pair,
-        sentences(seed, clauses=clauses, min_words=min_words, max_words=max_words),
+        sentence_pairs(seed, clauses=clauses, min_words=min_words, max_words=max_words),
         {"train": train, "val": val, "test": test},
         {"seed": seed, "clauses": clauses, "min_words": min_words, "max_words": max_words},
         partial(detokenize, language=pair[-2:]),

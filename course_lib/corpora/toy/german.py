@@ -239,7 +239,7 @@ def german_phrase(
     """
     if isinstance(phrase, plan.NounPhrase):
         return _noun_phrase(phrase, case, preposition, negation)
-    if isinstance(phrase, plan.Pair):
+    if isinstance(phrase, plan.Coordination):
         first, second = german_phrase(phrase.first, case), german_phrase(phrase.second, case)
         return [*first, token("und", (phrase, "and")), *second]
     if isinstance(phrase, plan.Pronoun):

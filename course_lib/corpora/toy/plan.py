@@ -54,7 +54,7 @@ class Pronoun:
 
 
 @dataclass(slots=True, eq=False)
-class Pair:
+class Coordination:
     """Two noun phrases joined by "and"."""
 
     first: NounPhrase
@@ -68,14 +68,14 @@ class RelativePronoun:
     head: NounPhrase
 
 
-Phrase = NounPhrase | Pronoun | Pair | RelativePronoun
+Phrase = NounPhrase | Pronoun | Coordination | RelativePronoun
 
 
 def person_of(phrase: Phrase) -> lexicon.Person:
     """The person of a verb that has this phrase as its subject."""
     if isinstance(phrase, Pronoun):
         return phrase.forms.person
-    if isinstance(phrase, Pair):
+    if isinstance(phrase, Coordination):
         return lexicon.ANY_PLURAL
     noun_phrase = phrase.head if isinstance(phrase, RelativePronoun) else phrase
     return lexicon.ANY_PLURAL if noun_phrase.plural else lexicon.THIRD
@@ -85,7 +85,7 @@ def pronoun_for(phrase: Phrase) -> Pronoun | None:
     """The pronoun that takes a phrase up again; None for "the child" and "every man"."""
     if isinstance(phrase, Pronoun):
         return Pronoun(phrase.forms)
-    if isinstance(phrase, Pair):
+    if isinstance(phrase, Coordination):
         return Pronoun(lexicon.THEY_FORMS)
     if isinstance(phrase, RelativePronoun) or phrase.determiner is lexicon.EVERY:
         return None

@@ -13,9 +13,9 @@ from typing import TypeVar
 from course_lib.corpora.toy import lexicon
 from course_lib.corpora.toy.plan import (
     Clause,
+    Coordination,
     FixedAdverbial,
     NounPhrase,
-    Pair,
     Phrase,
     Predicate,
     PrepositionalPhrase,
@@ -145,7 +145,7 @@ class Planner:
             second = self.noun_phrase("person", plain=True)
             while second.noun is first.noun:
                 second = self.noun_phrase("person", plain=True)
-            return Subject(Pair(first, second), "person")
+            return Subject(Coordination(first, second), "person")
         if draw < 0.74:
             return Subject(self.noun_phrase("person"), "person")
         kind = "animal" if draw < 0.83 or living else self.pick(LIFELESS_SUBJECTS)

@@ -7,7 +7,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from course_lib.grading.intake.roster import plain
+from course_lib.grading.intake.roster import plain_name
 
 FIRST_NUMBER = 1001
 
@@ -35,7 +35,7 @@ def write_canvas_zip(
             if student in earlier:
                 notebooks.insert(0, earlier[student])
             for again, notebook in zip(("", "-1"), notebooks, strict=False):
-                packed = f"{plain(student)}_{number}_{next(files)}_{name}{again}.zip"
+                packed = f"{plain_name(student)}_{number}_{next(files)}_{name}{again}.zip"
                 opened.writestr(packed, _packed(name, notebook))
     with roster.open("w", encoding="utf-8", newline="") as stream:
         csv.writer(stream, lineterminator="\n").writerows(rows)

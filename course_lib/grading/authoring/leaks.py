@@ -34,7 +34,7 @@ _SHORTEST = 13
 
 
 @dataclass(frozen=True)
-class Line:
+class SourceLine:
     """A line that says something: without its white space, and where it stands, as "file:line"."""
 
     text: str
@@ -55,7 +55,10 @@ def leaks(root: Path, names: list[str], package: Path = LIBRARY) -> list[str]:
         source = source_of(root, name)
         regions, shown = _parts(_lines(source, root))
         made_up = [
-            [Line(line, f"{path.relative_to(root)}, {entry.name}") for line in code.splitlines()]
+            [
+                SourceLine(line, f"{path.relative_to(root)}, {entry.name}")
+                for line in code.splitlines()
+            ]
             for path in (source.parent / VARIANTS, source.parent / DEMONSTRATION)
             if path.is_file()
             for entry in read_data(path, MadeUp).all
@@ -71,10 +74,10 @@ def leaks(root: Path, names: list[str], package: Path = LIBRARY) -> list[str]:
     return leaked
 
 
-def _parts(lines: Iterable[Line]) -> tuple[list[list[Line]], list[list[Line]]]:
+def _parts(lines: Iterable[SourceLine]) -> tuple[list[list[SourceLine]], list[list[SourceLine]]]:
     """The regions that nbgrader takes out, one by one, and what stands outside."""
-    inside: list[list[Line]] = []
-    outside: list[list[Line]] = [[]]
+    inside: list[list[SourceLine]] = []
+    outside: list[list[SourceLine]] = [[]]
     within = False
     for line in lines:
         if _REGION.match(line.text.strip()):
@@ -86,12 +89,12 @@ def _parts(lines: Iterable[Line]) -> tuple[list[list[Line]], list[list[Line]]]:
 
 
 def _rows(
-    pieces: Iterable[list[Line]], length: int, but: dict[str, str] | None = None
+    pieces: Iterable[list[SourceLine]], length: int, but: dict[str, str] | None = None
 ) -> dict[str, str]:
     """So many lines in a row that say something -> where the first of them stands."""
     rows: dict[str, str] = {}
     for piece in pieces:
-        squeezed = (Line(re.sub(r"\s+", "", line.text), line.where) for line in piece)
+        squeezed = (SourceLine(re.sub(r"\s+", "", line.text), line.where) for line in piece)
         telling = [line for line in squeezed if _says_something(line.text)]
         for start in range(len(telling) - length + 1):
             row = telling[start : start + length]
@@ -117,12 +120,12 @@ def _files(places: Iterable[Path]) -> list[Path]:
     ]
 
 
-def _lines(path: Path, root: Path) -> list[Line]:
+def _lines(path: Path, root: Path) -> list[SourceLine]:
     """A file's lines as a reader sees them, without the clothes of HTML or of JSON."""
     text = path.read_text(encoding="utf-8", errors="replace")
     name = path.relative_to(root) if path.is_relative_to(root) else path
     return [
-        Line(part, f"{name}:{number}")
+        SourceLine(part, f"{name}:{number}")
         for number, line in enumerate(text.splitlines(), start=1)
         for part in _undressed(line, path.suffix)
     ]

@@ -51,7 +51,7 @@ class Question:
     options: tuple[Option, ...] = ()
 
 
-def questions(root: Path) -> list[Question]:
+def book_questions(root: Path) -> list[Question]:
     """All quizzes and predictions of the book, in the order of its pages.
 
     Raises:
@@ -114,7 +114,7 @@ def _writer(root: Path) -> Any:
     return as_html
 
 
-def for_canvas(bank: list[Question]) -> bytes:
+def bank_for_canvas(bank: list[Question]) -> bytes:
     """The zip that Canvas imports: a manifest, and all questions as QTI 1.2."""
     top = Element("questestinterop", xmlns="http://www.imsglobal.org/xsd/ims_qtiasiv1p2")
     test = SubElement(top, "assessment", ident="looking-back", title="Looking Back")
@@ -185,7 +185,7 @@ def _material(parent: Element, text: str) -> None:
     SubElement(SubElement(parent, "material"), "mattext", texttype="text/html").text = text
 
 
-def for_moodle(bank: list[Question]) -> bytes:
+def bank_for_moodle(bank: list[Question]) -> bytes:
     """The XML that Moodle imports, a category for each page of the book."""
     top, chapter = Element("quiz"), ""
     for question in bank:

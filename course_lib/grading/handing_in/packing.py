@@ -12,7 +12,7 @@ from course_lib.assignments import inspection, predictions
 from course_lib.assignments.inspection import LARGEST_DATA
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
-from course_lib.grading.intake.notebooks import LARGEST_NOTEBOOK, Unfit, loaded, read
+from course_lib.grading.intake.notebooks import LARGEST_NOTEBOOK, Unfit, loaded, read_notebook
 from course_lib.training.run_directory import BEST, CONFIG, VOCABULARY
 
 _RUN = re.compile(r"""^RUN = (["'])(?P<folder>.+?)\1""", re.MULTILINE)
@@ -46,7 +46,7 @@ def find_notebook(name: str) -> Path:
     )
 
 
-def pack(notebook: Path, name: str) -> Package:
+def pack_submission(notebook: Path, name: str) -> Package:
     """Write NAME.zip into the current folder: the notebook, and the files that belong to it.
 
     The notebook is packed without its outputs, which the grader makes anew: a loop that prints is
@@ -124,7 +124,7 @@ def files_beside(notebook: Path, patterns: Iterable[str]) -> dict[str, Path]:
 def _named_run(notebook: Path) -> dict[str, Path]:
     """The run directory that a notebook names in a cell with `RUN = "..."`, if it does."""
     try:
-        cells = read(notebook)[0].cells
+        cells = read_notebook(notebook)[0].cells
     except Unfit as error:
         raise CourseError(f"{notebook} {error}") from error
     matches = [_RUN.search(cell.source) for cell in cells if cell.cell_type == "code"]

@@ -20,9 +20,9 @@ from course_lib.assignments import opened
 from course_lib.assignments.checks import SECONDS
 from course_lib.errors import CourseError
 from course_lib.grading.handing_in.packing import belonging, files_beside
-from course_lib.grading.intake.notebooks import MOST_CELLS, Unfit, read
+from course_lib.grading.intake.notebooks import MOST_CELLS, Unfit, read_notebook
 from course_lib.grading.running.execution import AGENT, ENDINGS, TIMED_OUT, ContainedExecute
-from course_lib.grading.running.judging import Judge
+from course_lib.grading.running.judge import Judge
 from course_lib.grading.sources.marked_cells import (
     checksum,
     comment,
@@ -65,7 +65,7 @@ class _Run(ContainedExecute):
         return outputs
 
 
-def validate(path: Path) -> list[PartResult]:
+def validate_notebook(path: Path) -> list[PartResult]:
     """Run a notebook as the grader will, in this environment, and judge its visible tests.
 
     It runs in a folder with what the grader will have beside it, and no more.
@@ -175,7 +175,7 @@ def _read(path: Path) -> tuple[NotebookNode, list[PartResult]]:
     if not path.is_file():
         raise CourseError(f"There is no file {path}. Give the notebook's path.")
     try:
-        notebook, noticed = read(path)
+        notebook, noticed = read_notebook(path)
     except Unfit as error:
         raise CourseError(f"{path} {error} Give an .ipynb file saved by Jupyter.") from error
     if not any(is_grade(cell) for cell in notebook.cells):

@@ -27,7 +27,7 @@ from typing import IO, NamedTuple
 
 from course_lib.errors import CourseError
 from course_lib.grading.intake.notebooks import kind_of
-from course_lib.grading.wording import visible
+from course_lib.grading.untrusted import visible
 
 LITTER = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", ".ipynb_checkpoints"}
 """What systems and Jupyter add by themselves."""
@@ -39,7 +39,7 @@ _LONGEST = 120
 
 
 @dataclass(frozen=True)
-class Limits:
+class ArchiveLimits:
     """How much an archive may hold. More than that is no homework.
 
     Attributes:
@@ -98,7 +98,7 @@ class _Room:
     total: int
 
 
-def extract(archive: Path, target: Path, limits: Limits | None = None) -> Unpacked:
+def extract(archive: Path, target: Path, limits: ArchiveLimits | None = None) -> Unpacked:
     """Unpack a zip or tar, and the archives in it, into a new folder: all of it or nothing.
 
     Args:
@@ -110,11 +110,11 @@ def extract(archive: Path, target: Path, limits: Limits | None = None) -> Unpack
         BadArchive: it is none, is damaged, encrypted, or holds more than the limits allow; `target`
             is then as it was before.
     """
-    limits = limits or Limits()
+    limits = limits or ArchiveLimits()
     return _extract(archive, target, limits, _Room(limits.files, limits.total))
 
 
-def _extract(archive: Path, target: Path, limits: Limits, room: _Room) -> Unpacked:
+def _extract(archive: Path, target: Path, limits: ArchiveLimits, room: _Room) -> Unpacked:
     shown = visible(archive.name)
     if archive.stat().st_size > limits.archive:
         raise BadArchive(
@@ -137,7 +137,7 @@ def _extract(archive: Path, target: Path, limits: Limits, room: _Room) -> Unpack
     return Unpacked(files, unpacked.remarks)
 
 
-def _unpack(archive: Path, place: Path, limits: Limits, room: _Room) -> Unpacked:
+def _unpack(archive: Path, place: Path, limits: ArchiveLimits, room: _Room) -> Unpacked:
     shown = visible(archive.name)
     remarks: list[str] = []
     files: list[tuple[str, Path]] = []

@@ -17,13 +17,13 @@ from typing import Any, Literal, NamedTuple
 
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
-from course_lib.grading.intake.archives import BadArchive, Limits, extract, is_archive, safe
+from course_lib.grading.intake.archives import ArchiveLimits, BadArchive, extract, is_archive, safe
 from course_lib.grading.intake.notebooks import could_be_notebook, kind_of
-from course_lib.grading.intake.roster import Person, Platform, Roster, plain
+from course_lib.grading.intake.roster import Platform, Roster, RosterEntry, plain_name
 from course_lib.grading.intake.staging import COLLECTED
-from course_lib.grading.wording import visible
+from course_lib.grading.untrusted import visible
 
-WHOLE_CLASS = Limits(archive=8 * 1024**3, files=50_000, total=16 * 1024**3, nested=0)
+WHOLE_CLASS = ArchiveLimits(archive=8 * 1024**3, files=50_000, total=16 * 1024**3, nested=0)
 
 _FORMS: dict[Platform, re.Pattern[str]] = {
     # lovelaceada_LATE_1042_77123_attention_by_hand-2.zip, lovelaceada_1042_text.html
@@ -46,7 +46,7 @@ _OURS = ("timestamp.txt", COLLECTED)
 
 
 @dataclass(frozen=True)
-class Entry:
+class CollectedFile:
     """Where one file of a platform's zip ended.
 
     Attributes:
@@ -90,8 +90,8 @@ class Collection:
     """
 
     students: list[Collected]
-    entries: list[Entry]
-    absent: list[Person]
+    entries: list[CollectedFile]
+    absent: list[RosterEntry]
 
 
 class _Named(NamedTuple):
@@ -111,7 +111,7 @@ class _File:
     entry: str
     path: Path
     named: _Named
-    people: list[Person]
+    people: list[RosterEntry]
 
 
 def collect(name: str, archives: Iterable[Path], submitted: Path, roster: Roster) -> Collection:
@@ -122,7 +122,7 @@ def collect(name: str, archives: Iterable[Path], submitted: Path, roster: Roster
     """
     submitted.mkdir(parents=True, exist_ok=True)
     students: dict[str, Collected] = {}
-    entries: list[Entry] = []
+    entries: list[CollectedFile] = []
     with tempfile.TemporaryDirectory(prefix=".collecting-", dir=submitted) as folder:
         for place, archive in enumerate(archives):
             if archive.is_dir():
@@ -136,7 +136,7 @@ def collect(name: str, archives: Iterable[Path], submitted: Path, roster: Roster
                 raise CourseError(_no_form(archive, [entry for entry, _ in unpacked.files], roster))
             files: list[_File] = []
             ends = [
-                Entry(line, "asked about", [], "no platform packs this")
+                CollectedFile(line, "asked about", [], "no platform packs this")
                 for line in unpacked.remarks
             ]
             for (entry, path), named in zip(unpacked.files, names, strict=True):
@@ -148,7 +148,7 @@ def collect(name: str, archives: Iterable[Path], submitted: Path, roster: Roster
                 aside = submitted.parent / "put_aside" / name / path.relative_to(root)
                 aside.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, aside)
-                ends.append(Entry(entry, "asked about", [], why))
+                ends.append(CollectedFile(entry, "asked about", [], why))
             faults: dict[str, str] = {}
             for person in sorted(roster.people, key=lambda one: one.student):
                 if own := [one for one in files if person in one.people]:
@@ -156,16 +156,18 @@ def collect(name: str, archives: Iterable[Path], submitted: Path, roster: Roster
                     students[person.student] = _take(person, own, name, submitted, made, faults)
             for file in files:
                 whose, why = [one.student for one in file.people], faults.get(file.entry, "")
-                ends.append(Entry(file.entry, "put aside" if why else "taken", whose, why))
+                ends.append(CollectedFile(file.entry, "put aside" if why else "taken", whose, why))
             entries += ends
             _record(submitted.parent, name, archive.name, ends)
     absent = [one for one in roster.people if not (submitted / one.student / name).is_dir()]
     return Collection([students[student] for student in sorted(students)], entries, absent)
 
 
-def recorded(place: Path, name: str) -> list[Entry]:
+def recorded(place: Path, name: str) -> list[CollectedFile]:
     """What became of every file of every zip that was collected for an assignment."""
-    return [Entry(**end) for ends in _zips(_record_of(place, name)).values() for end in ends]
+    return [
+        CollectedFile(**end) for ends in _zips(_record_of(place, name)).values() for end in ends
+    ]
 
 
 def group_of(place: Path, name: str, student: str) -> list[str]:
@@ -174,7 +176,7 @@ def group_of(place: Path, name: str, student: str) -> list[str]:
     return sorted({other for students in ends for other in students} - {student})
 
 
-def _record(place: Path, name: str, archive: str, ends: list[Entry]) -> None:
+def _record(place: Path, name: str, archive: str, ends: list[CollectedFile]) -> None:
     path = _record_of(place, name)
     zips = _zips(path) | {archive: [asdict(end) for end in ends]}
     write_atomically(path, json.dumps(zips, indent=1, ensure_ascii=False), private=True)
@@ -236,7 +238,7 @@ def _no_form(archive: Path, entries: list[str], roster: Roster) -> str:
 
 
 def _take(
-    person: Person,
+    person: RosterEntry,
     files: list[_File],
     name: str,
     submitted: Path,
@@ -289,12 +291,12 @@ def _take(
     return Collected(person.student, state, kept, remarks)
 
 
-def _about(person: Person, files: list[_File], group: list[str]) -> Iterator[str]:
+def _about(person: RosterEntry, files: list[_File], group: list[str]) -> Iterator[str]:
     """What names and times say, or leave open."""
     if group:
         yield f"Handed in for a group, with {', '.join(group)}."
     for file in files:
-        strange = plain(file.named.name) not in person.names
+        strange = plain_name(file.named.name) not in person.names
         if strange and not group and person.names != {""}:  # a blind assignment has no names
             yield (
                 f"The file is named after {visible(file.named.name)!r}: if that is a group, give a"

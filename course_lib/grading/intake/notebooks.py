@@ -25,9 +25,9 @@ from course_lib.grading.sources.marked_cells import (
     grade_id,
     is_grade,
     is_solution,
-    marks_of,
+    nbgrader_metadata,
 )
-from course_lib.grading.wording import TURNING, is_picture, visible
+from course_lib.grading.untrusted import TURNING, is_picture, visible
 
 LARGEST_NOTEBOOK = 64 * 1024**2
 """Bytes, outputs included, which are not looked at."""
@@ -100,7 +100,7 @@ def could_be_notebook(path: Path) -> bool:
         return file.read(64).lstrip(b"\xef\xbb\xbf\xff\xfe\x00 \t\r\n").startswith(b"{")
 
 
-def read(path: Path) -> tuple[NotebookNode, list[str]]:
+def read_notebook(path: Path) -> tuple[NotebookNode, list[str]]:
     """A notebook's cells, without their outputs, and what is unusual about the file.
 
     Only what a submission contributes is looked at: text, pasted pictures, ids and nbgrader's
@@ -134,8 +134,8 @@ def read(path: Path) -> tuple[NotebookNode, list[str]]:
     if not isinstance(cells, list):
         raise Unfit("has no cells: it is no notebook.")
     odd: Counter[str] = Counter()
-    read = [_cell(cell, odd) for cell in cells if isinstance(cell, dict)]
-    odd["was no cell at all and was left out"] += len(cells) - len(read)
+    readable = [_cell(cell, odd) for cell in cells if isinstance(cell, dict)]
+    odd["was no cell at all and was left out"] += len(cells) - len(readable)
     for what, count in odd.items():
         if count:
             noticed.append(
@@ -143,7 +143,7 @@ def read(path: Path) -> tuple[NotebookNode, list[str]]:
                 if count == 1
                 else f"has {count} odd cells, of which each {what}."
             )
-    return _notebook(read), [*noticed, *_language(raw)]
+    return _notebook(readable), [*noticed, *_language(raw)]
 
 
 def loaded(data: bytes) -> tuple[Any, list[str]]:
@@ -382,7 +382,9 @@ def _faults(given: NotebookNode, original: NotebookNode) -> list[str]:
 def _as_given_out(cell: NotebookNode) -> bool:
     """Whether a cell is as some release had it: nbgrader's checksum says so."""
     try:
-        return bool(marks_of(cell)) and checksum(cell) == marks_of(cell).get("checksum")
+        return bool(nbgrader_metadata(cell)) and checksum(cell) == nbgrader_metadata(cell).get(
+            "checksum"
+        )
     except (KeyError, TypeError, ValueError):
         return False
 

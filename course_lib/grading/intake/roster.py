@@ -56,7 +56,7 @@ _ROLES = {name: role for role, names in _COLUMNS.items() for name in names.split
 
 
 @dataclass(frozen=True)
-class Person:
+class RosterEntry:
     """A student as a platform knows them.
 
     Attributes:
@@ -83,7 +83,7 @@ class Person:
     @property
     def names(self) -> set[str]:
         """Theirs as files' names have it, in either order."""
-        return {plain(self.first + self.last), plain(self.last + self.first)}
+        return {plain_name(self.first + self.last), plain_name(self.last + self.first)}
 
 
 @dataclass(frozen=True)
@@ -98,18 +98,18 @@ class Roster:
     header: list[str]
     columns: dict[str, str]
     rows: list[dict[str, str]]
-    people: list[Person]
+    people: list[RosterEntry]
 
-    def whose(self, number: str, name: str) -> list[Person]:
+    def whose(self, number: str, name: str) -> list[RosterEntry]:
         """Whose a file is that has this number and name of the platform's: a group's is several's.
 
         The number decides. Names do where the list has no numbers; a group has one of its own,
         which is in no list (Moodle) or is that of one of its members (Canvas).
         """
         numbered = [one for one in self.people if number and one.number == number]
-        wanted = plain(name)
+        wanted = plain_name(name)
         if wanted and not any(wanted in one.names for one in numbered):
-            members = [one for one in self.people if wanted in map(plain, one.groups)]
+            members = [one for one in self.people if wanted in map(plain_name, one.groups)]
             if members and (self.platform == "Moodle" or any(one in members for one in numbered)):
                 return members
         if any(one.number for one in self.people):
@@ -142,7 +142,7 @@ def read_roster(path: Path) -> Roster:
             " a language that is not known here, with the platform set to English."
         )
     people = [person for row in rows if (person := _person(platform, columns, row)) is not None]
-    ids = [owner.normalised(one.student) for one in people]
+    ids = [owner.normalised_id(one.student) for one in people]
     if twice := {one.student for one, name in zip(people, ids, strict=True) if ids.count(name) > 1}:
         raise CourseError(
             f"{path} gives one id to two students: {', '.join(sorted(twice))}. Mend the rows."
@@ -168,7 +168,7 @@ def enrol(roster: Roster, db_url: str, course_id: str) -> None:
             )
 
 
-def plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """A name as Canvas writes it in files' names: small letters and digits, no accents."""
     base = unicodedata.normalize("NFKD", name.casefold())
     return "".join(character for character in base if character.isalnum())
@@ -216,7 +216,7 @@ def _by_content(header: Sequence[str], rows: list[dict[str, str]]) -> dict[str, 
     return found
 
 
-def _person(platform: Platform, columns: dict[str, str], row: dict[str, str]) -> Person | None:
+def _person(platform: Platform, columns: dict[str, str], row: dict[str, str]) -> RosterEntry | None:
     cells = {role: (row.get(name) or "").strip() for role, name in columns.items()}
     first, last = _split(cells.get("name", ""))
     first, last = cells.get("first", first), cells.get("last", last)
@@ -231,7 +231,7 @@ def _person(platform: Platform, columns: dict[str, str], row: dict[str, str]) ->
     if not chosen:
         return None
     groups = tuple(one.strip() for one in cells.get("groups", "").split(",") if one.strip())
-    return Person(fit(chosen), first, last, email, number, groups, row)
+    return RosterEntry(fit(chosen), first, last, email, number, groups, row)
 
 
 def _split(name: str) -> tuple[str, str]:
@@ -243,7 +243,7 @@ def _split(name: str) -> tuple[str, str]:
     return first.strip(), last.strip()
 
 
-def _timed(people: list[Person], columns: dict[str, str]) -> list[Person]:
+def _timed(people: list[RosterEntry], columns: dict[str, str]) -> list[RosterEntry]:
     """Everybody with the time at which they handed in."""
     texts = [one.row.get(columns.get("handed in", ""), "").strip("- ") for one in people]
     return [

@@ -26,10 +26,10 @@ from course_lib.grading.intake.notebooks import (
     belongs,
     could_be_notebook,
     kind_of,
-    read,
+    read_notebook,
     repair,
 )
-from course_lib.grading.wording import visible
+from course_lib.grading.untrusted import visible
 
 COLLECTED = ".collected.json"
 """What collecting a submission had to say about it. What a student hands in under this name is left
@@ -187,7 +187,7 @@ def _read(
         try:
             if not (named or could_be_notebook(path)):
                 continue
-            notebook, noticed = read(path)
+            notebook, noticed = read_notebook(path)
         except (Unfit, OSError) as error:
             if named:
                 reason = str(error) if isinstance(error, Unfit) else "cannot be opened."

@@ -7,7 +7,7 @@ from nbconvert.exporters import NotebookExporter
 from nbgrader.converters.base import NbGraderException
 
 from course_lib.files import write_atomically
-from course_lib.grading.sources.project import CONFIG
+from course_lib.grading.sources.project import NBGRADER_CONFIG
 
 _TEXT = '''"""nbgrader's settings for marking this class: the course's, with its files.
 
@@ -52,9 +52,9 @@ class NoAutograde(NotebookExporter):
         raise NbGraderException(said)
 
 
-def prepare(root: Path, place: Path) -> None:
+def prepare_formgrader(root: Path, place: Path) -> None:
     """Let nbgrader's pages find a class that does not lie in the course's folder."""
-    if place.resolve() == root.resolve() or (place / CONFIG).exists():
+    if place.resolve() == root.resolve() or (place / NBGRADER_CONFIG).exists():
         return
-    text = _TEXT.format(config=CONFIG, root=str(root), solutions=str(root / "solutions"))
-    write_atomically(place / CONFIG, text)
+    text = _TEXT.format(config=NBGRADER_CONFIG, root=str(root), solutions=str(root / "solutions"))
+    write_atomically(place / NBGRADER_CONFIG, text)

@@ -6,7 +6,7 @@ from nbformat import NotebookNode
 
 from course_lib.grading.running.execution import ENDINGS
 from course_lib.grading.sources.marked_cells import comment, grade_id, is_grade
-from course_lib.grading.wording import LONGEST
+from course_lib.grading.untrusted import MOST_REPEATED
 
 _POINTS = re.compile(r"\([^()]*points?\)$")
 # What a test says on purpose: the words alone are enough.
@@ -40,7 +40,7 @@ def _headings(text: str) -> list[str]:
         marks = line[:7].split(" ")[0]
         if marks and set(marks) == {"#"} and len(marks) <= 6 and line[len(marks) :].strip():
             heading = line[len(marks) :].strip()
-            points = _POINTS.search(heading[-LONGEST:])
+            points = _POINTS.search(heading[-MOST_REPEATED:])
             found.append(heading[: -len(points[0])].rstrip() if points else heading)
     return found
 

@@ -21,7 +21,7 @@ from nbgrader.api import Gradebook, MissingEntry
 from course_lib.errors import CourseError
 from course_lib.figures.templates import render
 from course_lib.grading.reporting import graded_notebook
-from course_lib.grading.reporting.pages import markup
+from course_lib.grading.reporting.pages import safe_html
 from course_lib.grading.sources.criteria import criteria_of
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.sources.project import db_url, nbgrader_messages, source_of
@@ -41,7 +41,7 @@ class Answer:
     changed: bool
 
 
-def questions(root: Path, name: str) -> dict[str, str]:
+def parts_by_hand(root: Path, name: str) -> dict[str, str]:
     """The parts that a person marks: grade id -> title."""
     notebook = source_notebook(source_of(root, name))
     by_hand = {grade_id(cell) for cell in notebook.cells if is_grade(cell) and is_solution(cell)}
@@ -66,7 +66,7 @@ def answers(place: Path, name: str, part: str) -> tuple[list[Answer], float]:
                 continue
             points = float(grade.max_score)
             marked = grade.manual_score is not None
-            body = markup.markdown(cell.source, 2, cell.get("attachments"))
+            body = safe_html.markdown(cell.source, 2, cell.get("attachments"))
             said = gradebook.find_comment(part, name, name, student).manual_comment or ""
             changed = bool(grade.needs_manual_grade) and marked
             score = grade.manual_score if marked else grade.auto_score
@@ -102,7 +102,7 @@ def serving(root: Path, place: Path, name: str, part: str) -> Iterator[tuple[HTT
     Raises:
         CourseError: no person marks this part, or nobody has answered it.
     """
-    known = questions(root, name)
+    known = parts_by_hand(root, name)
     if part not in known:
         raise CourseError(f"No person marks {part!r}. Parts that one marks: {', '.join(known)}.")
     if not answers(place, name, part)[0]:

@@ -20,7 +20,7 @@ from course_lib.grading.sources.marked_cells import grade_id, is_locked, is_solu
 from course_lib.grading.sources.orals import ANSWER, Oral, orals_of
 from course_lib.grading.sources.project import source_of
 from course_lib.grading.sources.release import generate
-from course_lib.grading.wording import visible
+from course_lib.grading.untrusted import visible
 
 EACH = 3
 """Questions a student."""
@@ -32,7 +32,7 @@ Ask = Callable[[ast.AST], str | None]
 
 
 @dataclass(frozen=True)
-class Question:
+class OralQuestion:
     """One question.
 
     Attributes:
@@ -48,7 +48,7 @@ class Question:
     text: str
 
 
-def orals(root: Path, place: Path, name: str, students: list[str]) -> dict[str, list[Question]]:
+def orals(root: Path, place: Path, name: str, students: list[str]) -> dict[str, list[OralQuestion]]:
     """Three questions, or as many as there is something to ask about, for each hand-in.
 
     Args:
@@ -71,7 +71,7 @@ def orals(root: Path, place: Path, name: str, students: list[str]) -> dict[str, 
     given = {grade_id(cell): cell.source for cell in released.cells}
     asked = by_answer(released, orals_of(source_of(root, name)))
     return {
-        student: questions(nbformat.read(path, as_version=4), given, asked)
+        student: questions_about(nbformat.read(path, as_version=4), given, asked)
         for student, path in graded.items()
         if not students or student in students
     }
@@ -90,9 +90,9 @@ def by_answer(released: NotebookNode, own: Mapping[str, Oral]) -> dict[str, list
     return asked
 
 
-def questions(
+def questions_about(
     notebook: NotebookNode, given: Mapping[str | None, str], asked: Mapping[str, list[str]]
-) -> list[Question]:
+) -> list[OralQuestion]:
     """The questions about one notebook, of as many kinds as there are.
 
     Args:
@@ -100,8 +100,8 @@ def questions(
         given: grade id -> what stood there when the assignment was given out.
         asked: grade id of an answer -> the assignment's own questions about it.
     """
-    own: list[Question] = []
-    found: list[Question] = []
+    own: list[OralQuestion] = []
+    found: list[OralQuestion] = []
     for cell in sorted(notebook.cells, key=lambda cell: -len(cell.source)):  # more to say first
         part = grade_id(cell)
         as_given = cell.source.strip() == given.get(part, "").strip()
@@ -121,20 +121,20 @@ def questions(
             ]
     by_kind = [[one for one in found if one.kind == kind] for kind in KINDS]
     in_turn = itertools.chain.from_iterable(itertools.zip_longest(own, *by_kind))
-    chosen: list[Question] = []
+    chosen: list[OralQuestion] = []
     for question in in_turn:
         if question is not None and not any(_alike(question, one) for one in chosen):
             chosen.append(question)
     return chosen[:EACH]
 
 
-def _alike(one: Question, other: Question) -> bool:
+def _alike(one: OralQuestion, other: OralQuestion) -> bool:
     return one.text == other.text or (
         one.place == other.place and "own" not in (one.kind, other.kind)
     )
 
 
-def _of_code(source: str, part: str, given: str) -> Iterator[Question]:
+def _of_code(source: str, part: str, given: str) -> Iterator[OralQuestion]:
     """Questions about lines that are the student's, the most telling ones first."""
     lines, theirs = source.split("\n"), {line.strip() for line in given.split("\n")}
     try:
@@ -144,7 +144,7 @@ def _of_code(source: str, part: str, given: str) -> Iterator[Question]:
                 line = lines[getattr(node, "lineno", 1) - 1].strip()
                 if line not in theirs and (text := ask(node)):
                     place = f"cell {part}, line {getattr(node, 'lineno', 1)}"
-                    yield Question(kind, place, visible(line, LONGEST_QUOTE), text)
+                    yield OralQuestion(kind, place, visible(line, LONGEST_QUOTE), text)
                     break
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # no code, or nested too deep
         return
@@ -253,30 +253,30 @@ ASKED: tuple[tuple[str, Ask], ...] = (
 KINDS = ("sentence", "code", "number", "output")
 
 
-def _of_sentences(text: str, part: str) -> Iterator[Question]:
+def _of_sentences(text: str, part: str) -> Iterator[OralQuestion]:
     """A question about the longest sentence, one with a number before others."""
     plain = " ".join(text.split())
     sentences = [one for one in re.split(r"(?<=[.!?]) ", plain) if len(one.split()) > 3]
     for sentence in sorted(sentences, key=lambda one: (not re.search(r"\d", one), -len(one)))[:2]:
-        yield Question(
+        yield OralQuestion(
             *("sentence", f"cell {part}", visible(sentence, LONGEST_QUOTE)),
             "Where in your notebook does one see this? What would have to come out for it to be"
             " wrong?",
         )
 
 
-def _of_output(cell: NotebookNode, part: str) -> Iterator[Question]:
+def _of_output(cell: NotebookNode, part: str) -> Iterator[OralQuestion]:
     """A question about the last line with a number that a cell of the assignment printed."""
     printed = [str(one.text) for one in cell.get("outputs", []) if one.output_type == "stream"]
     lines = [line for line in "".join(printed).split("\n") if re.search(r"\d", line)]
     if lines:
-        yield Question(
+        yield OralQuestion(
             *("output", f"what cell {part} printed", visible(lines[-1].strip(), LONGEST_QUOTE)),
             "What does this line say about your own answers? Why is it not the half of it?",
         )
 
 
-def as_text(asked: Mapping[str, list[Question]]) -> str:
+def as_text(asked: Mapping[str, list[OralQuestion]]) -> str:
     """The questions to be printed, student by student."""
     lines = []
     for student, questions in asked.items():

@@ -9,9 +9,9 @@ import nbformat
 from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 
-from course_lib.grading.intake.collecting import Entry, recorded
+from course_lib.grading.intake.collecting import CollectedFile, recorded
 from course_lib.grading.intake.late import rule_of
-from course_lib.grading.intake.roster import Person, Roster, kept_roster, read_roster
+from course_lib.grading.intake.roster import Roster, RosterEntry, kept_roster, read_roster
 from course_lib.grading.reporting import graded_notebook
 from course_lib.grading.reporting.pseudonyms import disguise, pseudonyms
 from course_lib.grading.reporting.similarity import SimilarAnswers, pairs
@@ -68,7 +68,7 @@ class Overview:
     pairs: list[SimilarAnswers]
     rule: str
     absent: list[tuple[str, str]] = field(default_factory=list)
-    not_taken: list[Entry] = field(default_factory=list)
+    not_taken: list[CollectedFile] = field(default_factory=list)
     disguised: bool = False
 
 
@@ -114,7 +114,7 @@ def _absent(result: ClassReport) -> list[tuple[str, str]]:
     return [(one.student, _name(one)) for one in people if one.student not in known]
 
 
-def _name(person: Person) -> str:
+def _name(person: RosterEntry) -> str:
     return f"{person.first} {person.last}".strip()
 
 
@@ -218,7 +218,9 @@ def _pairs(result: ClassReport, graded: Mapping[str, NotebookNode]) -> list[Simi
     return pairs(answers, released)
 
 
-def of_different_files(found: list[SimilarAnswers], collected: list[Entry]) -> list[SimilarAnswers]:
+def of_different_files(
+    found: list[SimilarAnswers], collected: list[CollectedFile]
+) -> list[SimilarAnswers]:
     """Those that did not hand in one file together, as a group does."""
     return [
         pair

@@ -15,10 +15,10 @@ from typing import Any
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 from course_lib.grading.intake.late import delay
-from course_lib.grading.intake.roster import Person, Platform, Roster, plain
+from course_lib.grading.intake.roster import Platform, Roster, RosterEntry, plain_name
 from course_lib.grading.reporting.similarity import SimilarAnswers
 from course_lib.grading.running.classroom import ClassReport, Report
-from course_lib.grading.wording import visible
+from course_lib.grading.untrusted import visible
 
 WIDTH = 100
 """Columns of a terminal."""
@@ -174,7 +174,7 @@ def as_csv(result: ClassReport) -> str:
     )
 
 
-def for_canvas(result: ClassReport, roster: Roster, title: str) -> str:
+def grades_for_canvas(result: ClassReport, roster: Roster, title: str) -> str:
     """The columns by which Canvas knows its students, and one for this assignment.
 
     The assignment's column and the points possible are the roster's own where it has them; else a
@@ -197,7 +197,7 @@ def for_canvas(result: ClassReport, roster: Roster, title: str) -> str:
     return _written([*kept, column], rows)
 
 
-def for_moodle(result: ClassReport, roster: Roster) -> str:
+def grades_for_moodle(result: ClassReport, roster: Roster) -> str:
     """Moodle's grading worksheet filled in, or what its gradebook takes if the roster is none.
 
     Raises:
@@ -219,8 +219,10 @@ def for_moodle(result: ClassReport, roster: Roster) -> str:
 
 
 def _canvas_column(result: ClassReport, roster: Roster, title: str) -> str | None:
-    wanted = {plain(result.assignment), plain(title)}
-    named = (name for name in roster.header if plain(re.sub(r"\s*\(\d+\)$", "", name)) in wanted)
+    wanted = {plain_name(result.assignment), plain_name(title)}
+    named = (
+        name for name in roster.header if plain_name(re.sub(r"\s*\(\d+\)$", "", name)) in wanted
+    )
     return next(named, None)
 
 
@@ -274,7 +276,7 @@ def _times(report: Report) -> list[str]:
     return said
 
 
-def _graded(result: ClassReport, roster: Roster) -> list[tuple[Person, Report]]:
+def _graded(result: ClassReport, roster: Roster) -> list[tuple[RosterEntry, Report]]:
     """Whoever is in the roster and has marks."""
     reports = {report.student: report for report in result.reports if report.marks}
     return [(one, reports[one.student]) for one in roster.people if one.student in reports]

@@ -181,7 +181,7 @@ def grade_class(
         released = generate(root, name, db_url(place))[f"{name}.ipynb"].decode()
         set_policy(root, place, name, due, late)
         before = _reports(place, name, [Outcome(student, True, 0.0) for student in students])
-        extensions.apply(place, name)
+        extensions.apply_extensions(place, name)
         again = regrade or bool(only)
         received = _received(root, submitted, asked, name, released, boxed, again)
         entries = {one: journal.read(place, name, one) for one in students}
@@ -301,7 +301,7 @@ def _finished(
     with nbgrader_messages(), Gradebook(db_url(tasks[0].place)) as gradebook:
         for job in tasks:
             entry = entries[job.student]
-            marks = journal.marks_of(gradebook, job.assignment, job.student)
+            marks = journal.marks_digest(gradebook, job.assignment, job.student)
             if entry is None or entry.key != job.key or job.again:
                 remaining.append(job)
             elif marks is None or not job.graded.is_file():

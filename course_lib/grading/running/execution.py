@@ -24,8 +24,8 @@ from traitlets import Bool, Dict, Integer, List, Unicode
 
 from course_lib.assignments import opened
 from course_lib.errors import CourseError
-from course_lib.grading.running.judging import Judge
-from course_lib.grading.running.outputs import MORE, plain, tidied
+from course_lib.grading.running.judge import Judge
+from course_lib.grading.running.outputs import MORE, printable, tidied
 from course_lib.grading.sandbox.bubblewrap import PROVISIONER
 from course_lib.grading.sandbox.limits import EXCEEDED
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_locked, is_solution
@@ -238,8 +238,8 @@ class ContainedExecute(ExecutePreprocessor):
 
     def _refusal(self, verdict: dict[str, Any]) -> NotebookNode:
         """The error of a test that was not passed: its message, and no code of the test."""
-        kind = plain(verdict.get("kind"), 100)
-        reason = plain(verdict.get("said"), 2000)
+        kind = printable(verdict.get("kind"), 100)
+        reason = printable(verdict.get("said"), 2000)
         text = f"The test stopped with {kind}: {reason}"
         if kind == "Refused":
             text = f"Not yet: {reason}"

@@ -20,7 +20,7 @@ FILE = "extensions.json"
 _CLOCK = re.compile(r"\d\s?[:h]\s?\d\d")
 
 
-def extend(place: Path, name: str, student: str, until: str) -> datetime | None:
+def set_extension(place: Path, name: str, student: str, until: str) -> datetime | None:
     """Let a student hand in until a time; "none" takes an extension back.
 
     Raises:
@@ -83,7 +83,7 @@ def _stated(roster: Roster) -> Iterator[tuple[str, str]]:
                 yield person.student, status
 
 
-def apply(place: Path, name: str) -> None:
+def apply_extensions(place: Path, name: str) -> None:
     """Write the extensions of those who have been graded into the gradebook."""
     until = granted(place, name)
     with nbgrader_messages(), Gradebook(db_url(place)) as gradebook:

@@ -31,12 +31,12 @@ from course_lib.files import write_atomically
 from course_lib.grading.intake import staging
 from course_lib.grading.sandbox.limits import DEFAULT
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
-from course_lib.grading.sources.project import CONFIG
+from course_lib.grading.sources.project import NBGRADER_CONFIG
 
 LARGEST_READ = 256 * 1024**2
 """Bytes. A larger file is known by its size and date alone; staging refuses it anyway."""
 
-Key = dict[str, str]
+Fingerprint = dict[str, str]
 """What a grading rests on, part by part, each by its checksum: why something was graded again."""
 
 CHANGED = {
@@ -69,13 +69,13 @@ class Entry:
 
     Attributes:
         key: what was graded, as `key_of` names it.
-        marks: what the gradebook held when its feedback was made, as `marks_of` names it.
+        marks: what the gradebook held when its feedback was made, as `marks_digest` names it.
         outcome: how it went.
         marked: part that a person gave points for -> the answer that they were given to, as
             `answers_of` names it.
     """
 
-    key: Key
+    key: Fingerprint
     marks: str
     outcome: Outcome
     marked: dict[str, str] = field(default_factory=dict)
@@ -116,22 +116,22 @@ def alone(place: Path, assignment: str, student: str) -> Iterator[None]:
         ) from error
 
 
-def common_key(root: Path, assignment: str, released: str, boxed: bool) -> Key:
+def common_key(root: Path, assignment: str, released: str, boxed: bool) -> Fingerprint:
     """All that the grading of a class depends on, the submissions apart."""
     settings = repr((assignment, boxed, asdict(DEFAULT))).encode()
     return {
         "assignment": _digest([released.encode(), *_contents(root / "solutions" / assignment)]),
-        "settings": _digest([settings, (root / CONFIG).read_bytes()]),
+        "settings": _digest([settings, (root / NBGRADER_CONFIG).read_bytes()]),
         "library": _library(),
     }
 
 
-def key_of(common: Key, student: str, handed_in: Path) -> Key:
+def key_of(common: Fingerprint, student: str, handed_in: Path) -> Fingerprint:
     """One submission under these circumstances."""
     return {**common, "handed in": _digest([student.encode(), *_contents(handed_in)])}
 
 
-def why(before: Key, now: Key) -> str:
+def why(before: Fingerprint, now: Fingerprint) -> str:
     """Why a submission is graded again, in words; "" if nothing it rests on has changed."""
     return ", ".join(said for part, said in CHANGED.items() if before.get(part) != now.get(part))
 
@@ -152,7 +152,7 @@ def answers_of(notebook: NotebookNode) -> dict[str, str]:
     return answers
 
 
-def marks_of(gradebook: Gradebook, assignment: str, student: str) -> str | None:
+def marks_digest(gradebook: Gradebook, assignment: str, student: str) -> str | None:
     """A name for what the gradebook says about a submission; None if nothing."""
     try:
         notebook = gradebook.find_submission_notebook(assignment, assignment, student)

@@ -1,208 +1,156 @@
-"""The process in which test cells run: no line of a student's code ever does.
+"""A judge for one submission: started, asked for verdicts, ended."""
 
-`python -m course_lib.grading.running.judge PLACE` connects to the grader at PLACE and then runs one
-test after the other. In a box it is handed the socket where the student's kernel is going to call;
-without one PLACE is a port, and it says itself at which port it can be called. The
-names that a test asks for are values that the kernel has sent, or stand-ins of its functions.
-"""
-
-import builtins
 import contextlib
-import hmac
-import select
+import os
+import secrets
 import socket
+import subprocess
 import sys
-import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from course_lib.assignments import wire
-from course_lib.assignments.checks import Refused, error_message
-from course_lib.assignments.link import Link, Message, Remote, Stopped
-from course_lib.assignments.wire import Broken, Entry
-from course_lib.grading.running.judging import GRACE
+from course_lib.assignments.wire import Broken
+from course_lib.errors import CourseError
 
-LARGEST_FOLDER = 2**20
-"""Bytes of all files in a folder that a test hands to a function."""
-SAID = 4000
-"""Characters of a message."""
+if TYPE_CHECKING:
+    from course_lib.grading.sandbox.boxes import Box
+
+PROCESS = "course_lib.grading.running.judge_process"
+"""The module that it runs."""
+START_SECONDS = 60
+"""How long Python may take to begin."""
+GRACE = 8
+"""Seconds beyond its limit that a call is waited for: it is interrupted, and says so."""
 
 
-class Bench(Link):
-    """The judge's end: what comes from the other is a value, a stand-in, or a refusal."""
+class Judge:
+    """A process of its own, in which tests run and no code of a student's."""
 
-    def __init__(
-        self, channel: socket.socket, grader: socket.socket, seconds: float, endless: set[str]
-    ) -> None:
-        """Ask for `seconds` at most; functions that took longer are put into `endless`."""
-        super().__init__(channel, self._wait)
-        self._grader, self._seconds, self._endless = grader, seconds, endless
-        self._begun = time.monotonic()
+    def __init__(self, folder: Path, data_files: dict[str, Path] | Path) -> None:
+        """Start it; it gets ready by itself.
 
-    def _wait(self) -> None:
-        """Until there is something to read.
-
-        Raises:
-            Broken: the time is over, or nobody can answer any more.
+        Args:
+            folder: one with a short path, for its sockets and temporary files.
+            data_files: the submission's files besides the notebook (relative name -> path) for a
+                judge in a box; the folder where they lie for one without.
         """
-        left = self._begun + self._seconds + GRACE - time.monotonic()
-        ready, _, _ = select.select([self.channel, self._grader], [], [], max(left, 0))
-        if self.channel not in ready:
-            raise Broken("no answer came")
+        self._folder, self._files = folder, data_files
+        self.place = str(folder / "judge")
+        """Where a student's kernel calls it: a socket; of a judge without a box a port."""
+        self._listener = _listen(self.place) if isinstance(data_files, dict) else None
+        self._process: Box | subprocess.Popen[bytes] | None = None
+        self._channel: socket.socket | None = None
+        self._start()
 
-    def value_of(self, name: str) -> Any:
-        """What a name stands for in the notebook.
+    def _start(self) -> None:
+        if isinstance(self._files, dict):
+            from course_lib.grading.sandbox import boxes, bubblewrap  # of Linux alone
 
-        Raises:
-            KeyError: for nothing.
-            Refused: for something that cannot be sent.
-        """
-        try:
-            reply = self.ask({"ask": "get", "name": name})
-            if "missing" in reply:
-                raise KeyError(name)
-            if "error" in reply:
-                raise Refused(f"{name} cannot be read: it is too large, or nested too deep.")
-            return wire.unpack(reply["value"], self.unpack_other)
-        except (Refused, KeyError):
-            raise
-        except Exception as error:
-            raise self._refusal(name) from error
-
-    def call(self, function: Remote, arguments: tuple, keywords: Mapping[str, Any]) -> Any:
-        """What a function of the student's returns.
-
-        Raises:
-            Refused: it raised, did not end, or returned nothing that can be read.
-        """
-        name = function.__name__
-        if name in self._endless:
-            raise Refused(
-                f"{name} did not end within {self._seconds:g} seconds in an earlier test; it was"
-                " not called again."
-            )
-        try:
-            return super().call(function, arguments, keywords)
-        except Stopped as error:
-            raise Refused(f"{name} {error_message(error.kind, error.text, error.line)}") from None
-        except Broken:
-            raise self._refusal(name) from None
-
-    def _refusal(self, name: str) -> Refused:
-        if time.monotonic() - self._begun >= 0.9 * self._seconds:  # its clock began a little later
-            self._endless.add(name)
-            return Refused(f"{name} did not end within {self._seconds:g} seconds.")
-        return Refused(f"{name} was asked for, and no answer came that could be read.")
-
-    def pack_other(self, value: Any) -> Entry:
-        """Beside functions and things: a folder, with the files that are in it."""
-        if not isinstance(value, Path) or not value.is_dir():
-            return super().pack_other(value)
-        files = [[path.name, path.read_text("utf-8")] for path in sorted(value.iterdir())]
-        if sum(len(text) for _, text in files) > LARGEST_FOLDER:
-            raise ValueError("the folder is too large")
-        return ["folder", files]
-
-    def unpack_other(self, entry: list[Any]) -> Any:
-        """Beside functions and things: a plot, drawn again from the numbers that it shows."""
-        return _figure(entry[1]) if entry[0] == "figure" else super().unpack_other(entry)
-
-
-def _figure(drawn: list[Any]) -> Any:
-    """A figure of matplotlib's that shows these tables, and their labels at the same places."""
-    import numpy as np
-    from matplotlib.figure import Figure
-
-    figure = Figure()
-    for values, rows, columns in drawn[:20]:
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.imshow(np.array(values, float))
-        for put, labels in ((axes.set_yticks, rows), (axes.set_xticks, columns)):
-            put([float(place) for place, _ in labels], [str(text) for _, text in labels])
-    return figure
-
-
-class Names(dict[str, Any]):
-    """The names of a test: those that it does not define are the student's."""
-
-    def __init__(self, bench: Bench) -> None:
-        super().__init__(__name__="__main__")
-        self._bench = bench
-
-    def __missing__(self, name: str) -> Any:
-        """What a name stands for in the notebook, asked for once.
-
-        Raises:
-            KeyError: for nothing, or it is one of Python's own.
-        """
-        if hasattr(builtins, name):
-            raise KeyError(name)
-        return self.setdefault(name, self._bench.value_of(name))
-
-
-def hear(listener: socket.socket, grader: socket.socket, token: str, seconds: float) -> Any:
-    """The connection of the kernel that knows the token.
-
-    Raises:
-        Broken: none came.
-    """
-    until = time.monotonic() + seconds
-    while True:
-        ready, _, _ = select.select([listener, grader], [], [], max(until - time.monotonic(), 0))
-        if listener not in ready:
-            raise Broken("nobody has called")
-        channel, _ = listener.accept()
-        channel.settimeout(GRACE)
-        with contextlib.suppress(Broken):
-            greeting = wire.receive(channel)
-            if hmac.compare_digest(str(greeting.get("hello")).encode(), token.encode()):
-                return channel
-        channel.close()
-
-
-def sit(
-    listener: socket.socket, grader: socket.socket, test: Message, endless: set[str]
-) -> Message:
-    """Run one test; its verdict."""
-    channel = None
-    try:
-        channel = hear(listener, grader, test["token"], test["seconds"])
-        bench = Bench(channel, grader, test["seconds"], endless)
-        exec(compile(test["source"], "<test>", "exec"), Names(bench))
-        verdict: Message = {"passed": True}
-    except Broken:
-        why = "The notebook's Python did not answer, so nothing could be tested."
-        verdict = {"passed": False, "kind": "Refused", "said": why}
-    except BaseException as error:
-        verdict = {"passed": False, "kind": type(error).__name__, "said": str(error)[:SAID]}
-    finally:
-        if channel is not None:
-            with contextlib.suppress(Broken):
-                wire.send(channel, {"ask": "done"})
-            channel.close()
-    return verdict
-
-
-def main(place: str) -> None:
-    """Judge until the grader has gone."""
-    import torch
-
-    torch.set_num_threads(1)
-    endless: set[str] = set()
-    with wire.call(place) as grader:
-        if place.isdecimal():
-            listener = wire.listen()
-            wire.send(grader, {"place": wire.port(listener)})
+            path = self._folder / "grader"
+            path.unlink(missing_ok=True)
+            self._door = _listen(str(path))
+            self._process = boxes.start(bubblewrap.judge_command(path, self._files))
         else:
-            _, handles, _, _ = socket.recv_fds(grader, 1, 1)
-            listener = socket.socket(fileno=handles[0])
-        with contextlib.suppress(Broken):
-            while True:
-                test = wire.receive(grader)
-                if "source" in test:  # else: the last test's kernel has answered all it will
-                    wire.send(grader, sit(listener, grader, test, endless))
+            self._door = wire.listen()
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", PROCESS, wire.port(self._door)],
+                cwd=self._files,
+                env={**os.environ, "TMPDIR": str(self._folder)},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+
+    def begin(self, source: str, seconds: float) -> str:
+        """Let it run a test; the word with which the kernel has to call.
+
+        Raises:
+            CourseError: it has not started.
+        """
+        if self._process is None:
+            self._start()
+        if self._channel is None:
+            self._channel = self._welcome()
+        token = secrets.token_hex(16)
+        self._channel.settimeout(seconds + GRACE)
+        with contextlib.suppress(Broken):  # no verdict will come
+            wire.send(self._channel, {"source": source, "token": token, "seconds": seconds})
+        return token
+
+    def _welcome(self) -> socket.socket:
+        self._door.settimeout(START_SECONDS)
+        try:
+            channel, _ = self._door.accept()
+        except OSError as error:
+            raise CourseError(
+                "The process that judges tests has not started. Grade again; if it goes on, look"
+                f" whether `python -m {PROCESS}` can import what it needs."
+            ) from error
+        finally:
+            self._door.close()
+        if self._listener is not None:
+            try:
+                socket.send_fds(channel, [b"x"], [self._listener.fileno()])
+            except OSError as error:  # others may have used up what the system allows a user
+                raise CourseError(f"The judge could not be reached: {error.strerror}.") from error
+        else:
+            channel.settimeout(START_SECONDS)
+            self.place = str(wire.receive(channel)["place"])
+        return channel
+
+    def verdict(self) -> dict[str, Any]:
+        """How the test ended, once the kernel answers no more: `passed`, or `kind` and `said`.
+
+        Raises:
+            CourseError: the judge has ended, and not by what it was sent.
+        """
+        assert self._channel is not None
+        try:
+            wire.send(self._channel, {"over": True})
+            verdict = wire.receive(self._channel)
+        except Broken as error:
+            killed = self._was_killed()
+            self._stop()
+            if killed:
+                raise CourseError("The process that judges tests was killed.") from error
+            why = "It could not be judged: what was answered is too large, or takes too long."
+            return {"passed": False, "kind": "Refused", "said": why}
+        return verdict
+
+    def _was_killed(self) -> bool:
+        """Whether the judge is gone, though it exceeded none of its own limits."""
+        if self._process is None or isinstance(self._process, subprocess.Popen):
+            process, exceeded = self._process, None
+        else:
+            process, exceeded = self._process.process, self._process.exceeded
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            if process is not None and exceeded is None:
+                process.wait(1)
+                return True
+        return False
+
+    def _stop(self) -> None:
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+        if isinstance(self._process, subprocess.Popen):
+            self._process.kill()
+            self._process.wait()
+        elif self._process is not None:
+            self._process.end()
+        self._process = None
+
+    def close(self) -> None:
+        """End it; a second time does nothing."""
+        self._stop()
+        self._door.close()
+        if self._listener is not None:
+            self._listener.close()
 
 
-if __name__ == "__main__":
-    main(sys.argv[1])
+def _listen(path: str) -> socket.socket:
+    door = socket.socket(socket.AF_UNIX)
+    door.bind(path)
+    door.listen(16)
+    return door

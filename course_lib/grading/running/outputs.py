@@ -11,7 +11,7 @@ from typing import Any
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
-from course_lib.grading.wording import TURNING, is_picture
+from course_lib.grading.untrusted import TURNING, is_picture
 
 LONGEST_LINE = 1000
 MOST_TEXT = 50_000
@@ -38,7 +38,7 @@ def tidied(outputs: Iterable[NotebookNode]) -> list[NotebookNode]:
             if length >= MOST_TEXT or len(kept) >= MOST_OUTPUTS:
                 cut = True
                 continue
-            text = plain(text, MOST_TEXT - length)
+            text = printable(text, MOST_TEXT - length)
             length += len(text)
             name = "stderr" if output.get("name") == "stderr" else "stdout"
             if kept and kept[-1].output_type == "stream" and kept[-1].name == name:
@@ -66,13 +66,13 @@ def _error(output: NotebookNode) -> NotebookNode:
     lines = traceback if isinstance(traceback, list) else []
     return new_output(
         "error",
-        ename=plain(output.get("ename"), 100),
-        evalue=plain(output.get("evalue"), 2000),
-        traceback=[plain(line, 5000) for line in lines[:100]],
+        ename=printable(output.get("ename"), 100),
+        evalue=printable(output.get("evalue"), 2000),
+        traceback=[printable(line, 5000) for line in lines[:100]],
     )
 
 
-def plain(text: Any, most: int = MOST_TEXT) -> str:
+def printable(text: Any, most: int = MOST_TEXT) -> str:
     """Text that shows what it holds: colours stay, other terminal sequences do not."""
     if not isinstance(text, str):
         return ""
@@ -98,7 +98,7 @@ def _shown(data: Any) -> dict[str, str]:
         return {}
     shown = {}
     if isinstance(data.get("text/plain"), str):
-        shown["text/plain"] = plain(data["text/plain"])
+        shown["text/plain"] = printable(data["text/plain"])
     for kind in ("image/png", "image/jpeg"):
         picture = data.get(kind)
         if isinstance(picture, str) and is_picture(kind, picture):

@@ -37,8 +37,8 @@ from course_lib.grading.intake.collecting import group_of
 from course_lib.grading.intake.staging import FOR_THE_EXCHANGE, Staged, laid_over
 from course_lib.grading.running import extensions, journal
 from course_lib.grading.running.execution import ContainedExecute, remarks_of
-from course_lib.grading.running.journal import Key, Outcome
-from course_lib.grading.running.judging import Judge
+from course_lib.grading.running.journal import Fingerprint, Outcome
+from course_lib.grading.running.judge import Judge
 from course_lib.grading.runs import boxed_inspection
 from course_lib.grading.sandbox import boxes
 from course_lib.grading.sandbox.scratch import scratch_folder
@@ -72,7 +72,7 @@ class Job:
     assignment: str
     released: str
     boxed: bool
-    key: Key = field(default_factory=dict)
+    key: Fingerprint = field(default_factory=dict)
     again: bool = False
     feedback_only: bool = False
     alone: bool = False
@@ -119,13 +119,13 @@ def _whole_way(job: Job, start: float, marked: dict[str, str]) -> Outcome:
         with scratch_folder() as folder, nbgrader_messages():
             staged = stage(job, folder)
             remarks += staged.remarks
-            files, judged = judge(job, staged)
+            files, judged = inspect_models(job, staged)
             remarks += judged
-            notebook = run(job, folder, staged.notebook, files)
+            notebook = run_notebook(job, folder, staged.notebook, files)
             remarks += remarks_of(notebook)
-            marks, marked = mark(job, staged, notebook, marked)
-            keep(job, notebook, files)
-            report(job, notebook)
+            marks, marked = record_marks(job, staged, notebook, marked)
+            keep_graded(job, notebook, files)
+            write_feedback(job, notebook)
     except CourseError as error:
         remarks.append(str(error))
     except Exception as error:  # one submission must not stop the others
@@ -142,9 +142,9 @@ def _whole_way(job: Job, start: float, marked: dict[str, str]) -> Outcome:
 def _page_anew(job: Job) -> str | None:
     """Make the page of a submission that is graded already."""
     with nbgrader_messages():
-        report(job, nbformat.read(job.graded, as_version=4))
+        write_feedback(job, nbformat.read(job.graded, as_version=4))
         with Gradebook(db_url(job.place)) as gradebook:
-            return journal.marks_of(gradebook, job.assignment, job.student)
+            return journal.marks_digest(gradebook, job.assignment, job.student)
 
 
 def _finish(job: Job, marks: str | None, outcome: Outcome, marked: dict[str, str]) -> None:
@@ -172,7 +172,7 @@ def stage(job: Job, folder: Path) -> Staged:
     return staged._replace(data_files=files, remarks=[*staged.remarks, *changed])
 
 
-def judge(job: Job, staged: Staged) -> tuple[dict[str, Path], list[str]]:
+def inspect_models(job: Job, staged: Staged) -> tuple[dict[str, Path], list[str]]:
     """Judge the trained models that some assignments want; the result lies beside the notebook.
 
     Returns the files to run the notebook with, and remarks.
@@ -191,7 +191,9 @@ def judge(job: Job, staged: Staged) -> tuple[dict[str, Path], list[str]]:
     return files, facts["remarks"]
 
 
-def run(job: Job, folder: Path, notebook: NotebookNode, files: dict[str, Path]) -> NotebookNode:
+def run_notebook(
+    job: Job, folder: Path, notebook: NotebookNode, files: dict[str, Path]
+) -> NotebookNode:
     """Run a notebook behind walls, in a new folder with these files; the outcome of every cell.
 
     Raises:
@@ -225,7 +227,7 @@ def run(job: Job, folder: Path, notebook: NotebookNode, files: dict[str, Path]) 
     return notebook
 
 
-def mark(
+def record_marks(
     job: Job, staged: Staged, notebook: NotebookNode, marked: dict[str, str]
 ) -> tuple[str | None, dict[str, str]]:
     """Record the points of every part, all at once, and what being late costs.
@@ -235,8 +237,8 @@ def mark(
             it is known (see `journal.answers_of`).
 
     Returns:
-        a name for what the gradebook now says (see `journal.marks_of`), and `marked`, brought up to
-        date.
+        a name for what the gradebook now says (see `journal.marks_digest`), and `marked`, brought
+        up to date.
     """
     config = load_config(job.root)
     course = CourseDirectory(config=config)
@@ -250,7 +252,7 @@ def mark(
         SaveAtOnce(gradebook, marked, config=config)(notebook, _resources(job, staged.folder))
         rule = late.rule_of(job.root, job.place, job.assignment)
         late.deduct(gradebook, rule, job.assignment, job.student)
-        return journal.marks_of(gradebook, job.assignment, job.student), marked
+        return journal.marks_digest(gradebook, job.assignment, job.student), marked
 
 
 def _marked(job: Job, gradebook: Gradebook, known: dict[str, str]) -> dict[str, str]:
@@ -270,7 +272,7 @@ def _marked(job: Job, gradebook: Gradebook, known: dict[str, str]) -> dict[str, 
     return marked
 
 
-def keep(job: Job, notebook: NotebookNode, files: dict[str, Path]) -> None:
+def keep_graded(job: Job, notebook: NotebookNode, files: dict[str, Path]) -> None:
     """Put a graded notebook, with the files that it was run with, where graded ones lie."""
     shutil.rmtree(job.graded.parent, ignore_errors=True)
     copy_files(files, job.graded.parent)
@@ -279,7 +281,7 @@ def keep(job: Job, notebook: NotebookNode, files: dict[str, Path]) -> None:
         (job.graded.parent / name).chmod(0o400)
 
 
-def report(job: Job, notebook: NotebookNode) -> None:
+def write_feedback(job: Job, notebook: NotebookNode) -> None:
     """Make the student's page, as the course's settings for nbgrader's feedback say."""
     config = load_config(job.root)
     config.CourseDirectory.db_url = db_url(job.place)

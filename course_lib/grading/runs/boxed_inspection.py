@@ -24,7 +24,7 @@ from course_lib.assignments.inspection import (
     PARTS,
     WEIGHTY,
 )
-from course_lib.corpora import multi30k, own
+from course_lib.corpora import multi30k, own_text
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.registry import CORPORA, chosen, load_corpus
 from course_lib.errors import CourseError
@@ -151,7 +151,7 @@ def _readable(folder: Path, text: Path | None) -> tuple[list[Path], dict[str, st
     cache = multi30k.cache_folder()
     readable, variables = [folder, cache], {"XDG_CACHE_HOME": str(cache.parents[1])}
     if text is not None:
-        readable += [text, own.cache_folder()]
+        readable += [text, own_text.cache_folder()]
     if data := os.environ.get("COURSE_DATA"):
         corpus = Path(data).resolve() / "multi30k"
         readable.append(corpus)

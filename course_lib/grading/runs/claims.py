@@ -24,7 +24,7 @@ from course_lib.grading.runs.submitted_run import (
     Submitted,
     expected_recipe,
     is_near,
-    shown,
+    quoted,
 )
 from course_lib.models import RNNsearch, count_parameters
 from course_lib.search import length_limit, translate
@@ -64,8 +64,8 @@ def check_scores(run: Submitted, scores: dict[str, Any], split: str) -> None:
             continue
         if not is_near(reported, value, TOLERANCES.get(keys[0], 0)):
             raise Fault(
-                f"{record.name}/result.json reports {' of '.join(keys)} = {shown(reported)}; its"
-                f" translations give {shown(value)}."
+                f"{record.name}/result.json reports {' of '.join(keys)} = {quoted(reported)}; its"
+                f" translations give {quoted(value)}."
             )
 
 
@@ -101,7 +101,7 @@ def check_translations(
     where = f"{run.record.name}/hypotheses.{split}.txt"
     beam = (run.result or {})["scores"][split]["beam"]
     if type(beam) is not int or not 1 <= beam <= WIDEST_BEAM:
-        raise Fault(f"{run.record.name}/result.json: a beam of {shown(beam)} cannot be checked.")
+        raise Fault(f"{run.record.name}/result.json: a beam of {quoted(beam)} cannot be checked.")
     sources = [words[0].encode(source) for source in test.source]
     most = length_limit(torch.tensor([len(source) + 1 for source in sources])).tolist()
     for place, line in enumerate(translations):

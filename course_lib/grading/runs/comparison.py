@@ -36,14 +36,14 @@ from course_lib.grading.runs.submitted_run import (
     Submitted,
     expected_model,
     expected_recipe,
+    read_config,
     read_metrics,
     read_model,
-    read_record,
     read_result,
     read_translations,
     read_words,
 )
-from course_lib.grading.wording import visible
+from course_lib.grading.untrusted import visible
 from course_lib.models import ModelConfig
 from course_lib.training.recipe import Recipe
 from course_lib.training.run_config import RunConfig
@@ -59,10 +59,10 @@ SHARED = ("corpus", "pair", "preset", "seed", "changes", "corpus_sha256", "lower
 
 PRESETS = ("cpu", "gpu")
 """Those of the task. No model that the course publishes is of them."""
-SIZES = ("embedding", "hidden", "alignment", "readout")
+SIZE_FIELDS = ("embedding", "hidden", "alignment", "readout")
 LEAST_UNITS = 24
 CHANGEABLE = (
-    *(*SIZES, "epochs", "batch_size", "precision", "dropout", "label_smoothing"),
+    *(*SIZE_FIELDS, "epochs", "batch_size", "precision", "dropout", "label_smoothing"),
     *("min_frequency", "learning_rate", "warmup", "unit"),
 )
 """What the task's settings change, or let a student change, beside options of the toy corpus.
@@ -158,7 +158,7 @@ def _read(folder: Path, findings: Findings) -> dict[str, Submitted]:
     runs = {}
     for model in MODELS:
         name = f"{FOLDER}/{model}"
-        record = findings.attempt("files", read_record, folder / FOLDER / model, name)
+        record = findings.attempt("files", read_config, folder / FOLDER / model, name)
         if record is not None:
             runs[model] = Submitted(record)
     named = {model: run.record.config.model for model, run in runs.items()}
@@ -263,7 +263,7 @@ def check_offered(record: Record) -> None:
     foreign = sorted(changed - {*CHANGEABLE, *(f"corpus.{option}" for option in options)})
     if foreign:
         raise Fault(f"{record.name} was trained with another {foreign[0]} than the task's.")
-    small = [name for name in SIZES if config.changes.get(name, LEAST_UNITS) < LEAST_UNITS]
+    small = [name for name in SIZE_FIELDS if config.changes.get(name, LEAST_UNITS) < LEAST_UNITS]
     if small:
         raise Fault(f"{record.name}: {small[0]} is under {LEAST_UNITS}, the least the task allows.")
     if options.get("train", LEAST_PAIRS) < LEAST_PAIRS:

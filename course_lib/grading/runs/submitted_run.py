@@ -17,7 +17,7 @@ from safetensors import SafetensorError, safe_open
 
 from course_lib.corpora.vocabulary import MARKS, Vocabulary
 from course_lib.errors import CourseError
-from course_lib.grading.wording import visible
+from course_lib.grading.untrusted import visible
 from course_lib.models import ModelConfig, RNNsearch, assemble, build_model
 from course_lib.models.quantised import SCALE, dequantised
 from course_lib.training.run_config import RunConfig
@@ -65,7 +65,7 @@ class Submitted:
     model: RNNsearch | None = None
 
 
-def read_record(path: Path, name: str) -> Record:
+def read_config(path: Path, name: str) -> Record:
     """A submitted run's config.yaml.
 
     Raises:
@@ -183,7 +183,7 @@ def is_near(value: Any, other: Any, tolerance: float) -> bool:
     return all(numbers) and abs(value - other) <= tolerance
 
 
-def shown(value: Any) -> str:
+def quoted(value: Any) -> str:
     """A value as a message repeats it."""
     return f"{value:.2f}" if isinstance(value, float) else visible(str(value), 40)
 

@@ -54,7 +54,7 @@ class Box:
     def __init__(
         self, command: list[str], server: Path | None, allowed: BoxLimits = DEFAULT
     ) -> None:
-        """Start what `bubblewrap.command` describes.
+        """Start what `bubblewrap.kernel_command` describes.
 
         Args:
             command: bubblewrap, what sets limits, and Python with its arguments.
@@ -97,7 +97,7 @@ class Box:
             raise OSError("bubblewrap has not started")
         request = {
             "arguments": arguments,
-            "limits": bubblewrap.limits(),
+            "limits": bubblewrap.resource_limits(),
             "folder": bubblewrap.WORK,
         }
         return forkserver.start_inside(server, self.first, request)
@@ -149,7 +149,7 @@ def _bubblewrap(command: list[str], tell: int, *, empty: bool) -> "subprocess.Po
     """Start bubblewrap, which tells of its first process.
 
     Args:
-        command: as `bubblewrap.command` gives it.
+        command: as `bubblewrap.kernel_command` gives it.
         tell: the pipe that it writes to.
         empty: whether nothing is to run inside yet but `cat`, until a fork server joins it.
     """
@@ -157,7 +157,7 @@ def _bubblewrap(command: list[str], tell: int, *, empty: bool) -> "subprocess.Po
     outer, program = command[:inner], ["cat"] if empty else command[inner:]
     options, handles = ["--info-fd", str(tell)], [tell]
     with tempfile.TemporaryFile() as rules:
-        if rules.write(namespaces.rules()):
+        if rules.write(namespaces.seccomp_filter()):
             rules.seek(0)
             options += ["--seccomp", str(rules.fileno())]
             handles.append(rules.fileno())
@@ -216,7 +216,9 @@ def kernel_config(
     connection = folder / INSIDE
     connection.touch()
     config = Config()
-    config.ContainedExecute.command = bubblewrap.command(connection, data_files, judge, library)
+    config.ContainedExecute.command = bubblewrap.kernel_command(
+        connection, data_files, judge, library
+    )
     config.ConnectionFileMixin.transport = "ipc"
     config.ConnectionFileMixin.connection_file = str(folder / "outside.json")
     return config

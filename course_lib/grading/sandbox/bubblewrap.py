@@ -84,7 +84,7 @@ def require() -> None:
         )
 
 
-def command(
+def kernel_command(
     connection: Path,
     data_files: dict[str, Path],
     judge: Path | None = None,
@@ -108,7 +108,7 @@ def command(
     return _inside(library, [*seen, *_files(data_files)], WORK, [*PYTHON, *python])
 
 
-def judge(place: Path, data_files: dict[str, Path]) -> list[str]:
+def judge_command(place: Path, data_files: dict[str, Path]) -> list[str]:
     """The command of the process that judges, as in a kernel's box, with all of the library.
 
     Args:
@@ -116,7 +116,7 @@ def judge(place: Path, data_files: dict[str, Path]) -> list[str]:
         data_files: the submission's files besides the notebook: relative name -> path.
     """
     seen = ["--ro-bind", str(place), str(place)]
-    program = [*PYTHON, "course_lib.grading.running.judge", str(place)]
+    program = [*PYTHON, "course_lib.grading.running.judge_process", str(place)]
     return _inside(None, [*seen, *_files(data_files)], WORK, program)
 
 
@@ -132,7 +132,7 @@ def _inside(
     library: tuple[str, ...] | None, seen: list[str], folder: str, program: list[str]
 ) -> list[str]:
     """The command of a program that begins in a folder behind the walls, and sees more there."""
-    # the same as in `limits`; should memory run out, this goes first
+    # the same as in `resource_limits`; should memory run out, this goes first
     set_limits = (
         f"ulimit -v {MEMORY_KIB} -f {FILE_KIB} -t {CPU_SECONDS} -n {MOST_OPEN} -c 0;"
         ' echo 1000 > /proc/self/oom_score_adj; exec "$@"'
@@ -142,7 +142,7 @@ def _inside(
     return [*_walls(library), *seen, "--chdir", folder, "--remount-ro", "/", *limited]
 
 
-def limits() -> dict[str, int]:
+def resource_limits() -> dict[str, int]:
     """The limits of each process, by the names of Python's `resource`."""
     return {
         "RLIMIT_AS": MEMORY_KIB * 1024,

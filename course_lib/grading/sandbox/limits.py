@@ -17,7 +17,7 @@ from typing import TypeVar
 import psutil
 
 Found = TypeVar("Found")
-Look = Callable[[list[int], "BoxLimits"], str | None]
+LimitCheck = Callable[[list[int], "BoxLimits"], str | None]
 """What finds the name of a limit that processes exceed, if they do."""
 
 LOOK_SECONDS = 0.1
@@ -84,7 +84,7 @@ class Watch:
         for thread in self._threads:
             thread.start()
 
-    def _watch(self, look: Look) -> None:
+    def _watch(self, look: LimitCheck) -> None:
         while not self._over.wait(LOOK_SECONDS):
             exceeded = look(self._roots, self._limits)
             late = time.monotonic() - self._until

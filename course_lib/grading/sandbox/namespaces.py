@@ -103,7 +103,7 @@ def forget_keys() -> None:
         _libc.syscall(number, KEYCTL_JOIN_SESSION_KEYRING, None)
 
 
-def rules() -> bytes:
+def seccomp_filter() -> bytes:
     """A program for Linux' seccomp: no call in `FORBIDDEN` exists. Empty on another machine."""
     numbers = sorted(FORBIDDEN.get(os.uname().machine, {}).values())
     if not numbers:
@@ -123,8 +123,8 @@ def rules() -> bytes:
 
 
 def forbid() -> None:
-    """Hold this process and its children to `rules`; it has given up its rights before."""
-    program = rules()
+    """Hold this process and its children to `seccomp_filter`; it has given up its rights before."""
+    program = seccomp_filter()
     if program:
         steps = ctypes.create_string_buffer(program, len(program))
         about = _Program(len(program) // 8, ctypes.addressof(steps))

@@ -6,7 +6,7 @@ from typing import Any
 from nbformat import NotebookNode
 
 
-def marks_of(cell: NotebookNode) -> dict[str, Any]:
+def nbgrader_metadata(cell: NotebookNode) -> dict[str, Any]:
     """What nbgrader wrote into a cell; nothing where something else stands in its place."""
     marks = cell.get("metadata", {}).get("nbgrader")
     return marks if isinstance(marks, dict) else {}
@@ -14,7 +14,7 @@ def marks_of(cell: NotebookNode) -> dict[str, Any]:
 
 def grade_id(cell: NotebookNode) -> str | None:
     """The name nbgrader knows a cell by."""
-    name = marks_of(cell).get("grade_id")
+    name = nbgrader_metadata(cell).get("grade_id")
     return name if isinstance(name, str) else None
 
 
@@ -26,17 +26,17 @@ def comment(cell: NotebookNode) -> str:
 
 def is_grade(cell: NotebookNode) -> bool:
     """Whether a cell has points."""
-    return bool(marks_of(cell).get("grade"))
+    return bool(nbgrader_metadata(cell).get("grade"))
 
 
 def is_solution(cell: NotebookNode) -> bool:
     """Whether a cell is a student's to write."""
-    return bool(marks_of(cell).get("solution"))
+    return bool(nbgrader_metadata(cell).get("solution"))
 
 
 def is_locked(cell: NotebookNode) -> bool:
     """Whether a cell is put back as it was before it is graded."""
-    return not is_solution(cell) and (is_grade(cell) or bool(marks_of(cell).get("locked")))
+    return not is_solution(cell) and (is_grade(cell) or bool(nbgrader_metadata(cell).get("locked")))
 
 
 def checksum(cell: NotebookNode) -> str:

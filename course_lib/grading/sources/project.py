@@ -17,7 +17,7 @@ from traitlets.log import get_logger
 
 from course_lib.errors import CourseError
 
-CONFIG = "nbgrader_config.py"
+NBGRADER_CONFIG = "nbgrader_config.py"
 
 
 def project_root(start: Path | None = None) -> Path:
@@ -29,16 +29,16 @@ def project_root(start: Path | None = None) -> Path:
     start = (start or Path.cwd()).resolve()
     for folder in (start, *start.parents):
         # a class that lies elsewhere has settings for nbgrader too, and no sources
-        if (folder / CONFIG).is_file() and (folder / "solutions").is_dir():
+        if (folder / NBGRADER_CONFIG).is_file() and (folder / "solutions").is_dir():
             return folder
     raise CourseError(
-        f"No {CONFIG} at or above {start}. Change into the course's folder and try again."
+        f"No {NBGRADER_CONFIG} at or above {start}. Change into the course's folder and try again."
     )
 
 
 def load_config(root: Path) -> Config:
     """The settings in the course's nbgrader_config.py, as a fresh object."""
-    return PyFileConfigLoader(CONFIG, path=str(root)).load_config()
+    return PyFileConfigLoader(NBGRADER_CONFIG, path=str(root)).load_config()
 
 
 def assignment_names(root: Path) -> list[str]:

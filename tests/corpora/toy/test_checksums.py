@@ -9,7 +9,7 @@ import pytest
 
 from course_lib.corpora.generated import SentencePair
 from course_lib.corpora.strings import string_corpus
-from course_lib.corpora.toy import sentences, toy_corpus
+from course_lib.corpora.toy import sentence_pairs, toy_corpus
 
 
 def checksum(lines: Iterable[str]) -> str:
@@ -42,7 +42,7 @@ def line(pair: SentencePair) -> str:
 def test_a_seed_gives_the_sentences_and_links_it_always_gave(
     pair: str, seed: int, count: int, options: dict[str, Any], expected: str
 ) -> None:
-    stream = islice(sentences(seed, **options), count)
+    stream = islice(sentence_pairs(seed, **options), count)
     lines = (line(drawn if pair == "en-de" else drawn.swapped()) for drawn in stream)
     assert checksum(lines) == expected
 

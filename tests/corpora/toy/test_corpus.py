@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from course_lib.corpora import load_corpus
 from course_lib.corpora.generated import SentencePair, split_of
-from course_lib.corpora.toy import detokenize, lexicon, sentences, toy_corpus
+from course_lib.corpora.toy import detokenize, lexicon, sentence_pairs, toy_corpus
 from course_lib.errors import CourseError
 
 FINITE = {
@@ -25,7 +25,7 @@ FINITE = {
 
 
 def some(stream_seed: int, count: int, clauses: tuple[int, int]) -> list[SentencePair]:
-    return list(islice(sentences(stream_seed, clauses=clauses), count))
+    return list(islice(sentence_pairs(stream_seed, clauses=clauses), count))
 
 
 @given(seed=st.integers(), clauses=st.integers(1, 8))
@@ -55,8 +55,8 @@ def test_translation_is_a_function_in_both_directions() -> None:
     german: dict[str, str] = {}
     english: dict[str, str] = {}
     repeated = 0
-    short = sentences(7, clauses=(1, 1), max_words=6)
-    joined = sentences(7, clauses=(2, 2), max_words=9)
+    short = sentence_pairs(7, clauses=(1, 1), max_words=6)
+    joined = sentence_pairs(7, clauses=(2, 2), max_words=9)
     for source, target, _ in chain(islice(short, 10_000), islice(joined, 2_000)):
         one, other = " ".join(source), " ".join(target)
         repeated += one in german
@@ -68,7 +68,7 @@ def test_translation_is_a_function_in_both_directions() -> None:
 @pytest.mark.parametrize("words", [(4, 4), (5, 12), (30, 34), (76, 80)])
 def test_lengths_stay_in_the_range_asked_for(words: tuple[int, int]) -> None:
     fewest, most = words
-    stream = sentences(2, clauses=None, min_words=fewest, max_words=most)
+    stream = sentence_pairs(2, clauses=None, min_words=fewest, max_words=most)
     assert all(fewest <= len(pair.source) <= most for pair in islice(stream, 20))
 
 

@@ -10,10 +10,10 @@ from course_lib.corpora.toy.german import DEFINITE, german_phrase
 from course_lib.corpora.toy.plan import (
     Clause,
     Conjunct,
+    Coordination,
     EmbeddedClause,
     FixedAdverbial,
     NounPhrase,
-    Pair,
     Predicate,
     PrepositionalPhrase,
     Pronoun,
@@ -283,7 +283,7 @@ SENTENCES = {
     ),
     "never before the participle, always before the object": (
         Clause(
-            Pair(phrase("aunt"), phrase("uncle", HER)),
+            Coordination(phrase("aunt"), phrase("uncle", HER)),
             verb("visit"),
             "past",
             object=phrase("city"),

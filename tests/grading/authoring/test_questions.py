@@ -48,7 +48,7 @@ def course(tmp_path: Path) -> Path:
 
 
 def canvas(found: list[bank.Question]) -> Element:
-    with zipfile.ZipFile(io.BytesIO(bank.for_canvas(found))) as archive:
+    with zipfile.ZipFile(io.BytesIO(bank.bank_for_canvas(found))) as archive:
         manifest = fromstring(archive.read(bank.MANIFEST))
         [resource] = manifest.iter("{http://www.imsglobal.org/xsd/imsccv1p1/imscp_v1p1}resource")
         assert resource.get("type") == "imsqti_xmlv1p2"
@@ -58,7 +58,7 @@ def canvas(found: list[bank.Question]) -> Element:
 
 
 def test_text_and_formulas_come_over_without_what_only_the_book_knows(course: Path) -> None:
-    quiz, prediction = bank.questions(course)
+    quiz, prediction = bank.book_questions(course)
     assert (quiz.chapter, quiz.title[:10]) == ("1 · A page", "Where does")
     assert html.unescape(quiz.text) == (
         '<p>Where does <span class="math inline">\\(c_{}\\)</span> come from? See chapter 2 and a'
@@ -73,7 +73,7 @@ def test_text_and_formulas_come_over_without_what_only_the_book_knows(course: Pa
 
 
 def test_canvas_finds_kind_choices_the_right_one_and_a_reply_to_each(course: Path) -> None:
-    quiz, essay = canvas(bank.questions(course)).iter(f"{Q}item")
+    quiz, essay = canvas(bank.book_questions(course)).iter(f"{Q}item")
     kinds = [next(item.iter(f"{Q}fieldentry")).text for item in (quiz, essay)]
     assert kinds == ["multiple_choice_question", "essay_question"]
     choices = [one.get("ident") for one in quiz.iter(f"{Q}response_label")]
@@ -90,7 +90,9 @@ def test_canvas_finds_kind_choices_the_right_one_and_a_reply_to_each(course: Pat
 
 
 def test_moodle_finds_a_category_and_fractions(course: Path) -> None:
-    category, quiz, essay = fromstring(bank.for_moodle(bank.questions(course))).iter("question")
+    category, quiz, essay = fromstring(bank.bank_for_moodle(bank.book_questions(course))).iter(
+        "question"
+    )
     assert category.findtext("category/text") == "$course$/top/Looking Back/1 · A page"
     assert quiz.get("type") == "multichoice"
     assert [one.get("fraction") for one in quiz.iter("answer")] == ["0", "100"]
@@ -100,7 +102,7 @@ def test_moodle_finds_a_category_and_fractions(course: Path) -> None:
 
 
 def test_the_whole_book_comes_over(course: Path) -> None:
-    found = bank.questions(ROOT)
+    found = bank.book_questions(ROOT)
     pages = [*(ROOT / "book").glob("[0-9]*.md"), *(ROOT / "book" / "workshop").glob("*.md")]
     sources = [page.read_text("utf-8") for page in pages]
     asked = sum(
@@ -113,7 +115,7 @@ def test_the_whole_book_comes_over(course: Path) -> None:
     assert [text for text in texts if re.search(foreign, text)] == []
     assert all(texts)
     assert len(list(canvas(found).iter(f"{Q}item"))) == asked
-    assert bank.for_canvas(found) == bank.for_canvas(found)
+    assert bank.bank_for_canvas(found) == bank.bank_for_canvas(found)
 
 
 def test_a_quiz_without_its_right_answer_and_a_course_without_chapters_are_named(
@@ -124,7 +126,7 @@ def test_a_quiz_without_its_right_answer_and_a_course_without_chapters_are_named
     with pytest.raises(
         CourseError, match=r"01-page.md: the quiz 'Where .* has not one right answer"
     ):
-        bank.questions(course)
+        bank.book_questions(course)
     page.unlink()
     with pytest.raises(CourseError, match="There are no chapters"):
-        bank.questions(course)
+        bank.book_questions(course)

@@ -15,13 +15,13 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 
 from course_lib.errors import CourseError
-from course_lib.grading.handing_in.packing import pack
+from course_lib.grading.handing_in.packing import pack_submission
 from course_lib.grading.intake.archives import extract
 from course_lib.grading.intake.collecting import collect
 from course_lib.grading.intake.notebooks import LARGEST_NOTEBOOK
 from course_lib.grading.intake.roster import read_roster
 from course_lib.grading.intake.staging import stage
-from course_lib.grading.reporting.pages import markup
+from course_lib.grading.reporting.pages import safe_html
 from course_lib.grading.running.submission import Job, grade
 from course_lib.grading.sandbox import bubblewrap
 from course_lib.grading.sources.marked_cells import grade_id
@@ -114,14 +114,14 @@ def test_a_packed_notebook_is_graded_whatever_cells_in_whatever_order(
     path.write_bytes(text.encode(encoding, "replace"))
 
     folder = tmp_path_factory.mktemp("handed-in")
-    extract(pack(path, NAME).path, folder / "in")
+    extract(pack_submission(path, NAME).path, folder / "in")
     staged = stage(folder / "in", NAME, released, folder / "staged", "ada")
     assert staged.notebook_found
     nbformat.validate(staged.notebook)
     parts: dict[str, Any] = {}
     for cell in staged.notebook.cells:
         if cell.cell_type == "markdown":
-            markup.markdown(cell.source, pasted=cell.get("attachments"))
+            safe_html.markdown(cell.source, pasted=cell.get("attachments"))
         elif grade_id(cell):
             exec(cell.source, parts)
     assert parts["value"] == 3
@@ -147,7 +147,7 @@ def test_the_whole_way_from_packing_to_marks(
         None,
     ]
     (place / f"{NAME}.ipynb").write_text(json.dumps(raw))
-    packed = pack(place / f"{NAME}.ipynb", NAME)
+    packed = pack_submission(place / f"{NAME}.ipynb", NAME)
     assert packed.path.stat().st_size < 10_000  # without the outputs
 
     everybody, roster = tmp_path / "all.zip", tmp_path / "roster.csv"
@@ -171,9 +171,9 @@ def test_what_the_grader_would_not_take_is_not_packed(
     path = place / f"{NAME}.ipynb"
     path.write_text("no notebook")
     with pytest.raises(CourseError, match="damaged"):
-        pack(path, NAME)
+        pack_submission(path, NAME)
     path.write_text(json.dumps({"cells": [{"cell_type": "code", "source": "#" * 100}]}))
     monkeypatch.setattr("course_lib.grading.handing_in.packing.LARGEST_NOTEBOOK", 50)
     assert LARGEST_NOTEBOOK > 50
     with pytest.raises(CourseError, match="without its outputs"):
-        pack(path, NAME)
+        pack_submission(path, NAME)

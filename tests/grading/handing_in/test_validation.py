@@ -9,7 +9,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.utils import compute_checksum
 
 from course_lib.errors import CourseError
-from course_lib.grading.handing_in.validation import validate
+from course_lib.grading.handing_in.validation import validate_notebook
 
 IMPORT = "from course_lib.assignments import checks"
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -71,7 +71,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[bool |
     path.write_text(json.dumps(raw), encoding="utf-8-sig")
     (path.parent / "notes.txt").write_text("no file that is packed or given out")
     before = path.read_bytes()
-    found = validate(path)
+    found = validate_notebook(path)
     assert path.read_bytes() == before
     return {finding.part: (finding.passed, finding.message) for finding in found}
 
@@ -124,7 +124,7 @@ def test_what_is_no_notebook_of_the_course_is_a_plain_mistake(
     if content is not None:
         path.write_text(content)
     with pytest.raises(CourseError, match=said):
-        validate(path)
+        validate_notebook(path)
 
 
 def test_what_the_pieces_do_together_is_shown_and_decides_nothing(

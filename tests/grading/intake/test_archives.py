@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.grading.intake.archives import BadArchive, Limits, extract, is_archive
-from course_lib.grading.wording import visible
+from course_lib.grading.intake.archives import ArchiveLimits, BadArchive, extract, is_archive
+from course_lib.grading.untrusted import visible
 
-SMALL = Limits(archive=10**6, files=20, total=10**5)
+SMALL = ArchiveLimits(archive=10**6, files=20, total=10**5)
 
 
 def packed(path: Path, *entries: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
@@ -227,7 +227,7 @@ def test_a_bomb_in_a_zip_in_a_zip_stays_packed(zipped: Path, tmp_path: Path) -> 
 def test_many_archives_in_one_hold_no_more_than_one_may(zipped: Path, tmp_path: Path) -> None:
     inner = inside(*((f"{number}.txt", bytes(10_000)) for number in range(6)))
     packed(zipped, *((f"{number}.zip", inner) for number in range(5)))
-    for limits in (Limits(total=150_000), Limits(files=5 + 6 + 6)):
+    for limits in (ArchiveLimits(total=150_000), ArchiveLimits(files=5 + 6 + 6)):
         found = extract(zipped, tmp_path / f"out-{limits.files}", limits)
         sizes = [len(data) for data in files(tmp_path / f"out-{limits.files}").values()]
         assert sizes.count(10_000) == 12

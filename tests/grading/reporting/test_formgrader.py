@@ -22,7 +22,7 @@ from nbgrader.apps.api import NbGraderAPI
 from nbgrader.coursedir import CourseDirectory
 
 from course_lib.grading.authoring.demonstration import automatic_parts
-from course_lib.grading.reporting.formgrader import prepare
+from course_lib.grading.reporting.formgrader import prepare_formgrader
 from course_lib.grading.sources.project import db_url, load_config, nbgrader_messages, source_of
 from course_lib.grading.sources.release import generate, source_notebook
 from tests.conftest import PATIENCE, ROOT
@@ -56,7 +56,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
         why.source += f"\n\n{HOSTILE}"
         why["attachments"] = {"map.png": {"image/png": base64.b64encode(png()).decode()}}
         nbformat.write(notebook, place / folder / "ada" / NAME / f"{NAME}.ipynb")
-    prepare(ROOT, place)
+    prepare_formgrader(ROOT, place)
     return place
 
 

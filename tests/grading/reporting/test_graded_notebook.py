@@ -13,12 +13,12 @@ import resource
 resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
 from nbformat.v4 import new_markdown_cell, new_notebook
 from course_lib.grading.reporting.graded_notebook import notebook_title, titles
-from course_lib.grading.running.outputs import plain
+from course_lib.grading.running.outputs import printable
 for text in ("# a" + " " * 200_000 + "b", "#" * 200_000, "# " * 99_000, "# (" + "(point " * 9_000):
     notebook = new_notebook(cells=[new_markdown_cell(text)])
     titles(notebook), notebook_title(notebook)
 for text in ("x" * 200_000, "x\\r" * 100_000, "\\x1b[" * 60_000, "\\x1b]" * 60_000):
-    plain(text)
+    printable(text)
 """
 
 

@@ -13,7 +13,7 @@ import pytest
 from nbgrader.api import Gradebook
 
 from course_lib.errors import CourseError
-from course_lib.grading.reporting.marking import questions, serving
+from course_lib.grading.reporting.marking import parts_by_hand, serving
 from course_lib.grading.sources.project import db_url, nbgrader_messages, source_of
 from course_lib.grading.sources.release import generate, source_notebook
 from tests.conftest import ROOT
@@ -119,7 +119,7 @@ def test_nobody_else_can_mark(address: str, place: Path) -> None:
 
 
 def test_what_is_to_be_marked_has_to_be_there(place: Path, tmp_path: Path) -> None:
-    assert list(questions(ROOT, NAME)) == ["why"]
+    assert list(parts_by_hand(ROOT, NAME)) == ["why"]
     with (
         pytest.raises(CourseError, match="Parts that one marks: why"),
         serving(ROOT, place, NAME, "energies"),

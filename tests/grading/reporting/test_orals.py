@@ -9,7 +9,7 @@ from nbformat.v4 import new_output
 
 from course_lib.errors import CourseError
 from course_lib.grading.authoring.demonstration import Student, answered
-from course_lib.grading.reporting.orals import as_text, orals, questions
+from course_lib.grading.reporting.orals import as_text, orals, questions_about
 from course_lib.grading.sources.marked_cells import grade_id
 from course_lib.grading.sources.orals import ORALS
 from course_lib.grading.sources.project import assignment_names, source_of
@@ -38,7 +38,7 @@ def handed_in(name: str) -> NotebookNode:
 @pytest.mark.parametrize("name", assignment_names(ROOT))
 def test_there_are_three_about_every_whole_hand_in_and_they_quote_it(name: str) -> None:
     notebook = handed_in(name)
-    asked = questions(notebook, given(released(name)), {})
+    asked = questions_about(notebook, given(released(name)), {})
     assert len(asked) == 3
     assert len({one.kind for one in asked}) >= 2
     for one in asked:
@@ -51,7 +51,7 @@ def test_there_are_three_about_every_whole_hand_in_and_they_quote_it(name: str) 
 
 
 def test_what_was_given_out_is_nobodys_answer() -> None:
-    assert questions(released(NAME), given(released(NAME)), {}) == []
+    assert questions_about(released(NAME), given(released(NAME)), {}) == []
     assert "Nothing of their own" in as_text({"ada": []})
 
 
@@ -59,7 +59,9 @@ def test_two_students_are_asked_about_their_own() -> None:
     one, other = handed_in(NAME), handed_in(NAME)
     cell_of(other, "weights_answer").source = f"#\nweights = [1.25, 1.5, 1.75]\n#{'-' * 900}"
     cell_of(other, "why").source = "Because the third is the largest by 0.4 of all three here."
-    told = [as_text({"x": questions(each, given(released(NAME)), {})}) for each in (one, other)]
+    told = [
+        as_text({"x": questions_about(each, given(released(NAME)), {})}) for each in (one, other)
+    ]
     assert told[0] != told[1]
     assert "cell weights_answer, line 2: weights = [1.25, 1.5, 1.75]" in told[1]
     assert "How did you get 1.5?" in told[1]
@@ -83,7 +85,7 @@ def test_whatever_stands_there_the_questions_are_fit_to_be_printed(source: str) 
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("solution"):
             cell.source = source
-    text = as_text({"ada": questions(notebook, given(released(NAME)), {})})
+    text = as_text({"ada": questions_about(notebook, given(released(NAME)), {})})
     assert not set(text) & {"\x1b", "\0"}
     assert max(map(len, text.splitlines())) < 250
 
@@ -91,7 +93,7 @@ def test_whatever_stands_there_the_questions_are_fit_to_be_printed(source: str) 
 def test_a_line_that_a_cell_printed_is_asked_about_too() -> None:
     notebook = released(NAME)
     cell_of(notebook, "together").outputs = [new_output("stream", text="By pencil 0.28\nDone\n")]
-    [asked] = questions(notebook, given(released(NAME)), {})
+    [asked] = questions_about(notebook, given(released(NAME)), {})
     assert asked.quote == "By pencil 0.28"
     assert asked.place == "what cell together printed"
 

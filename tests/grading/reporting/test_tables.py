@@ -12,8 +12,8 @@ from course_lib.grading.reporting.overview import with_zeros
 from course_lib.grading.reporting.tables import (
     as_csv,
     as_table,
-    for_canvas,
-    for_moodle,
+    grades_for_canvas,
+    grades_for_moodle,
     missing_from,
     unlike,
 )
@@ -83,7 +83,7 @@ def test_the_table_fits_a_terminal() -> None:
 
 
 def test_canvas_gets_its_own_columns_and_the_points_after_deduction(tmp_path: Path) -> None:
-    made = rows(for_canvas(result(), roster(tmp_path, CANVAS), "Attention by hand"))
+    made = rows(grades_for_canvas(result(), roster(tmp_path, CANVAS), "Attention by hand"))
     assert made == [
         ["Student", "ID", "SIS User ID", "SIS Login ID", "Section", "Attention by Hand (1207)"],
         ["    Points Possible", "", "", "", "", "25"],
@@ -95,14 +95,14 @@ def test_canvas_gets_its_own_columns_and_the_points_after_deduction(tmp_path: Pa
 
 def test_an_assignment_canvas_does_not_know_gets_a_column_of_its_own(tmp_path: Path) -> None:
     text = "Student,ID,SIS Login ID,Section\nAda Lovelace,1042,ada,A\n"
-    made = rows(for_canvas(result(), roster(tmp_path, text), "Attention by hand"))
+    made = rows(grades_for_canvas(result(), roster(tmp_path, text), "Attention by hand"))
     assert made[0][-1] == "attention_by_hand"
     assert made[1] == ["    Points Possible", "", "", "", "25"]
     assert made[2][-1] == "18.45"
 
 
 def test_moodles_worksheet_comes_back_filled_in(tmp_path: Path) -> None:
-    made = rows(for_moodle(result(), roster(tmp_path, WORKSHEET)))
+    made = rows(grades_for_moodle(result(), roster(tmp_path, WORKSHEET)))
     assert made[0] == WORKSHEET.split("\n")[0].split(",")
     ada, emmy = made[1:]
     assert ada[:5] == ["Participant 501", "Ada Lovelace", "ada", "Submitted", "18.45"]
@@ -116,16 +116,16 @@ def test_moodles_worksheet_comes_back_filled_in(tmp_path: Path) -> None:
 
 
 def test_moodles_gradebook_gets_addresses_points_and_comments(tmp_path: Path) -> None:
-    made = rows(for_moodle(result(), roster(tmp_path, PARTICIPANTS)))
+    made = rows(grades_for_moodle(result(), roster(tmp_path, PARTICIPANTS)))
     assert made[0] == ["Email address", "Grade", "Feedback comments"]
     assert made[1][:2] == ["ada", "18.45"]
 
 
 def test_the_other_platforms_list_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CourseError, match=r"Give Canvas's with --roster"):
-        for_canvas(result(), roster(tmp_path, WORKSHEET), "")
+        grades_for_canvas(result(), roster(tmp_path, WORKSHEET), "")
     with pytest.raises(CourseError, match=r"Give Moodle's with --roster"):
-        for_moodle(result(), roster(tmp_path, CANVAS))
+        grades_for_moodle(result(), roster(tmp_path, CANVAS))
 
 
 def test_what_was_changed_since_it_was_marked_is_said_everywhere(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_what_was_changed_since_it_was_marked_is_said_everywhere(tmp_path: Path)
     changed = ClassReport("attention_by_hand", Path("/class"), "bwrap", reports)
     assert "why: 2 of 3 (changed)" in as_table(changed)
     assert rows(as_csv(changed))[1][-2] == "why"
-    comment = rows(for_moodle(changed, roster(tmp_path, WORKSHEET)))[1][6]
+    comment = rows(grades_for_moodle(changed, roster(tmp_path, WORKSHEET)))[1][6]
     assert comment == "why: 2 of 3 (the answer was changed since it was marked)"
 
 
@@ -142,7 +142,7 @@ def test_zeros_are_given_to_those_without_a_submission_where_they_are_wished(
     tmp_path: Path,
 ) -> None:
     known = roster(tmp_path, CANVAS)
-    made = rows(for_canvas(with_zeros(result(), known), known, "Attention by hand"))
+    made = rows(grades_for_canvas(with_zeros(result(), known), known, "Attention by hand"))
     assert made[-1] == ["Curie, Marie", "1044", "", "marie", "A", "0"]
     assert rows(as_csv(with_zeros(result(), known)))[-1][:2] == ["marie", "Marie Curie"]
 
@@ -150,8 +150,8 @@ def test_zeros_are_given_to_those_without_a_submission_where_they_are_wished(
 def test_no_cell_is_a_formula(tmp_path: Path) -> None:
     texts = [
         as_csv(result()),
-        for_canvas(result(), roster(tmp_path, CANVAS), ""),
-        for_moodle(result(), roster(tmp_path, WORKSHEET)),
+        grades_for_canvas(result(), roster(tmp_path, CANVAS), ""),
+        grades_for_moodle(result(), roster(tmp_path, WORKSHEET)),
     ]
     cells = [cell for text in texts for row in rows(text) for cell in row]
     suspicious = [cell for cell in cells if cell[:1] in set("=+-@\t\r")]
@@ -176,7 +176,7 @@ def test_a_worksheet_in_another_language_is_filled_in_as_it_is(tmp_path: Path) -
         "ID,Vollständiger Name,E-Mail-Adresse,Bewertung,Bestwertung,Feedback als Kommentar\n"
         'Teilnehmer/in501,Ada Lovelace,ada,,"25,00",\n'
     )
-    header, ada = rows(for_moodle(result(), roster(tmp_path, german)))
+    header, ada = rows(grades_for_moodle(result(), roster(tmp_path, german)))
     assert header == german.split("\n")[0].split(",")
     assert (ada[0], ada[3]) == ("Teilnehmer/in501", "18.45")
     assert unlike(result(), roster(tmp_path, german), "") == []

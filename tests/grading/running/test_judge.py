@@ -16,8 +16,8 @@ import torch
 
 from course_lib.assignments import wire
 from course_lib.assignments.agent import Agent
-from course_lib.grading.running import judge
-from course_lib.grading.running.judge import LARGEST_FOLDER, sit
+from course_lib.grading.running import judge_process
+from course_lib.grading.running.judge_process import LARGEST_FOLDER, sit
 
 TOKEN = "the judge's own word"
 IMPORTS = "from course_lib.assignments import checks\nimport torch\n"
@@ -299,7 +299,7 @@ ATTACKS: dict[str, Kernel] = {
 
 @pytest.mark.parametrize("way", ATTACKS)
 def test_no_answer_passes_by_its_form(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(judge, "GRACE", 1)
+    monkeypatch.setattr(judge_process, "GRACE", 1)
     test = (
         "from course_lib.assignments import checks\n"
         "found = checks.numbers(answer, (2,), 'answer')\n"

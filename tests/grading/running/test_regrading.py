@@ -184,23 +184,23 @@ def test_an_extension_counts_before_grading_and_after(folder: Path) -> None:
     for student in ("ada", "ben", "new"):
         hand_in(folder, student, "42", f"Says {student}.")
         (folder / "submitted" / student / NAME / "timestamp.txt").write_text("2026-05-05T13:00Z\n")
-    extensions.extend(folder, NAME, "new", "2026-05-06T12:00Z")
+    extensions.set_extension(folder, NAME, "new", "2026-05-06T12:00Z")
     result = grade_class(folder, NAME, **LATE)
     assert (of(result, "ada").deducted, of(result, "new").deducted) == (2, 0)
     assert "taken away" not in page(folder, "new")
     assert of(result, "new").extended is not None
     assert "new: may hand in until 2026-05-0" in as_table(result)
-    extensions.extend(folder, NAME, "ada", "2026-05-05T12:30Z")
+    extensions.set_extension(folder, NAME, "ada", "2026-05-05T12:30Z")
     result = grade_class(folder, NAME)
     assert of(result, "ada").deducted == 1
     assert "1 points were taken away" in page(folder, "ada")
     assert "ada: 2 -> 3  late -2 -> -1: a rule or a time" in as_changes(result)
-    extensions.extend(folder, NAME, "ada", "none")
+    extensions.set_extension(folder, NAME, "ada", "none")
     assert of(grade_class(folder, NAME), "ada").deducted == 2
     with pytest.raises(CourseError, match="Nobody in this class has the id 'adda'"):
-        extensions.extend(folder, NAME, "adda", "2026-05-05T12:30Z")
+        extensions.set_extension(folder, NAME, "adda", "2026-05-05T12:30Z")
     with pytest.raises(CourseError, match="Not a time"):
-        extensions.extend(folder, NAME, "ada", "soon")
+        extensions.set_extension(folder, NAME, "ada", "soon")
 
 
 ENGLISH = "Identifier,Full name,Email address,Status,Grade,Maximum grade,Feedback comments"
@@ -315,14 +315,14 @@ def test_what_holds_names_and_marks_can_be_read_by_nobody_else(graded: Path) -> 
 def test_a_fault_of_the_grader_is_no_verdict_and_the_submission_is_run_again_alone(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run, disturbed = submission.run, {"ben", "eve"}
+    run, disturbed = submission.run_notebook, {"ben", "eve"}
 
     def troubled(job: Job, *arguments: Any) -> Any:
         if job.student == "eve" or (job.student == "ben" and not job.alone):
             raise CourseError("The judge could not be reached.")
         return run(job, *arguments)
 
-    monkeypatch.setattr(submission, "run", troubled)
+    monkeypatch.setattr(submission, "run_notebook", troubled)
     for student in disturbed:
         hand_in(folder, student, "42", f"Says {student}.")
     result = grade_class(folder, NAME)

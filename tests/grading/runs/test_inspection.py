@@ -16,9 +16,9 @@ import yaml
 from safetensors.torch import save_file
 
 from course_lib.assignments import inspection, owner
-from course_lib.corpora import own
+from course_lib.corpora import own_text
 from course_lib.corpora.batches import make_batch
-from course_lib.corpora.own import own_corpus
+from course_lib.corpora.own_text import own_corpus
 from course_lib.errors import CourseError
 from course_lib.evaluation.score import measured
 from course_lib.grading.runs import boxed_inspection, comparison
@@ -506,7 +506,7 @@ def ours(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
     It holds the tokens that the pair was trained on, so weights and words are the same.
     """
-    monkeypatch.setattr(own, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(own_text, "cache_folder", lambda: tmp_path / "cache")
     text = tmp_path / "texts" / "ours"
     text.mkdir(parents=True)
     for split, part in corpus().splits.items():
@@ -560,7 +560,7 @@ def test_another_text_than_the_instructors_is_found_out(folder: Path, ours: Path
 def test_a_text_that_cannot_be_used_stops_the_class_before_it_begins(
     folder: Path, ours: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    limits = ((own, "IN_MEMORY", 100), (comparison, "MOST_SENTENCES", {"val": 9}))
+    limits = ((own_text, "IN_MEMORY", 100), (comparison, "MOST_SENTENCES", {"val": 9}))
     for module, name, least in limits:
         with monkeypatch.context() as patched:
             patched.setattr(module, name, least)

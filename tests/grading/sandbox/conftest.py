@@ -26,7 +26,7 @@ def chosen(request: pytest.FixtureRequest, server: Path) -> Path | None:
 
 def python(code: str, told: Path, files: Mapping[str, Path] | None = None) -> list[str]:
     """A kernel's command, but for this code; it can write to a folder where a test is told."""
-    command = bubblewrap.command(ROOT / "pyproject.toml", dict(files or {}))
+    command = bubblewrap.kernel_command(ROOT / "pyproject.toml", dict(files or {}))
     place, end = command.index("--chdir"), command.index(sys.executable) + 1
     bound = ["--bind", str(told), str(told)]
     return [*command[:place], *bound, *command[place:end], "-c", code]

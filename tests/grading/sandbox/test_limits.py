@@ -250,7 +250,7 @@ def test_a_box_ends_with_the_process_that_started_it(tmp_path: Path) -> None:
     code = (
         "import sys, time\nfrom pathlib import Path\n"
         "from course_lib.grading.sandbox import boxes, bubblewrap\n"
-        f"command = bubblewrap.command(Path({str(tmp_path)!r}), {{}})\n"
+        f"command = bubblewrap.kernel_command(Path({str(tmp_path)!r}), {{}})\n"
         "python = command[: command.index(sys.executable) + 1]\n"
         f"box = boxes.start([*python, '-c', {SLEEP!r}])\n"
         "print(box.first, flush=True)\ntime.sleep(600)"

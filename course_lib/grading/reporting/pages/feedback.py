@@ -15,7 +15,7 @@ from nbgrader.preprocessors import GetGrades
 
 from course_lib.figures.templates import render
 from course_lib.grading.reporting import graded_notebook
-from course_lib.grading.reporting.pages import markup
+from course_lib.grading.reporting.pages import safe_html
 from course_lib.grading.running.execution import remarks_of
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 
@@ -24,7 +24,7 @@ LONGEST_NOTEBOOK = 300_000
 
 
 @dataclass(frozen=True)
-class Row:
+class GradedPart:
     """A graded part, as the list at the top shows it."""
 
     part: str
@@ -69,10 +69,10 @@ class FeedbackExporter(Exporter):
     ) -> Any:  # text, as every exporter but nbconvert's base class returns
         """The page, after the preprocessors have put points and comments into the notebook."""
         nb, resources = super().from_notebook_node(nb, resources, **more)
-        return page(nb, resources["nbgrader"]), resources
+        return feedback_page(nb, resources["nbgrader"]), resources
 
 
-def page(notebook: NotebookNode, record: dict[str, Any]) -> str:
+def feedback_page(notebook: NotebookNode, record: dict[str, Any]) -> str:
     """The page of a notebook that carries its points.
 
     Args:
@@ -95,7 +95,7 @@ def page(notebook: NotebookNode, record: dict[str, Any]) -> str:
     )
 
 
-def _rows(notebook: NotebookNode) -> dict[str, Row]:
+def _rows(notebook: NotebookNode) -> dict[str, GradedPart]:
     titles = graded_notebook.titles(notebook)
     rows, comment = {}, None
     for cell in notebook.cells:
@@ -108,7 +108,7 @@ def _rows(notebook: NotebookNode) -> dict[str, Row]:
         by_tests = cell.cell_type == "code" and not is_solution(cell)
         score, points = float(mark.get("score") or 0), float(mark.get("points") or 0)
         waits = not by_tests and bool(mark.get("waits"))
-        rows[part] = Row(
+        rows[part] = GradedPart(
             part=part,
             title=titles[part],
             score=score,
@@ -131,23 +131,23 @@ def _shown(notebook: NotebookNode) -> list[NotebookNode]:
     return cells
 
 
-def _block(cell: NotebookNode, rows: dict[str, Row]) -> dict[str, Any]:
+def _block(cell: NotebookNode, rows: dict[str, GradedPart]) -> dict[str, Any]:
     """What the template says of a cell: "text", "code", "answer" or "test"."""
     part = grade_id(cell)
     row = rows.get(part) if part and is_grade(cell) else None
     answer = is_solution(cell)
     if cell.cell_type == "code":
         kind = "answer" if answer else "test" if row else "code"
-        body = markup.code(cell.source)
+        body = safe_html.code(cell.source)
     else:
         kind = "answer" if answer else "text"
         pasted = cell.get("attachments")
-        body = markup.markdown(cell.source, 2, pasted) if pasted else _text(cell.source)
+        body = safe_html.markdown(cell.source, 2, pasted) if pasted else _text(cell.source)
     return {
         "kind": kind,
         "row": row,
         "body": body,
-        "outputs": [] if kind == "test" else markup.outputs(cell),
+        "outputs": [] if kind == "test" else safe_html.outputs(cell),
         "comment": _comment(cell) if answer else None,
     }
 
@@ -155,10 +155,10 @@ def _block(cell: NotebookNode, rows: dict[str, Row]) -> dict[str, Any]:
 # Most of a notebook is the same in a whole class.
 @functools.lru_cache(maxsize=256)
 def _text(source: str) -> Markup:
-    return markup.markdown(source, shift=2)
+    return safe_html.markdown(source, shift=2)
 
 
 def _comment(cell: NotebookNode) -> Markup | None:
     """What a person wrote about an answer; what nbgrader says by itself is in the points."""
     comment = cell.metadata.nbgrader.get("comment")
-    return markup.markdown(comment) if comment and comment != "No response." else None
+    return safe_html.markdown(comment) if comment and comment != "No response." else None

@@ -31,7 +31,7 @@ def ranges(scores: list[float], points: float) -> list[tuple[int, int, int]]:
     return list(zip(edges[:-1], edges[1:], counts.tolist(), strict=True))
 
 
-def write_report(shown: Overview, folder: Path) -> Path:
+def write_class_report(shown: Overview, folder: Path) -> Path:
     """Write the report about an assignment, NAME.html, into a folder; the page's path.
 
     Its links are relative to it.

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from nbgrader.api import Gradebook
 
-from course_lib.grading.intake.collecting import Entry
+from course_lib.grading.intake.collecting import CollectedFile
 from course_lib.grading.reporting.overview import (
     Overview,
     PartSummary,
     of_different_files,
     under_pseudonyms,
 )
-from course_lib.grading.reporting.pages.report import ranges, write_report, write_term
+from course_lib.grading.reporting.pages.report import ranges, write_class_report, write_term
 from course_lib.grading.reporting.similarity import SimilarAnswers
 from course_lib.grading.reporting.tables import as_csv, as_json, as_table, similar
 from course_lib.grading.running.classroom import ClassReport, Mark, Report
@@ -67,8 +67,10 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Overview:
     result = ClassReport("attention_by_hand", place, "bwrap", reports)
     absent = [("curie-m", "Marie Curie")]
     not_taken = [
-        Entry("noether_8_71_work.pdf", "put aside", ["noether.e"], "a PDF, and no notebook"),
-        Entry("anon_x_7_y.ipynb", "asked about", [], "nobody knows whose"),
+        CollectedFile(
+            "noether_8_71_work.pdf", "put aside", ["noether.e"], "a PDF, and no notebook"
+        ),
+        CollectedFile("anon_x_7_y.ipynb", "asked about", [], "nobody knows whose"),
     ]
     return Overview("Attention by hand", result, parts, [pair], "10% a day", absent, not_taken)
 
@@ -76,7 +78,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Overview:
 def test_it_shows_everything_offline_and_to_everybody(
     shown: Overview, tmp_path: Path, visit: Callable[[Path], object]
 ) -> None:
-    seen = visit(write_report(shown, tmp_path))
+    seen = visit(write_class_report(shown, tmp_path))
     assert (seen.requests, seen.errors, seen.grave, seen.sideways) == ([], [], [], 0)
     for piece in (
         "3 submissions, mean 0.83, median 0.5 of 5 points",
@@ -101,7 +103,7 @@ def test_it_shows_everything_offline_and_to_everybody(
 
 def test_a_group_that_handed_in_one_file_resembles_nobody(shown: Overview) -> None:
     (pair,) = shown.pairs
-    theirs = Entry("team_8_71_x.ipynb", "taken", [pair.other, pair.one])
+    theirs = CollectedFile("team_8_71_x.ipynb", "taken", [pair.other, pair.one])
     assert of_different_files(shown.pairs, [theirs]) == []
     assert of_different_files(shown.pairs, shown.not_taken) == [pair]
 
@@ -123,7 +125,7 @@ def test_under_pseudonyms_nothing_written_names_anybody(shown: Overview, tmp_pat
     hidden = under_pseudonyms(shown)
     told = as_json(hidden.result) | {"similar": similar(hidden.pairs)}
     written = [
-        write_report(hidden, tmp_path).read_text(),
+        write_class_report(hidden, tmp_path).read_text(),
         json.dumps(told),
         as_csv(hidden.result),
         as_table(hidden.result),
@@ -174,6 +176,6 @@ def test_the_term_has_every_assignment_on_one_page(
 def test_a_class_without_points_or_pairs_has_a_report_too(shown: Overview, tmp_path: Path) -> None:
     nothing = [Report("ada", False, [], ["It could not be graded."], 0.1, None)]
     empty = replace(shown, result=replace(shown.result, reports=nothing), parts=[], pairs=[])
-    page = write_report(empty, tmp_path).read_text()
+    page = write_class_report(empty, tmp_path).read_text()
     assert "not graded" in page
     assert "None." in page

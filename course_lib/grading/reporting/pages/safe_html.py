@@ -20,7 +20,7 @@ from pygments.lexers import PythonLexer
 
 from course_lib.grading.reporting.pages.formulas import mathml
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
-from course_lib.grading.wording import is_picture
+from course_lib.grading.untrusted import is_picture
 
 LONGEST_TEXT = 20_000
 LONGEST_OUTPUT = 8_000
@@ -119,7 +119,7 @@ def markdown(
                 lambda match: f"{match[1]}{min(int(match[2]) + shift, 6)}",
                 made,
             )
-        cleaned = clean(made)
+        cleaned = sanitised(made)
     except Exception:  # both libraries fail in as many ways as there are texts
         return Markup(f"<pre>{html.escape(text)}</pre>")
     cleaned = cleaned.replace("<table>", '<div class="wide" tabindex="0" role="group"><table>')
@@ -131,7 +131,7 @@ def markdown(
     )
 
 
-def clean(text: str) -> str:
+def sanitised(text: str) -> str:
     """Foreign HTML with nothing in it that runs, loads or looks like the page itself."""
     return str(_CLEANER.clean(re.sub(r"<(?=[!?])", "&lt;", text)))
 

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from course_lib.assignments import wire
-from course_lib.assignments.checks import describe
+from course_lib.assignments.checks import describe_error
 from course_lib.assignments.wire import Broken, Foreign
 
 Message = dict[str, Any]
@@ -38,12 +38,12 @@ class Stopped(Exception):
 class Remote:
     """A function of the other side's, which can be called here."""
 
-    def __init__(self, link: "Link", number: int, name: str) -> None:
-        self.link, self.number, self.__name__ = link, number, name
+    def __init__(self, connection: "Connection", number: int, name: str) -> None:
+        self.connection, self.number, self.__name__ = connection, number, name
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """What it returns there, for copies of these; what it changes in them is changed here."""
-        return self.link.call(self, arguments, keywords)
+        return self.connection.call(self, arguments, keywords)
 
 
 Remote.__name__ = "function"  # what messages about an answer's kind call it
@@ -63,7 +63,7 @@ class _Flow(torch.autograd.Function):
         return (None, None, *ctx.pull(vectors))
 
 
-class Link:
+class Connection:
     """One end of a connection."""
 
     def __init__(self, channel: socket.socket, ready: Callable[[], None] = lambda: None) -> None:
@@ -105,7 +105,7 @@ class Link:
         except (Broken, KeyboardInterrupt):
             raise
         except BaseException as error:
-            wire.send(self.channel, {"error": describe(error), **number})
+            wire.send(self.channel, {"error": describe_error(error), **number})
         finally:
             self._depth -= 1
 
@@ -206,12 +206,12 @@ class Link:
         )
         return {"vectors": [None if one is None else wire.numbers(one) for one in slopes]}
 
-    def _values(self, entries: list[wire.Entry]) -> list[Any]:
+    def _values(self, entries: list[wire.Encoded]) -> list[Any]:
         return [wire.unpack(one, self.unpack_other) for one in entries]
 
-    def pack_other(self, value: Any) -> wire.Entry:
+    def pack_other(self, value: Any) -> wire.Encoded:
         """An entry for what is no data: a function's number, or a thing's kind."""
-        if isinstance(value, Remote) and value.link is self:
+        if isinstance(value, Remote) and value.connection is self:
             return ["yours", value.number]
         if callable(value):
             self._functions.append(value)
@@ -239,7 +239,7 @@ def word(name: Any) -> str:
 
 
 def stopped(description: Any) -> Stopped:
-    """The error that `checks.describe` has described."""
+    """The error that `checks.describe_error` has described."""
     kind, text, line = description
     named = getattr(builtins, word(kind), None)
     is_error = isinstance(named, type) and issubclass(named, BaseException)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from course_lib.corpora.markup import CODE, plain, restored
+from course_lib.corpora.restructured_text import CODE_SIGN, plain_text, restored
 
 CASES = {
     # literals: one word stays, all other code becomes the sign
@@ -46,12 +46,12 @@ CASES = {
 
 @pytest.mark.parametrize(("markup", "expected"), CASES.items())
 def test_rules(markup: str, expected: tuple[str, list[str]]) -> None:
-    assert plain(markup) == expected
+    assert plain_text(markup) == expected
 
 
 def test_code_is_put_back_in_order() -> None:
-    text, code = plain("``a.b`` if ``x == 1`` else ``None``")
-    assert text == f"{CODE} if {CODE} else None"
+    text, code = plain_text("``a.b`` if ``x == 1`` else ``None``")
+    assert text == f"{CODE_SIGN} if {CODE_SIGN} else None"
     assert restored(text, code) == "a.b if x == 1 else None"
 
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import regex
 
-CODE = "□"
+CODE_SIGN = "□"
 """Stands for a piece of code that is not one word."""
 
 # fmt: off
@@ -63,7 +63,7 @@ class Plain(NamedTuple):
     code: list[str]
 
 
-def plain(markup: str) -> Plain:
+def plain_text(markup: str) -> Plain:
     """The words of a paragraph in reStructuredText, on one line."""
     code: list[str] = []
 
@@ -73,7 +73,7 @@ def plain(markup: str) -> Plain:
 
     def kept(text: str) -> str:
         code.append(text)
-        return CODE
+        return CODE_SIGN
 
     def replaced(match: regex.Match[str]) -> str:
         kind = match.lastgroup
@@ -115,6 +115,6 @@ def plain(markup: str) -> Plain:
 
 def restored(text: str, code: list[str]) -> str:
     """A text with code in the place of its signs, in order; signs beyond those stay signs."""
-    parts = text.split(CODE)
-    fill = [*code, *[CODE] * len(parts)]
+    parts = text.split(CODE_SIGN)
+    fill = [*code, *[CODE_SIGN] * len(parts)]
     return "".join(part + (fill[i] if i < len(parts) - 1 else "") for i, part in enumerate(parts))

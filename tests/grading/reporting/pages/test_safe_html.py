@@ -7,7 +7,7 @@ from bs4 import BeautifulSoup
 from nbconvert import HTMLExporter
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from course_lib.grading.reporting.pages import markup
+from course_lib.grading.reporting.pages import safe_html
 from course_lib.grading.reporting.pages.formulas import mathml
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.sources.project import (
@@ -62,7 +62,7 @@ FORBIDDEN = {"script", "style", "svg", "iframe", "form", "base", "meta"}
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_markdown_has_neither_script_nor_address(text: str) -> None:
-    made = Reader(markup.markdown(f"before\n\n{text}\n\nafter $x_1$"))
+    made = Reader(safe_html.markdown(f"before\n\n{text}\n\nafter $x_1$"))
     allowed = {"class", "tabindex", "role", "aria-label", "alttext", "display"}
     assert {name for name, _ in made.attributes} <= allowed
     assert not made.tags & (FORBIDDEN | {"img"})
@@ -93,7 +93,7 @@ def test_the_form_graders_page_opens_at_what_a_person_marks() -> None:
 
 
 def test_ordinary_markdown_keeps_its_form() -> None:
-    made = markup.markdown(
+    made = safe_html.markdown(
         "## Part 1\n\n| a | b |\n| - | - |\n| 1 | $x$ |\n\n<details><summary>Hint</summary>\n\n"
         "*so* [there](https://example.org)\n</details>",
         shift=2,
@@ -111,14 +111,18 @@ def test_ordinary_markdown_keeps_its_form() -> None:
     ],
 )
 def test_what_is_no_markup_here_is_shown_as_it_was_written(text: str) -> None:
-    page = BeautifulSoup(markup.markdown(f"before {text} after\n\n{text}\n\nlast"), "html.parser")
+    page = BeautifulSoup(
+        safe_html.markdown(f"before {text} after\n\n{text}\n\nlast"), "html.parser"
+    )
     assert page.get_text().split().count(text.split()[0]) == 2
     assert " ".join(page.get_text().split()) == f"before {text} after {text} last"
 
 
 def test_code_of_blank_lines_is_shown_without_them() -> None:
     """Colouring them takes time that grows with their square."""
-    assert markup.code("x = 1" + " \n" * (markup.LONGEST_TEXT // 2 - 9)) == markup.code("x = 1")
+    assert safe_html.code("x = 1" + " \n" * (safe_html.LONGEST_TEXT // 2 - 9)) == safe_html.code(
+        "x = 1"
+    )
 
 
 def test_formulas_are_mathml_and_aligned_equations_a_table() -> None:
@@ -133,7 +137,7 @@ def test_formulas_are_mathml_and_aligned_equations_a_table() -> None:
 
 def test_what_is_too_long_is_cut_and_says_so() -> None:
     cell = new_code_cell(outputs=[new_output("stream", text="x" * 100_000)])
-    (shown,) = markup.outputs(cell)
+    (shown,) = safe_html.outputs(cell)
     assert len(shown) < 10_000
     assert "92,000 characters more" in shown
 
@@ -149,7 +153,7 @@ def test_html_and_scripts_a_cell_displays_are_not_taken_over() -> None:
             new_output("stream", text="\x1b[31mred\x1b[0m <i>"),
         ]
     )
-    shown = "".join(markup.outputs(cell))
+    shown = "".join(safe_html.outputs(cell))
     assert "script" not in shown
     assert "onerror" not in shown
     assert "&lt;b&gt;plain&lt;/b&gt;" in shown
@@ -159,13 +163,13 @@ def test_html_and_scripts_a_cell_displays_are_not_taken_over() -> None:
 
 @pytest.mark.parametrize("text", ["[" * 9000, "*a" * 4500, "> " * 4500, "<b>" * 3000, "$" * 9000])
 def test_endless_nesting_ends(text: str) -> None:
-    assert markup.markdown(text)
+    assert safe_html.markdown(text)
 
 
 @pytest.mark.parametrize("name", assignment_names(ROOT))
 def test_every_formula_of_an_assignment_can_be_set(name: str) -> None:
     for cell in source_notebook(source_of(ROOT, name)).cells:
         if cell.cell_type == "markdown":
-            made = markup.markdown(cell.source)
+            made = safe_html.markdown(cell.source)
             assert 'class="tex"' not in made, cell.source
             assert "$" not in re.sub(r'alttext="[^"]*"|<code>.*?</code>', "", made)

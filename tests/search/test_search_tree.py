@@ -9,7 +9,7 @@ from course_lib.corpora.batches import make_batch
 from course_lib.corpora.vocabulary import EOS
 from course_lib.evaluation.forced import sentence_log_probs
 from course_lib.search import n_best, record_beam_search, translate
-from course_lib.search.record import FINISHED, KEPT, PRUNED
+from course_lib.search.search_tree import FINISHED, KEPT, PRUNED
 from tests.search.kinds import NAMES, model_of
 
 SENTENCE = st.lists(st.integers(3, 8), max_size=5)

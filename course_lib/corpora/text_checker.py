@@ -20,7 +20,7 @@ import numpy as np
 
 from course_lib.corpora.copies import Hashes, copied, key
 from course_lib.corpora.languages import language_of
-from course_lib.corpora.own import (
+from course_lib.corpora.own_text import (
     FAULTS,
     NOT_UTF8,
     Line,
@@ -122,7 +122,7 @@ def letters_of(line: str) -> list[str]:
     return [word for word in tokenize(line, PLAIN) if word[0].isalpha()]
 
 
-class Judge:
+class TextChecker:
     """Knows what is usual in a text, and says of each line what is wrong with it.
 
     What `sides` have in common tells their languages. So lines that are the same on both are
@@ -262,34 +262,34 @@ def _named(
     return report
 
 
-def check(judge: Judge) -> list[str]:
+def check(checker: TextChecker) -> list[str]:
     """What is wrong, a line of text for each kind of fault in each split."""
     report = []
-    for split in judge.text.splits():
-        report += _named(split, judge.faults(split), MESSAGES)
-    if judge.same_language() and not any(MESSAGES["encoding"] in line for line in report):
+    for split in checker.text.splits():
+        report += _named(split, checker.faults(split), MESSAGES)
+    if checker.same_language() and not any(MESSAGES["encoding"] in line for line in report):
         report.append("train: both sides seem to be in the same language")
     return report
 
 
-def ask(judge: Judge) -> list[str]:
+def ask(checker: TextChecker) -> list[str]:
     """What may be wrong and a person may know better, and what training will do; a line each."""
-    text = judge.text
+    text = checker.text
     report = []
     for split in text.splits():
-        report += _named(split, judge.questions(split), QUESTIONS)
-    pairs = len(judge.hashes["train"])
-    if judge.unchanged > OFTEN * pairs:
+        report += _named(split, checker.questions(split), QUESTIONS)
+    pairs = len(checker.hashes["train"])
+    if checker.unchanged > OFTEN * pairs:
         # Those that are called a fault are not asked about, too.
-        same = sum(x == y and not fault for (_, x, y), fault in judge.faults("train"))
+        same = sum(x == y and not fault for (_, x, y), fault in checker.faults("train"))
         if same > OFTEN * pairs:
             report.append(
                 f"train: {same:,} of its {pairs:,} pairs are the same on both sides. Are they "
                 "translated?"
             )
-    for split, count in copied(judge.hashes).items():
+    for split, count in copied(checker.hashes).items():
         report.append(
-            f"{split}: {count:,} of its {len(judge.hashes[split]):,} sources, or near copies of "
+            f"{split}: {count:,} of its {len(checker.hashes[split]):,} sources, or near copies of "
             "them, are in train too. A score on them is in part of memory"
         )
     if unread := unread_files(text.path):
@@ -338,7 +338,7 @@ def _encodings(code: str) -> tuple[str, ...]:
     return usual or tuple(dict.fromkeys(chain(*ENCODINGS.values(), *LATIN.values())))
 
 
-def write_cleaned(judge: Judge) -> tuple[Path, int]:
+def write_cleaned(checker: TextChecker) -> tuple[Path, int]:
     """A copy of the text in UTF-8 without the lines that have a fault and without their gold links;
     and how many lines it is without.
 
@@ -350,7 +350,7 @@ def write_cleaned(judge: Judge) -> tuple[Path, int]:
             a line is missing somewhere: then the lines after it belong to others than those beside
             them.
     """
-    text = judge.text
+    text = checker.text
     count, looks_like = encoding_of(text)
     if count:
         raise CourseError(
@@ -365,7 +365,7 @@ def write_cleaned(judge: Judge) -> tuple[Path, int]:
     half = Path(tempfile.mkdtemp(dir=goal.parent, prefix=f".{goal.name}."))
     try:
         with (half / LEFT_OUT).open("w", encoding="utf-8") as left_out:
-            without = sum(_write_split(judge, split, half, left_out) for split in text.splits())
+            without = sum(_write_split(checker, split, half, left_out) for split in text.splits())
         half.chmod(0o755)
         if text.path.is_file():
             os.replace(half / LEFT_OUT, apart)
@@ -375,8 +375,8 @@ def write_cleaned(judge: Judge) -> tuple[Path, int]:
     return goal, without
 
 
-def _write_split(judge: Judge, split: str, folder: Path, left_out: TextIO) -> int:
-    text = judge.text
+def _write_split(checker: TextChecker, split: str, folder: Path, left_out: TextIO) -> int:
+    text = checker.text
     names = [f"{split}.{language}" for language in text.pair] if text.path.is_dir() else [split]
     gold = links_beside(str(text.path), split)
     with ExitStack() as stack:
@@ -386,7 +386,7 @@ def _write_split(judge: Judge, split: str, folder: Path, left_out: TextIO) -> in
         links = gold and stack.enter_context(gold.open("rb"))
         kept = gold and stack.enter_context((folder / gold.name).open("wb"))
         left = without = 0
-        for (number, *pair), fault in judge.faults(split):
+        for (number, *pair), fault in checker.faults(split):
             link = links.readline() if links else b""
             lines = ["" if side is None else side.strip("\ufeff \t\r") for side in pair]
             if fault == "unequal":

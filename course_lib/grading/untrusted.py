@@ -5,7 +5,7 @@ import binascii
 import unicodedata
 from typing import Any
 
-LONGEST = 80
+MOST_REPEATED = 80
 """Characters of a foreign name or message that a remark repeats."""
 TURNING = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 """Characters that turn the direction of writing, so that a line reads otherwise than it runs: a
@@ -14,7 +14,7 @@ LARGEST_PICTURE = 5 * 1024**2
 """Bytes."""
 
 
-def visible(text: str, longest: int = LONGEST) -> str:
+def visible(text: str, longest: int = MOST_REPEATED) -> str:
     """`text` in one line with nothing hidden in it.
 
     Terminal sequences, line ends and characters that turn the direction of writing would let a

@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from course_lib.corpora import own, token_files
+from course_lib.corpora import own_text, token_files
 from course_lib.corpora.copies import key, said
 from course_lib.corpora.corpus import Corpus
-from course_lib.corpora.own import own_corpus
+from course_lib.corpora.own_text import own_corpus
 from course_lib.corpora.registry import chosen, load_corpus
 from course_lib.errors import CourseError
 from tests.corpora.together import assert_fits_together
@@ -21,7 +21,7 @@ PAIRS = [(f"The dog {i} isn't here.", f"¡El perro {i} no está aquí!") for i i
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(own, "cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr(own_text, "cache_folder", lambda: tmp_path / "cache")
     return tmp_path / "cache"
 
 
@@ -188,7 +188,7 @@ def test_a_large_text_is_streamed_and_has_the_same_pairs(
     folder: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     small = own_corpus(str(folder), "en-es")
-    monkeypatch.setattr(own, "IN_MEMORY", 100)
+    monkeypatch.setattr(own_text, "IN_MEMORY", 100)
     monkeypatch.setattr(token_files, "FILE_ROWS", 90)
     monkeypatch.setattr("os.cpu_count", lambda: 1)
     large = own_corpus(str(folder), "en-es")
@@ -273,11 +273,11 @@ def test_a_path_is_kept_from_the_root_and_asked_for_its_pair(
 
 def test_shares_are_as_said() -> None:
     hashes = np.arange(20_000, dtype=np.uint64).reshape(-1, 2) * np.uint64(0x9E3779B97F4A7C15)
-    place = own._places(hashes, ["val", "test"])
+    place = own_text._places(hashes, ["val", "test"])
     assert [np.count_nonzero(place == k) for k in range(3)] == pytest.approx(
         [8_000, 1_000, 1_000], abs=150
     )
-    assert not own._places(hashes, []).any()
+    assert not own_text._places(hashes, []).any()
 
 
 @pytest.mark.parametrize(
@@ -329,7 +329,7 @@ def test_a_text_in_utf_16_is_named_and_read_on_request(folder: Path) -> None:
         file.write_text(file.read_text(encoding="utf-8"), encoding="utf-16")
     with pytest.raises(CourseError, match="is in UTF-16"):
         own_corpus(str(folder), "en-es")
-    lines = own.OwnText.find(folder, "en-es", "utf-16").pairs("train")
+    lines = own_text.OwnText.find(folder, "en-es", "utf-16").pairs("train")
     assert len(list(lines)) == sum(map(len, plain.values()))
 
 

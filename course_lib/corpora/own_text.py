@@ -32,7 +32,7 @@ from course_lib.corpora.copies import Hashes, copied, fingerprint, groups
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.languages import is_language, language_of
 from course_lib.corpora.splitting import Splitting
-from course_lib.corpora.token_files import Row, TokenFiles, prepare
+from course_lib.corpora.token_files import Row, TokenFiles, write_token_files
 from course_lib.corpora.tokenization import LANGUAGES, clean
 from course_lib.errors import CourseError
 
@@ -347,7 +347,7 @@ def _stream(
         for pair in islice(pairs, start, None):
             yield dict(zip(text.pair, pair, strict=True))
 
-    return prepare(rows, folder, languages, int(np.count_nonzero(kept)), how.lines)
+    return write_token_files(rows, folder, languages, int(np.count_nonzero(kept)), how.lines)
 
 
 def own_corpus(
