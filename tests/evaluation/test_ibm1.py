@@ -49,6 +49,12 @@ def exact(pairs: Pairs, iterations: int) -> dict[tuple[str, str | None], Fractio
     return t
 
 
+def test_a_word_of_every_sentence_is_linked_though_null_explains_as_much() -> None:
+    model = train_model1([(["a"], ["x"]), (["a"], ["y"])], 3)
+    assert model.probability("x", "a") == model.probability("x", None)
+    assert model.align(["a"], ["x"]) == {(0, 0)}
+
+
 def test_two_iterations_by_hand() -> None:
     """First every word is shared out equally, among three for two words and among two for one."""
     once = train_model1(TEXTBOOK, 1)
