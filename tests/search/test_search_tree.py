@@ -59,7 +59,7 @@ def test_the_record_is_of_the_search_that_runs(kind, sentence, k, penalty) -> No
         worst = min(node.log_prob for node in stay)
         assert all(node.log_prob <= worst for node in level if node.fate == PRUNED)
         places -= sum(node.fate == FINISHED for node in level)
-    # Whatever was kept was gone on with.
+    # Whatever was kept was extended.
     assert all(node.number in children for node in tree.nodes if node.fate == KEPT)
     assert all(len(numbers) <= k for numbers in children.values())
 

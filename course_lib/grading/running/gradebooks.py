@@ -50,7 +50,7 @@ def prepare(place: Path) -> None:
                 " grading/ and autograded/ to begin anew."
             )
         else:
-            # at once, for half a database cannot be gone on with
+            # at once, for half a database is of no use
             with tempfile.TemporaryDirectory(dir=place, prefix=UNFINISHED) as folder:
                 with nbgrader_messages():
                     Gradebook(db_url(Path(folder))).close()

@@ -1,16 +1,16 @@
 """The way of one submission, to be read from top to bottom: from its folder to marks and a page.
 
-    stage     the notebook put in order, with all tests in it, and the files beside it
-    judge     trained models that came along, looked at in a box of their own
-    run       every cell run in its box, the outcome of each in the notebook
-    mark      points, and what being late costs, in the gradebook
-    keep      the notebook, with the files that it was run with, where graded ones lie
-    report    the student's page
+    stage             the notebook put in order, with all tests in it, and the files beside it
+    inspect_models    trained models that came along, looked at in a box of their own
+    run_notebook      every cell run in its box, the outcome of each in the notebook
+    record_marks      points, and what being late costs, in the gradebook
+    keep_graded       the notebook, with the files that it was run with, where graded ones lie
+    write_feedback    the student's page
 
 `grade` is the line of these steps. Each takes what the steps before it have made, and returns what
 it has made itself, with its remarks for the instructor. The gradebook is opened when no student's
 code runs any more. What is finished is noted in the journal last of all, so that a run that is
-killed anywhere can be gone on with.
+killed anywhere can be continued.
 """
 
 import contextlib
