@@ -142,7 +142,7 @@ function render({ model, el }) {
       steps.to(step);
     };
     sides = chosen.filter(Boolean).map((name) => new Panel(models.find((one) => one.name === name), source, choose));
-    sides.forEach((side) => inLanguage(model, side.written, side.next, ...side.element.querySelectorAll(".map-row > text")));
+    sides.forEach((side) => inLanguage(model.get("language"), side.written, side.next, ...side.element.querySelectorAll(".map-row > text")));
     panels.replaceChildren(...sides.map((side) => side.element));
     const last = Math.max(...sides.map((side) => side.target.length));
     if (model.get("step") > last) put("step", last);

@@ -118,7 +118,7 @@ function render({ model, el }) {
       });
     });
     field.replaceChildren(lines, ...cards.map((one) => one.card));
-    inLanguage(model, ...cards.map(({ card }) => card.firstChild), whole);
+    inLanguage(model.get("language"), ...cards.map(({ card }) => card.firstChild), whole);
     field.style.width = `${right}px`;
     field.style.height = `${height}px`;
     lines.setAttribute("width", right);

@@ -67,7 +67,7 @@ function render({ model, el }) {
   el.append(choice.line, make("div", { class: "tiny-pair" }, reading.element, writing.element), steps.element, happened,
     make("div", { class: "tiny-pair" }, make("div", {}, title, make("ul", {}, ...bars.map(({ row }) => row))),
       make("div", {}, make("p", { class: "moving-title" }, "Written so far"), written)));
-  inLanguage(model, written, ...bars.map(({ row }) => row.firstChild));
+  inLanguage(model.get("language"), written, ...bars.map(({ row }) => row.firstChild));
   const say = announcer(el);
   steps.listen(el);
 

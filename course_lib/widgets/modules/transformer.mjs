@@ -91,7 +91,7 @@ function render({ model, el }) {
     const step = Math.min(model.get("frame"), last(sentence));
     choice.check(chosen);
     drawing.replaceChildren(...pictureOf(sentence, step, heads.map(({ id }) => id)));
-    inLanguage(model, ...drawing.querySelectorAll(".written"));
+    inLanguage(model.get("language"), ...drawing.querySelectorAll(".written"));
     picture.setAttribute("aria-label", `Source: ${sentence.source.join(" ")}. Read by the decoder: ${sentence.read.slice(0, step).join(" ") || "nothing"}.`);
     steps.show(step, last(sentence));
     happened.textContent = sentenceOf(step, sentence);

@@ -70,8 +70,7 @@ class Column {
     this.says("");
     this.what.textContent = WHAT[Boolean(found.alpha)];
     this.gloss.replaceChildren(...(this.glosses[found.text] ? [make("b", {}, "In English: "), this.glosses[found.text]] : []));
-    const tag = tagOf(this.about.pair.split("-")[1]);
-    for (const part of [this.written, this.text, this.before]) part.lang = tag;
+    inLanguage(tagOf(this.about.pair.split("-")[1]), this.written, this.text, this.before);
     this.text.textContent = found.text;
     this.copy.hidden = !found.text;
     this.written.replaceChildren(...labels(found.target).map((word, k) => this.chip(word, k)));
