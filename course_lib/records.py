@@ -1,6 +1,7 @@
 """What the book's recorders wrote down, found by its name, and what a page may say of it."""
 
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean
@@ -9,6 +10,8 @@ from typing import Any, NamedTuple
 from course_lib.errors import CourseError
 
 FOLDER = "experiments"
+LIBRARY = Path(__file__).parents[1]
+"""Where the library lies: in a clone, unless it was installed without `-e`."""
 
 
 def read_record(name: str) -> Any:
@@ -82,10 +85,25 @@ def compared(rows: Mapping[str, Sequence[float]], first: str) -> Lead:
     )
 
 
+def work_in(folder: str) -> None:
+    """Go to a folder of the course, wherever a notebook of it was opened.
+
+    Raises:
+        CourseError: this is no clone of the course, and the library is not in one.
+    """
+    os.chdir(_clone() / folder)
+
+
 def _folder() -> Path:
-    """The nearest folder of records at or above the working directory."""
+    return _clone() / FOLDER
+
+
+def _clone() -> Path:
+    """The nearest clone at or above the working directory, or else the library's own."""
     here = Path.cwd()
-    for above in (here, *here.parents):
+    for above in (here, *here.parents, LIBRARY):
         if (above / FOLDER / "recording.py").is_file():
-            return above / FOLDER
-    raise CourseError(f"There are no records at or above {here}. Work in a clone of the course.")
+            return above
+    raise CourseError(
+        f"There are no records and drawings at or above {here}. Work in a clone of the course."
+    )

@@ -1,11 +1,11 @@
-"""Records are found by their name, from anywhere in the course and in no other place."""
+"""Records are found by their name: in the course one works in, or else in the library's own."""
 
 from pathlib import Path
 
 import pytest
 
 from course_lib.errors import CourseError
-from course_lib.records import compared, read_record, record_path, record_paths
+from course_lib.records import compared, read_record, record_path, record_paths, work_in
 from tests.conftest import ROOT
 
 
@@ -18,6 +18,7 @@ def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "experiments" / "01-one" / "run-b.json").write_text('"für"', encoding="utf-8")
     (tmp_path / "experiments" / "02-two" / "run-a.json").write_text("[1]", encoding="utf-8")
     monkeypatch.chdir(tmp_path / "book" / "notebooks")
+    monkeypatch.setattr("course_lib.records.LIBRARY", tmp_path / "site-packages")
     return tmp_path
 
 
@@ -29,6 +30,16 @@ def test_a_name_is_enough_in_every_folder_of_the_course(
         assert read_record("run-a") == [1]
         assert read_record("run-b") == "für"
     assert [path.stem for path in record_paths("run-*")] == ["run-a", "run-b"]
+
+
+def test_elsewhere_the_clone_is_the_one_that_the_library_lies_in(
+    course: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("course_lib.records.LIBRARY", course)
+    monkeypatch.chdir(tmp_path_factory.mktemp("downloads"))
+    assert read_record("run-a") == [1]
+    work_in("book/notebooks")
+    assert Path.cwd() == course / "book" / "notebooks"
 
 
 def test_what_is_not_there_is_said_in_one_line(

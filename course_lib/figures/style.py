@@ -5,7 +5,7 @@ ink, so they look the same on a light and on a dark page; `dark` is for what a p
 """
 
 import io
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from matplotlib import rc_context, rcParams
 from matplotlib.backend_bases import RendererBase
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties, findfont, fontManager, get_font
+from matplotlib.font_manager import FontEntry, FontProperties, findfont, fontManager, get_font
 from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
 
@@ -91,12 +91,14 @@ FURTHER = (
 """Fonts of Linux, Windows and macOS with letters that matplotlib's own font has not."""
 
 
-def families(installed: Collection[str]) -> list[str]:
+def families(installed: Iterable[FontEntry]) -> list[str]:
     """Fonts in the order in which a letter is looked for.
 
-    The first comes with matplotlib, so its letters have the same widths everywhere.
+    The first comes with matplotlib, so its letters have the same widths everywhere. One without a
+    bold face is left to `families_for`: matplotlib would complain of it at every bold word.
     """
-    return ["DejaVu Sans", *(name for name in FURTHER if name in installed)]
+    bold = {one.name for one in installed if one.weight == 700}
+    return ["DejaVu Sans", *(name for name in FURTHER if name in bold)]
 
 
 @cache
@@ -130,7 +132,7 @@ def families_for(text: str) -> list[str]:
 # Any: some versions of matplotlib type the keys of such a dict one by one.
 RC: Any = {
     # The list itself: of a generic name matplotlib takes the first font alone.
-    "font.family": families(fontManager.get_font_names()),
+    "font.family": families(fontManager.ttflist),
     "font.size": BODY,
     "mathtext.fontset": "dejavusans",
     "text.color": INK,

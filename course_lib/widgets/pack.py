@@ -84,12 +84,6 @@ def pack_run(run: Run, name: str | None = None) -> Pack:
             )
     if run.how.rules == "moses" and not set(run.languages) <= set(MOSES):
         raise CourseError(f"A page does not split {run.config.pair}. Use course translate.")
-    words = run.source_vocabulary
-    if isinstance(words, Pieces) and json.loads(words.tokenizer)["normalizer"] is not None:
-        raise CourseError(
-            f"{run.path} has pieces of a text without spaces between words, which a page cannot "
-            "cut. Use course translate."
-        )
     name, seen = name or run.path.name, seen_words(run)
     about = {
         "name": name,
@@ -100,7 +94,7 @@ def pack_run(run: Run, name: str | None = None) -> Pack:
         "config": config,
         "source": run.source_vocabulary.tokens,
         "target": run.target_vocabulary.tokens,
-        "merges": _merges(run),
+        **_cutting(run),
         "rules": {
             **tokenisation_rules(run.languages if run.how.rules == "moses" else ()),
             "kind": run.how.rules if run.languages else "tokens",
@@ -118,12 +112,17 @@ def pack_run(run: Run, name: str | None = None) -> Pack:
     return Pack(name, {**shown, "parts": parts}, data, seen)
 
 
-def _merges(run: Run) -> list[list[str]] | None:
+def _cutting(run: Run) -> dict[str, Any]:
+    """How words are cut: byte pairs in their order and, where letters stand without spaces, the
+    pattern of the spaces that are taken away before."""
     words = run.source_vocabulary
     if not isinstance(words, Pieces):
-        return None
-    merges: list[list[str]] = json.loads(words.tokenizer)["model"]["merges"]
-    return merges
+        return {"merges": None, "closed": None}
+    cutter = json.loads(words.tokenizer)
+    closed = cutter["normalizer"] and cutter["normalizer"]["pattern"]["Regex"]
+    if closed:
+        closed = re.sub(r"\\p{(\w+)}", r"\\p{Script=\1}", closed)
+    return {"merges": cutter["model"]["merges"], "closed": closed}
 
 
 @cache

@@ -18,6 +18,7 @@ from course_book.source import parse, read
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
+from course_lib.errors import CourseError
 from tests.book.conftest import runnable
 from tests.conftest import ROOT
 
@@ -47,9 +48,8 @@ def test_it_runs_the_cells_of_the_chapter_and_no_others(made: NotebookNode, less
     nbformat.validate(made)
     cells = jupytext.read(lesson).cells
     wanted = [cell.source for cell in cells if cell.cell_type == "code"]
-    opening, folder, *rest = [cell for cell in made.cells if cell.cell_type == "code"]
+    opening, *rest = [cell for cell in made.cells if cell.cell_type == "code"]
     assert opening.source.startswith("# Installs what is missing, and nothing else.")
-    assert "drawings" in folder.source
     widgets = [cell for cell in rest if cell.source.startswith(WIDGET)]
     assert len(widgets) == len(list(read(lesson)[1].all("moving")))
     assert [cell.source for cell in rest if cell not in widgets] == wanted
@@ -59,8 +59,7 @@ def test_it_runs_the_cells_of_the_chapter_and_no_others(made: NotebookNode, less
 def test_on_colab_widgets_are_allowed_where_a_figure_moves(
     made: NotebookNode, lesson: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, second, *_ = [cell.source for cell in made.cells if cell.cell_type == "code"]
-    _, _, colab = second.partition("# Colab")
+    _, _, colab = made.cells[0].source.partition("# Colab")
     assert bool(colab) == any(read(lesson)[1].all("moving"))
     asked: list[str] = []
     output = SimpleNamespace(enable_custom_widget_manager=lambda: asked.append("allowed"))
@@ -112,16 +111,18 @@ def test_what_a_page_says_of_its_trainings_holds_on_another_processor(page: Path
     ).execute(env={**os.environ, **OLDER_PROCESSOR})
 
 
-def test_the_first_two_cells_run_where_the_notebook_lies() -> None:
-    made = nbformat.read(NOTEBOOKS / "02-looking-back.ipynb", as_version=4)
-    made.cells = [
-        *[cell for cell in made.cells if cell.cell_type == "code"][:2],
-        nbformat.v4.new_code_cell("print(sorted(os.listdir())[:3], os.path.isdir('drawings'))"),
-    ]
-    NotebookClient(
-        made, timeout=600, startup_timeout=600, resources={"metadata": {"path": NOTEBOOKS}}
-    ).execute()
-    assert "True" in made.cells[-1].outputs[0].text
+def test_the_first_cell_finds_the_clone_wherever_the_notebook_is(
+    made: NotebookNode, lesson: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opening = made.cells[0].source
+    for place in (NOTEBOOKS, tmp_path):  # in the clone, and where a browser puts it
+        monkeypatch.chdir(place)
+        exec(opening, {})
+        assert Path.cwd() == lesson.parent
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("course_lib.records.LIBRARY", tmp_path)  # installed without the clone
+    with pytest.raises(CourseError, match="Work in a clone"):
+        exec(opening, {})
 
 
 PAGE = """\

@@ -10,6 +10,8 @@ from playwright.sync_api import Browser, Page
 
 from course_lib.corpora import load_corpus
 from course_lib.corpora.batches import make_batch
+from course_lib.corpora.languages import unspaced
+from course_lib.corpora.splitting import Splitting
 from course_lib.corpora.subwords import Pieces
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.evaluation.forced import logits
@@ -55,6 +57,20 @@ def small_run(path: Path = Path("small"), pieces: bool = True, **changes: Any) -
     name = "rnnencdec" if config.context == "fixed" else "rnnsearch"
     changes = {f"corpus.{key}": value for key, value in options.items()}
     return Run(path, RunConfig(name, "toy", preset="smoke", changes=changes), model, words, words)
+
+
+def own_run(folder: Path, pair: str, lines: Sequence[tuple[str, str]], pieces: int) -> Run:
+    """A model with drawn weights for a text of one's own, which is written into the folder."""
+    how, codes = Splitting(lowercase=True), pair.split("-")
+    tokens = []
+    for side, language in enumerate(codes):
+        texts = [line[side] for line in lines]
+        (folder / f"train.{language}").write_text("".join(f"{one}\n" for one in texts), "utf-8")
+        tokens += [how.tokens(text, language) for text in texts]
+    words = Pieces.learn(tokens, pieces, unspaced=any(map(unspaced, codes)))
+    model = build_model(ModelConfig(len(words), len(words), **SIZES), seed=3).eval()
+    config = RunConfig("rnnsearch", str(folder), pair, preset="smoke")
+    return Run(folder, config, model, words, words, how)
 
 
 def open_worker(browser: Browser, run: Run) -> Page:

@@ -16,6 +16,7 @@ from course_lib.training import Run, load_run
 from course_lib.widgets.live import live
 from course_lib.widgets.modules import module
 from course_lib.widgets.standalone import ONE_FILE, PAGE, export_web
+from tests.widgets.live_models import own_run
 from tests.widgets.live_page import SENTENCE, ask, more, numbers, resize, written
 
 SMALLEST = 24
@@ -479,3 +480,37 @@ def test_a_notebook_hands_the_models_over_and_reads_what_was_found(
 def test_the_page_is_small_before_a_model_is_loaded(folder: Path, greeting: Path) -> None:
     for page in (folder / PAGE, greeting / PAGE):
         assert page.stat().st_size < 400_000
+
+
+WHERE = """() => {
+  const placesOf = (css) => [...document.querySelectorAll(css)].map((one) => (
+    one.getBoundingClientRect().left));
+  const dots = [...document.querySelectorAll(".map-row > text")].flatMap((one) => {
+    const dot = one.textContent.indexOf("·");
+    const letter = one.textContent.search(/[\\u05d0-\\u05ea]/);
+    const at = (place) => one.getExtentOfChar(place).x;
+    return dot >= 0 && letter > dot ? [at(dot) > at(letter)] : [];
+  });
+  return { read: placesOf(".live-source .chip"), written: placesOf(".live-target .chip"), dots };
+}"""
+"""Where words stand, and whether the dot of a piece stands right of its letters."""
+
+
+def test_what_is_written_from_right_to_left_stands_so(
+    tmp_path: Path, context: BrowserContext
+) -> None:
+    words = {"dog": "כלב", "cat": "חתול", "horse": "סוס", "bird": "ציפור", "fish": "דג"}
+    pairs = [(f"{x} {y}", f"{words[x]} {words[y]}") for x in words for y in words if x != y]
+    run = own_run(tmp_path, "en-he", pairs, 44)
+    export_web([run], tmp_path / "web")
+    page = context.new_page()
+    page.goto((tmp_path / "web" / PAGE).as_uri())
+    ask(page, "dog cat")
+    found = page.evaluate(WHERE)
+    assert found["read"] == sorted(found["read"])
+    assert found["written"][:3] == sorted(found["written"][:3], reverse=True)
+    assert len(found["written"]) > 2
+    assert found["dots"]
+    assert all(found["dots"])
+    expect(page.locator(".live-text")).to_have_css("direction", "rtl")
+    expect(page.get_by_label("Your sentence")).to_have_css("direction", "ltr")

@@ -1,6 +1,7 @@
 """Text in the browser is treated as the library treats it, token by token and piece by piece."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -10,7 +11,7 @@ from course_lib.training import Run, load_run
 from course_lib.widgets.live import SENTENCE
 from course_lib.widgets.modules import worker_script
 from course_lib.widgets.pack import character_class, tokenisation_rules
-from tests.widgets.live_models import open_worker, sentences, small_run
+from tests.widgets.live_models import open_worker, own_run, sentences, small_run
 
 ODD = (
     *("", " ", "\t\n", "''", ",,,", "...", "?!", ". ' .'", "x.' ", "\\ / ~ ^ _ * + = #tag"),
@@ -97,6 +98,33 @@ def test_numbers_become_text_again(reading: tuple[Run, Page]) -> None:
     written = [[number for number in one if number != 2] for one in written]
     expected = [detokenize(run.target_vocabulary.decode(one), "de") for one in written]
     assert page.evaluate("(all) => all.map((one) => text.decode(one))", written) == expected
+
+
+JAPANESE = [
+    ("the cat sleeps .", "猫は眠ります。"),
+    ("fonts of a document", "ドキュメントのフォント"),
+    ("14 standard fonts", "標準 14 フォント"),
+    ("open the document", "ドキュメントを開きます"),
+]
+
+
+@pytest.mark.parametrize("pair", ["en-ja", "ja-en"])
+def test_pieces_of_letters_without_spaces_are_the_librarys(
+    browser: Browser, tmp_path: Path, pair: str
+) -> None:
+    lines = JAPANESE if pair == "en-ja" else [(y, x) for x, y in JAPANESE]
+    run = own_run(tmp_path, pair, lines, 70)
+    page = open_worker(browser, run)
+    read = [*ODD, *(x for x, _ in lines), "PDFドキュメント 猫 とdog、犬犬"]
+    words = run.source_vocabulary
+    expected = [words.encode(run.how.tokens(line, run.languages[0])) for line in read]
+    assert page.evaluate(ENCODED, read) == expected
+    size = len(words)
+    written = [[(7 * i * i + 13 * k) % size for i in range(12)] for k in range(40)]
+    written = [[number for number in one if number != 2] for one in written]
+    texts = [run.how.text(words.decode(one), run.languages[1]) for one in written]
+    assert page.evaluate("(all) => all.map((one) => text.decode(one))", written) == texts
+    page.close()
 
 
 def test_characters_become_ranges() -> None:

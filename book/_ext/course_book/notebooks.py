@@ -35,10 +35,11 @@ FOLDS = {"answer": "Show the answer", "hint": "Hint"}
 NOTES = ("note", "tip", "warning", "important", "seealso", "admonition")
 INCLUDE_OPTIONS: dict[str, Callable[[str], Any]] = {"dedent": lambda n: int(n) if n else None}
 
-FOLDER_CELL = """\
-# Drawings are read from the page's folder.
-if os.path.isdir("../drawings"):
-    os.chdir("{folder}")
+FOLDER_CELL = """
+
+# Records and drawings are in the clone, wherever this notebook is.
+from course_lib.records import work_in
+work_in("{folder}")
 """
 
 RECORDED_CELL = """\
@@ -408,10 +409,10 @@ def notebook(path: Path, root: Path, url: str = "") -> str:
     page = open_page(path, root)
     numbered(page, tree)
     source = jupytext.reads(path.read_text(encoding="utf-8"), fmt="md:myst")
-    folder = Path("..", os.path.relpath(path.parent, root / "book")).as_posix()
-    second = FOLDER_CELL.format(folder=folder) + COLAB_CELL * any(tree.all("moving"))
-    opening = (first_cell(url, "book"), second.rstrip())
-    made = [nbformat.v4.new_code_cell(source) for source in opening]
+    folder = Path(os.path.relpath(path.parent, root)).as_posix()
+    opening = first_cell(url, "book") + FOLDER_CELL.format(folder=folder)
+    opening += COLAB_CELL * any(tree.all("moving"))
+    made = [nbformat.v4.new_code_cell(opening.rstrip())]
     for cell in source.cells:
         made += code_cell(page, cell) if cell.cell_type == "code" else text_cells(page, cell.source)
     for number, cell in enumerate(made):

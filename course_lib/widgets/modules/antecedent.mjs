@@ -5,7 +5,7 @@ const [LEFT, RIGHT, MIDDLE] = [146, 238, TOP + 4.5 * ROW]; // where the lines be
 const LEAST = 0.05; // a smaller weight's number is left out
 const PRONOUNS = ["er", "sie", "es"];
 
-const inGerman = (words) => make("span", { lang: "de" }, words);
+const inGerman = (words) => foreign("de", words);
 const text = (x, y, words, kind = "") => draw("text", { x, y, class: kind }, words);
 
 /** The words in a column, each with its weight, and a line to it from the word that asks. */

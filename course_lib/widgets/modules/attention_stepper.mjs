@@ -141,9 +141,10 @@ function render({ model, el }) {
       put("looked_at", j);
       steps.to(step);
     };
-    const inTarget = (word) => foreign(model, word);
+    const language = model.get("language");
+    const inTarget = (word) => foreign(language, word);
     sides = chosen.filter(Boolean).map((name) => new Panel(models.find((one) => one.name === name), source, { choose, inTarget }));
-    sides.forEach((side) => inLanguage(model, side.written, side.next, ...side.element.querySelectorAll(".map-row > text")));
+    sides.forEach((side) => inLanguage(language, side.written, side.next, ...side.element.querySelectorAll(".map-row > text")));
     panels.replaceChildren(...sides.map((side) => side.element));
     const last = Math.max(...sides.map((side) => side.target.length));
     if (model.get("step") > last) put("step", last);

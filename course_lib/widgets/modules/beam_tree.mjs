@@ -118,7 +118,7 @@ function render({ model, el }) {
       });
     });
     field.replaceChildren(lines, ...cards.map((one) => one.card));
-    inLanguage(model, ...cards.map(({ card }) => card.firstChild));
+    inLanguage(model.get("language"), ...cards.map(({ card }) => card.firstChild));
     field.style.width = `${right}px`;
     field.style.height = `${height}px`;
     lines.setAttribute("width", right);
@@ -155,9 +155,9 @@ function render({ model, el }) {
       .sort((a, b) => search.nodes[b][3] - search.nodes[a][3]);
     read(focused !== null && search.nodes[focused][1] <= step ? focused : end ? search.best.at(-1) : stays[0] ?? null);
     whole.replaceChildren(...stays
-      .map((number) => make("li", {}, foreign(model, text(number)), ` (${shown(search.nodes[number][3])})`)));
+      .map((number) => make("li", {}, foreign(model.get("language"), text(number)), ` (${shown(search.nodes[number][3])})`)));
     const fates = FATES.map((fate, k) => `${search.nodes.filter((node) => node[1] === step && node[4] === k).length} ${fate}`);
-    say(...(step ? [`Step ${step}: ${fates.join(", ")}.`, ...(end ? [" The winner: ", foreign(model, text(search.best.at(-1))), "."] : [])] : ["Nothing is written yet."]));
+    say(...(step ? [`Step ${step}: ${fates.join(", ")}.`, ...(end ? [" The winner: ", foreign(model.get("language"), text(search.best.at(-1))), "."] : [])] : ["Nothing is written yet."]));
     // last: to ask where things are lays the page out
     const { x, width } = places[step];
     const [left, room] = [scroll.scrollLeft, scroll.clientWidth];
@@ -177,7 +177,7 @@ function render({ model, el }) {
     const node = search.nodes[number];
     const ended = node[4] === 1 ? `, score ${shown(node[3])} / ${node[1]}^${shown(search.length_penalty, 1)} = ${shown(score(node), 3)}` : "";
     const won = number === search.best.at(-1) ? " It wins." : "";
-    reading.replaceChildren(foreign(model, text(number)), `: log p = ${shown(node[3], 3)}${ended}; ${FATES[node[4]]} in step ${node[1]}.${won}`);
+    reading.replaceChildren(foreign(model.get("language"), text(number)), `: log p = ${shown(node[3], 3)}${ended}; ${FATES[node[4]]} in step ${node[1]}.${won}`);
   }
 
   el.addEventListener("keydown", (event) => {

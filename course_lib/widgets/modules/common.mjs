@@ -117,16 +117,23 @@ function matrixInputs(model, put, key, field) {
     ))));
 }
 
-/** Says of these elements that their words are in the figure's `language`, where it has one. */
-function inLanguage(model, ...elements) {
-  const language = model.get("language");
-  if (language) elements.forEach((element) => element.setAttribute("lang", language));
+const RIGHT_TO_LEFT = new Set(["Adlm", "Arab", "Hebr", "Mand", "Nkoo", "Rohg", "Samr", "Syrc", "Thaa"]);
+
+/** Says which language the words of these elements are in, and which way it is written; nothing of words of none. */
+function inLanguage(tag, ...elements) {
+  const dir = tag && RIGHT_TO_LEFT.has(new Intl.Locale(tag).maximize().script) ? "rtl" : "ltr";
+  for (const element of elements) {
+    for (const [name, value] of Object.entries({ lang: tag, dir })) {
+      if (tag) element.setAttribute(name, value);
+      else element.removeAttribute(name);
+    }
+  }
 }
 
-/** Words in the figure's `language`, as a part of an English sentence. */
-function foreign(model, words) {
+/** Words of another language, as a part of an English sentence. */
+function foreign(tag, words) {
   const part = make("span", {}, words);
-  inLanguage(model, part);
+  inLanguage(tag, part);
   return part;
 }
 
@@ -154,12 +161,15 @@ function softmax(energies) {
 
 const START = "▁"; // in front of a piece that begins a word, where words stand in pieces
 
+/** A piece that goes on with a word: its dot is where the word has begun, in letters from right to left too. */
+const goingOn = (piece) => `${/^\P{L}*[\u0590-\u08ff\ufb1d-\ufefc]/u.test(piece) ? "\u200f" : ""}·${piece}`;
+
 /** Tokens as they are written: pieces that go on with a word bear a dot and are `joined` to it. */
 function labels(tokens) {
   const cut = tokens.some((token) => token.startsWith(START));
   return tokens.map((token, k) => {
     const joined = cut && k > 0 && !token.startsWith(START) && !/^<.+>$/.test(token);
-    return { text: joined ? `·${token}` : (cut && token.slice(token.startsWith(START))) || token, joined };
+    return { text: joined ? goingOn(token) : (cut && token.slice(token.startsWith(START))) || token, joined };
   });
 }
 

@@ -244,7 +244,7 @@ class Live {
   /** New translations; where the reader stands among their words is for `go`. */
   loaded() {
     const { attending, answered } = this;
-    this.source.lang = tagOf(this.model.get("pair").split("-")[0]);
+    inLanguage(tagOf(this.model.get("pair").split("-")[0]), this.source);
     refill(this.source, sourceWords(answered[0].found, (k) => this.leaveOut(k)));
     this.pieces = [...this.source.querySelectorAll(".live-piece")];
     this.afterwards(false);

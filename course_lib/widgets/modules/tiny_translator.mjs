@@ -67,7 +67,7 @@ function render({ model, el }) {
   el.append(choice.line, make("div", { class: "tiny-pair" }, reading.element, writing.element), steps.element, happened,
     make("div", { class: "tiny-pair" }, make("div", {}, title, make("ul", {}, ...bars.map(({ row }) => row))),
       make("div", {}, make("p", { class: "moving-title" }, "Written so far"), written)));
-  inLanguage(model, written, ...bars.map(({ row }) => row.firstChild));
+  inLanguage(model.get("language"), written, ...bars.map(({ row }) => row.firstChild));
   const say = announcer(el);
   steps.listen(el);
 
@@ -100,7 +100,7 @@ function render({ model, el }) {
       ...states.flatMap((state, i) => [mark(state, i === done.step - 1 ? 7 : 4.5, ""), label(state, named("s", i), besideWritten(i), "strong")]));
     writing.picture.setAttribute("aria-label", `Writing: ${states.map((state, i) => `${named("s", i)} ${pair(state)}`).join(", ")}`);
 
-    happened.replaceChildren(...sentenceOf(frame, walk, factors, (words) => foreign(model, words)));
+    happened.replaceChildren(...sentenceOf(frame, walk, factors, (words) => foreign(model.get("language"), words)));
     title.textContent = done.step ? `Probabilities of step ${done.step}` : "Probabilities of the next word";
     const row = probabilities[done.step - 1];
     bars.forEach(({ row: line, fill, share }, k) => {

@@ -92,10 +92,10 @@ function render({ model, el }) {
     const step = Math.min(model.get("frame"), last(sentence));
     choice.check(chosen);
     drawing.replaceChildren(...pictureOf(sentence, step, heads.map(({ id }) => id)));
-    inLanguage(model, ...drawing.querySelectorAll(".written"));
+    inLanguage(model.get("language"), ...drawing.querySelectorAll(".written"));
     picture.setAttribute("aria-label", `Source: ${sentence.source.join(" ")}. Read by the decoder: ${sentence.read.slice(0, step).join(" ") || "nothing"}.`);
     steps.show(step, last(sentence));
-    happened.replaceChildren(...sentenceOf(step, sentence, (words) => foreign(model, words)));
+    happened.replaceChildren(...sentenceOf(step, sentence, (words) => foreign(model.get("language"), words)));
     say(...copied(happened));
   }
   show();

@@ -71,7 +71,7 @@ function render({ model, el }) {
     });
     picture.setAttribute("viewBox", `0 0 416 ${top}`);
     picture.replaceChildren(...nodes);
-    inLanguage(model, ...picture.querySelectorAll(".read"));
+    inLanguage(model.get("language"), ...picture.querySelectorAll(".read"));
     choice.check(modes.indexOf(mode));
     steps.show(frame, end);
     happened.textContent = sentenceOf(frame, models);

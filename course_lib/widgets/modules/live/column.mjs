@@ -71,7 +71,8 @@ class Column {
     this.what.textContent = WHAT[Boolean(found.alpha)];
     this.gloss.replaceChildren(...(this.glosses[found.text] ? [make("b", {}, "In English: "), this.glosses[found.text]] : []));
     const tag = tagOf(this.about.pair.split("-")[1]);
-    for (const part of [this.written, this.text, this.before, this.next]) part.lang = tag;
+    inLanguage(tag, this.written, this.text, this.before);
+    this.next.lang = tag; // its columns stay where they are
     this.text.textContent = found.text;
     this.copy.hidden = !found.text;
     this.written.replaceChildren(...labels(found.target).map((word, k) => this.chip(word, k)));
@@ -125,7 +126,7 @@ class Column {
 
   said(step) {
     const word = texts(this.found.target)[this.at(step)];
-    return [`${this.about.model} writes `, word === undefined ? "nothing yet" : make("span", { lang: this.written.lang }, word)];
+    return [`${this.about.model} writes `, word === undefined ? "nothing yet" : foreign(this.written.lang, word)];
   }
 }
 

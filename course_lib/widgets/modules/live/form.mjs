@@ -4,7 +4,7 @@ const WIDEST = 12; // hypotheses of the widest beam
 const LONGEST = 2; // the largest length penalty
 
 /** A language of a pair as an attribute `lang` has it; none for words of no language. */
-const tagOf = (code) => (code && code !== "tokens" ? code.replace("@latin", "-Latn").replaceAll("_", "-").replace(/@.*/u, "") : "");
+const tagOf = (code) => (code && code !== "tokens" ? code.replace("@latin", "-Latn").replaceAll("_", "-").replace(/[.@].*/u, "") : "");
 
 /** The form, and beside it the `settings` of the search; `put(key, value)` keeps what is asked, `ask()` asks it. */
 class Question {
@@ -77,7 +77,7 @@ class Question {
     }
     if (this.example.value !== text) this.example.value = "";
     this.pair.value = this.model.get("pair");
-    this.text.lang = tagOf(this.model.get("pair").split("-")[0]);
+    inLanguage(tagOf(this.model.get("pair").split("-")[0]), this.text);
     const [k, penalty] = ["k", "length_penalty"].map((key) => this.model.get(key));
     this.k.show(k, k);
     this.penalty.show(penalty, shown(penalty, 1));

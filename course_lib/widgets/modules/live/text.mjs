@@ -220,9 +220,9 @@ function seenOf(base64) {
  * Everything a model needs to read text and to be read.
  *
  * about: `pair`, `source` and `target`, the words or pieces in the order of their numbers, `merges`
- * where they are pieces, `rules` (their `kind` is plain, moses, or tokens for words between spaces), and the words `seen` in training.
+ * where they are pieces, `closed`, the spaces between letters of a script that has none, `rules` (their `kind` is plain, moses, or tokens for words between spaces), and the words `seen` in training.
  */
-function textOf({ pair, source, target, merges, rules, seen }) {
+function textOf({ pair, source, target, merges, closed, rules, seen }) {
   const [from, to] = pair.split("-");
   const numbers = new Map(source.map((token, number) => [token, number]).slice(MARKS.length)); // a mark in a text is text
   const cut = merges ? cutterOf(merges) : (token) => [token];
@@ -231,13 +231,28 @@ function textOf({ pair, source, target, merges, rules, seen }) {
   const clean = cleanOf(rules.plain);
   const words = { plain: plain.words, moses: rules.kind === "moses" && mosesOf(from, rules), tokens: between }[rules.kind];
   const wasSeen = seenOf(seen);
+  const letters = closed && [new RegExp(closed, "gv"), new RegExp(`(${OTHERWISE}?${rules.plain.alone}|${MARKS[UNK]})`, "v")];
+  const numberOf = (piece) => numbers.get(piece) ?? UNK;
+  /** A token with its pieces. */
+  const wordOf = (token) => {
+    const found = cut(token).map(numberOf);
+    return { text: unescaped(token), seen: wasSeen(token), numbers: found.filter((number, k) => !(merges && number === UNK && found[k - 1] === UNK)) };
+  };
+  /** Where letters stand without spaces, each piece is a word. */
+  const wordsOf = (run, k) => {
+    const pieces = cut(k ? WORD_START + run : run); // in front of the first only where it has none
+    if (!letters[1].test(run)) return [{ ...wordOf(run), numbers: pieces.map(numberOf) }];
+    return pieces.map((piece) => ({ text: piece.replace(WORD_START, ""), seen: true, numbers: [numberOf(piece)] }));
+  };
+  const lettersOf = (word) => (letters[1].test(word) ? word.split(letters[1]).filter(Boolean) : [word]);
   const joined = { plain: plain.joined, moses: rules.kind === "moses" && detokenizerOf(to, rules.text), tokens: (tokens) => tokens.join(" ") }[rules.kind];
   return {
     /** A line as words, each with its `text` and the `numbers` of its pieces. */
-    encode: (line) => words(rules.lowercase ? clean(line).toLowerCase() : clean(line)).map((token) => {
-      const found = cut(token).map((piece) => numbers.get(piece) ?? UNK);
-      return { text: unescaped(token), seen: wasSeen(token), numbers: found.filter((number, k) => !(merges && number === UNK && found[k - 1] === UNK)) };
-    }),
+    encode(line) {
+      const tokens = words(rules.lowercase ? clean(line).toLowerCase() : clean(line));
+      if (!closed) return tokens.map(wordOf);
+      return tokens.join(" ").replace(letters[0], "").split(" ").filter(Boolean).flatMap(wordsOf);
+    },
     /** The text of a source word or piece, and of a target one. */
     sourceToken: (number) => unescaped(source[number]),
     targetToken: (number) => unescaped(target[number]),
@@ -249,7 +264,8 @@ function textOf({ pair, source, target, merges, rules, seen }) {
         if (!merges || k === 0 || piece.startsWith(WORD_START)) tokens.push("");
         tokens[tokens.length - 1] += merges ? piece.replace(WORD_START, "") : piece;
       });
-      const known = tokens.map((token) => (token.includes(MARKS[UNK]) ? MARKS[UNK] : token));
+      const whole = closed ? tokens.flatMap(lettersOf) : tokens;
+      const known = whole.map((token) => (token.includes(MARKS[UNK]) ? MARKS[UNK] : token));
       return joined(known.filter(Boolean));
     },
   };
