@@ -95,20 +95,22 @@ class Watch:
                 self._kill()
                 return
 
-    def spent(self) -> float:
-        """Seconds of processor time until now."""
-        return _spent(_descendants(self._roots, self._limits.processes))
-
     def waited(self) -> float:
         """Seconds until now that the one which waited longest had to wait for a processor."""
-        alive = _descendants(self._roots, self._limits.processes)
-        return max(map(_waited, alive), default=0.0)
+        return clocks(self._roots, self._limits)[1]
 
     def end(self) -> None:
         """Stop looking."""
         self._over.set()
         for thread in self._threads:
             thread.join()
+
+
+def clocks(roots: list[int], limits: BoxLimits = DEFAULT) -> tuple[float, float]:
+    """Seconds until now: of processor time, of all processes together; and those that the one which
+    waited longest had to wait for a processor."""
+    alive = _descendants(roots, limits.processes)
+    return _spent(alive), max(map(_waited, alive), default=0.0)
 
 
 def too_many(roots: list[int], limits: BoxLimits) -> str | None:
