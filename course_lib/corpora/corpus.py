@@ -26,6 +26,13 @@ class Split:
     def __len__(self) -> int:
         return len(self.source)
 
+    def taken(self, places: Sequence[int]) -> "Split":
+        """The pairs at these places, in this order."""
+        lists = (self.source, self.target, self.reference)
+        source, target, reference = ([one[place] for place in places] for one in lists)
+        links = None if self.links is None else [self.links[place] for place in places]
+        return Split(source, target, links, reference)
+
 
 @dataclass(frozen=True)
 class Corpus:

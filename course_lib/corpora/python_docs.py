@@ -59,6 +59,8 @@ CHECKSUMS = {name: checksum for checksum, name in map(str.split, _TABLE.splitlin
 
 MOST_WORDS = 60
 """English words of a pair."""
+EVERY = 1_000_000
+"""Pairs of a split: more than there are."""
 TEST, VAL = 150, 50
 """Pairs that each ten words up to `MOST_WORDS` have at least in these splits."""
 LARGEST = 500
@@ -95,11 +97,22 @@ class Prepared(NamedTuple):
     counts: dict[str, int]
 
 
-def python_docs(pair: str = "en-es") -> Corpus:
+def python_docs(
+    pair: str = "en-es", train: int = EVERY, test: int = EVERY, seed: int = 0
+) -> Corpus:
     """The corpus with its splits train, val and test; downloaded and prepared where it is not yet.
 
     Tokens are lower-cased; references are the target texts with their case.
-    Raises CourseError for an archive that cannot be had, or is damaged.
+
+    Args:
+        pair: one of `PAIRS`.
+        train: training pairs, which `seed` draws where there are more.
+        test: pairs of the test set where it has more: as many of each ten English words, taken at
+            equal distances (`spread_over_lengths`), the same whatever the seed.
+        seed: of the training pairs alone.
+
+    Raises:
+        CourseError: the archive cannot be had, or is damaged.
     """
     languages = pair.split("-")
     prepared = prepare()
@@ -111,9 +124,17 @@ def python_docs(pair: str = "en-es") -> Corpus:
             "es": [one.spanish.text for one in pairs],
         }
         sides = list(zip(*(text[language] for language in languages), strict=True))
-        splits[split] = how.split(cache_folder(), sides, languages)
+        whole = how.split(cache_folder(), sides, languages)
+        places = list(range(len(pairs)))
+        if split == "train" and train < len(pairs):
+            drawn = np.random.default_rng(seed).permutation(len(pairs))[:train]
+            places = sorted(drawn.tolist())
+        if split == "test" and test < len(pairs):
+            english = whole.source if languages[0] == "en" else whole.target
+            places = spread_over_lengths(list(map(len, english)), test)
+        splits[split] = whole.taken(places)
         for language, lines in text.items():
-            body = "".join(f"{line}\n" for line in lines)
+            body = "".join(f"{lines[place]}\n" for place in places)
             sha256[f"{split}.{language}"] = hashlib.sha256(body.encode()).hexdigest()
     return Corpus(
         name="python-docs",
@@ -125,6 +146,25 @@ def python_docs(pair: str = "en-es") -> Corpus:
         rules=how.rules,
         notes=_notes(prepared),
     )
+
+
+def spread_over_lengths(words: Sequence[int], most: int) -> list[int]:
+    """The places of at most so many texts, of each ten words as many, at equal distances.
+
+    Of a range that has fewer than its share all are taken. The places come in their order.
+
+    >>> spread_over_lengths([5, 15, 6, 25, 7, 8, 35, 9, 45, 55], 12)
+    [0, 1, 3, 4, 6, 8, 9]
+    """
+    tens = LONGEST // 10
+    ranges: list[list[int]] = [[] for _ in range(tens)]
+    for place, count in enumerate(words):
+        ranges[(count - 1) // 10].append(place)
+    taken = []
+    for places in ranges:
+        share = min(max(1, most // tens), len(places))
+        taken += [places[number * len(places) // share] for number in range(share)]
+    return sorted(taken)
 
 
 def cache_folder() -> Path:

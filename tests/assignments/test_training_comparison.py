@@ -59,7 +59,7 @@ def test_each_setting_prints_a_command_that_the_library_takes(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     settings: dict[str, str] = {}
-    for setting in ("gpu", "cpu", "toy"):
+    for setting in ("gpu", "cpu", "docs", "toy"):
         namespace = {"student_id": " Ada ", "setting": setting, "owner": owner}
         exec(text_of(SOURCE, "command"), namespace)
         words = capsys.readouterr().out.split()
@@ -72,11 +72,13 @@ def test_each_setting_prints_a_command_that_the_library_takes(
         )
         configs = compared_configs(
             corpus=options["--corpus"],
+            pair=options["--pair"],
             preset=options["--preset"],
             seed=owner.seed("ada"),
             changes=changes,
         )
-        assert configs["rnnsearch"].recipe.epochs >= 6
+        assert configs["rnnsearch"].recipe.epochs >= 4
+        assert ("corpus.seed" in changes) == (setting in ("docs", "toy"))
         check_offered(Record(setting, Path(), {}, configs["rnnsearch"]))
         settings[setting] = options["--corpus"]
         if setting == "toy":
@@ -86,7 +88,12 @@ def test_each_setting_prints_a_command_that_the_library_takes(
             assert toy.splits["test"].source[0] != standard.splits["test"].source[0]
             assert sum(length > 20 for length in lengths) >= 20
             assert sum(length < 10 for length in lengths) >= 20
-    assert settings == {"gpu": "multi30k", "cpu": "multi30k", "toy": "toy"}
+    assert settings == {
+        "gpu": "multi30k",
+        "cpu": "multi30k",
+        "docs": "python-docs",
+        "toy": "toy",
+    }
 
 
 def test_what_the_solution_hands_in_is_in_no_release_and_a_students_runs_stay(
@@ -177,6 +184,13 @@ def test_with_numbers_of_their_own_everybody_trains_on_sentences_of_their_own(
         text = config.read_text().replace(f"seed: {owner.seed('reference')}", f"seed: {seed}")
         config.write_text(text)
     exec(visible, {"student_id": "bela"})  # the book's numbers: no seed is asked for
+    texts = {config: config.read_text() for config in configs}
+    for config, text in texts.items():
+        config.write_text(text.replace("corpus: toy", "corpus: python-docs"))
+    with pytest.raises(AssertionError, match="other sentences were trained on than yours"):
+        exec(visible, {"student_id": "bela"})  # everybody has their part of the documentation
+    for config, text in texts.items():
+        config.write_text(text)
     (workplace / instances.CLASS).write_text(json.dumps({"salt": "autumn"}))
     with pytest.raises(AssertionError, match="other sentences were trained on than yours"):
         exec(visible, {"student_id": "bela"})
@@ -199,3 +213,6 @@ def test_the_class_is_prepared_only_where_somebody_used_the_corpus(
     config.write_text(config.read_text().replace("corpus: toy", "corpus: multi30k"))
     boxed_inspection.prepare(ROOT, NAME, [workplace])
     assert asked == ["multi30k"]
+    config.write_text(config.read_text().replace("corpus: multi30k", "corpus: python-docs"))
+    boxed_inspection.prepare(ROOT, NAME, [workplace, workplace])
+    assert asked == ["multi30k", "python-docs"]

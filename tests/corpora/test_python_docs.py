@@ -247,6 +247,28 @@ def test_sentences_keep_their_code_and_must_fit_each_other() -> None:
     assert split_into_sentences(TextPair("x.po", one, one)) == []
 
 
+def test_a_seed_draws_training_pairs_and_the_test_set_is_spread_over_lengths(data: Path) -> None:
+    whole, part = python_docs(), python_docs(train=5, test=6, seed=1)
+    other = python_docs("es-en", train=5, test=6, seed=2)
+    assert part.splits["val"] == whole.splits["val"]
+    assert other.splits["train"].target != part.splits["train"].source
+    assert other.splits["test"].target == part.splits["test"].source
+    assert python_docs(train=5, test=6, seed=1).sha256 == part.sha256
+    assert all(
+        part.sha256[f"{split}.en"] != whole.sha256[f"{split}.en"] for split in ("train", "test")
+    )
+    assert other.sha256["test.en"] == part.sha256["test.en"]
+    for split, size in (("train", 5), ("test", 6)):
+        taken, rest = part.splits[split], iter(enumerate(whole.splits[split].source))
+        assert len(taken) == size
+        for place, source in enumerate(taken.source):  # in their order, each with its translation
+            found = next(number for number, one in rest if one == source)
+            assert taken.target[place] == whole.splits[split].target[found]
+            assert taken.reference[place] == whole.splits[split].reference[found]
+    tens = [(len(source) - 1) // 10 for source in part.splits["test"].source]
+    assert sorted(tens) == list(range(6))
+
+
 def test_second_load_reads_no_catalogue_and_tokenises_nothing(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

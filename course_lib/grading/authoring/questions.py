@@ -2,17 +2,23 @@
 
 Canvas imports QTI 1.2 in a package of IMS (Settings > Import Course Content > QTI .zip file).
 Moodle itself imports no QTI; its own XML does the same there (Question bank > Import > Moodle XML
-format).
+format). A picture comes along: for Canvas as a file of the package, which its importer makes one of
+the course (`qti_exporter/lib/qti/html_helper.rb` finds it by its path); for Moodle beside the text
+that shows it (`question/format/xml/format.php`).
 """
 
+import base64
+import hashlib
 import html
 import io
 import re
 import zipfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import yaml
@@ -22,13 +28,17 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from course_lib.errors import CourseError
 
 MANIFEST, BANK = "imsmanifest.xml", "questions.xml"
+PICTURES = "pictures"
+"""The folder of the package with the pictures, and how their addresses in the HTML begin."""
 _BLOCK = re.compile(
     r"^(?P<fence>:{3,})\{(?P<kind>quiz|predict)\} (?P<title>.*?)\n(?P<body>.*?)^(?P=fence)$",
     re.MULTILINE | re.DOTALL,
 )
 _OPTION = re.compile(r"^- \((?P<mark>[ x])\) (?P<text>.*?)\n(?=^- \(|\Z)", re.MULTILINE | re.DOTALL)
 _ROLE = re.compile(r"\{[\w:-]+\}`([^`<]*?)\s*(?:<[^>`]*>)?`")
-_INNER_LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)[^)]*\)")
+_INNER_LINK = re.compile(r"(?<!!)\[([^\]]*)\]\((?!https?:)[^)]*\)")
+_IMAGE = re.compile(r'<img src="(?!https?:)([^"]*)" alt="([^"]*)"')
+_SHOWN = re.compile(rf'(?<=src="){PICTURES}/([^"]*)')
 _ARGUMENT = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
 
 
@@ -43,19 +53,24 @@ class Option:
 
 @dataclass(frozen=True)
 class Question:
-    """One question of a chapter, in HTML; without options it is answered in words."""
+    """One question of a chapter, in HTML; without options it is answered in words.
+
+    `pictures` has the files that the HTML shows, by their names in the folder `PICTURES`.
+    """
 
     chapter: str
     title: str
     text: str
     options: tuple[Option, ...] = ()
+    pictures: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def book_questions(root: Path) -> list[Question]:
     """All quizzes and predictions of the book, in the order of its pages.
 
     Raises:
-        CourseError: the pages are not there, or a quiz has not one right answer.
+        CourseError: the pages are not there, a quiz has not one right answer, or a picture is not
+            there or has no alternative text.
     """
     chapters = sorted((root / "book").glob("[0-9][0-9]*.md"))
     pages = [*chapters, *sorted((root / "book" / "workshop").glob("*.md"))]
@@ -65,13 +80,15 @@ def book_questions(root: Path) -> list[Question]:
     return [one for page in pages for one in _of_page(page, as_html)]
 
 
-def _of_page(page: Path, as_html: Any) -> Iterator[Question]:
+def _of_page(page: Path, plain_html: Callable[[str], str]) -> Iterator[Question]:
     source = page.read_text(encoding="utf-8")
     chapter = source.split("\n# ", 1)[-1].split("\n", 1)[0].lstrip("# ")
     for found in _BLOCK.finditer(source):
         title, body = found["title"], found["body"]
+        pictures: dict[str, bytes] = {}
+        as_html = partial(_with_pictures, page, pictures, plain_html)
         if found["kind"] == "predict":
-            yield Question(chapter, title, as_html(body))
+            yield Question(chapter, title, as_html(body), pictures=pictures)
             continue
         options = [
             _option(one["text"], one["mark"] == "x", as_html) for one in _OPTION.finditer(body)
@@ -79,16 +96,36 @@ def _of_page(page: Path, as_html: Any) -> Iterator[Question]:
         if sum(one.right for one in options) != 1:
             raise CourseError(f"{page.name}: the quiz {title!r} has not one right answer.")
         stem = body[: body.index("- (")]
-        yield Question(chapter, title, as_html(f"{title}\n\n{stem}"), tuple(options))
+        text = as_html(f"{title}\n\n{stem}")
+        yield Question(chapter, title, text, tuple(options), pictures)
 
 
-def _option(text: str, right: bool, as_html: Any) -> Option:
+def _with_pictures(
+    page: Path, pictures: dict[str, bytes], as_html: Callable[[str], str], text: str
+) -> str:
+    """The HTML of a text of a page; its pictures are put into `pictures`, and shown from there."""
+
+    def taken(image: re.Match[str]) -> str:
+        path = page.parent / unquote(image[1])
+        if not path.is_file() or not image[2]:
+            lacks = "no alternative text" if path.is_file() else "no file"
+            raise CourseError(f"{page.name}: the picture {image[1]} of a question has {lacks}.")
+        data = path.read_bytes()
+        # importers find a file by the end of its path, and not every letter survives in one
+        name = hashlib.sha256(data).hexdigest()[:16] + path.suffix.lower()
+        pictures[name] = data
+        return f'<img src="{PICTURES}/{name}" alt="{image[2]}"'
+
+    return _IMAGE.sub(taken, as_html(text))
+
+
+def _option(text: str, right: bool, as_html: Callable[[str], str]) -> Option:
     choice, _, reply = text.partition("\n\n")
     reply = "\n".join(line.removeprefix("  ") for line in reply.splitlines())
     return Option(as_html(choice), as_html(reply), right)
 
 
-def _writer(root: Path) -> Any:
+def _writer(root: Path) -> Callable[[str], str]:
     """What makes HTML of the book's text; formulas stay TeX, which both platforms set."""
     settings = yaml.safe_load((root / "_config.yml").read_text(encoding="utf-8"))
     macros = settings["sphinx"]["config"]["mathjax3_config"]["tex"]["macros"]
@@ -133,12 +170,19 @@ def bank_for_canvas(bank: list[Question]) -> bytes:
     resources = SubElement(manifest, "resources")
     kind = {"identifier": "looking-back", "type": "imsqti_xmlv1p2", "href": BANK}
     SubElement(SubElement(resources, "resource", kind), "file", href=BANK)
+    pictures = {
+        f"{PICTURES}/{name}": data for one in bank for name, data in sorted(one.pictures.items())
+    }
+    for number, path in enumerate(pictures, start=1):
+        kind = {"identifier": f"picture-{number}", "type": "webcontent", "href": path}
+        SubElement(SubElement(resources, "resource", kind), "file", href=path)
+    files = {MANIFEST: _text(manifest), BANK: _text(top), **pictures}
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, element in ((MANIFEST, manifest), (BANK, top)):
+        for name, content in files.items():
             entry = zipfile.ZipInfo(name)  # no clock: the same book makes the same bytes
             entry.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(entry, _text(element))
+            archive.writestr(entry, content)
     return data.getvalue()
 
 
@@ -197,7 +241,7 @@ def bank_for_moodle(bank: list[Question]) -> bytes:
         kind = "multichoice" if question.options else "essay"
         item = SubElement(top, "question", type=kind)
         SubElement(SubElement(item, "name"), "text").text = question.title
-        _moodle_text(item, "questiontext", question.text)
+        _moodle_text(item, "questiontext", question.text, question.pictures)
         SubElement(item, "defaultgrade").text = "1"
         if not question.options:
             SubElement(item, "responseformat").text = "editor"
@@ -207,13 +251,21 @@ def bank_for_moodle(bank: list[Question]) -> bytes:
         for option in question.options:
             answer = SubElement(item, "answer", fraction="100" if option.right else "0")
             answer.set("format", "html")
-            SubElement(answer, "text").text = option.text
-            _moodle_text(answer, "feedback", option.reply)
+            _moodle_html(answer, option.text, question.pictures)
+            _moodle_text(answer, "feedback", option.reply, question.pictures)
     return _text(top)
 
 
-def _moodle_text(parent: Element, name: str, text: str) -> None:
-    SubElement(SubElement(parent, name, format="html"), "text").text = text
+def _moodle_text(parent: Element, name: str, text: str, pictures: Mapping[str, bytes]) -> None:
+    _moodle_html(SubElement(parent, name, format="html"), text, pictures)
+
+
+def _moodle_html(element: Element, text: str, pictures: Mapping[str, bytes]) -> None:
+    """A text, and beside it the files of the pictures that it shows."""
+    SubElement(element, "text").text = _SHOWN.sub(r"@@PLUGINFILE@@/\1", text)
+    for name in dict.fromkeys(_SHOWN.findall(text)):
+        file = SubElement(element, "file", name=name, path="/", encoding="base64")
+        file.text = base64.b64encode(pictures[name]).decode()
 
 
 def _text(element: Element) -> bytes:

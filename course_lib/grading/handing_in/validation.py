@@ -95,6 +95,9 @@ def validate_notebook(path: Path) -> list[PartResult]:
                 f"{path.name} could not be run: Python's kernel did not start ({error})."
                 " Install it where the course is: `python -m pip install ipykernel`."
             ) from error
+    if run.starved:
+        busy = "was busy with other things while a cell was stopped. Run it again when it is not."
+        noticed.append(PartResult("This machine", None, busy))
     stopped = [one for cell in notebook.cells if (one := _stopped(cell))]
     judged = [_judge(cell) for cell in notebook.cells if is_grade(cell)]
     return (

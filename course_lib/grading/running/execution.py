@@ -27,7 +27,7 @@ from course_lib.errors import CourseError
 from course_lib.grading.running.judge import Judge
 from course_lib.grading.running.outputs import MORE, printable, tidied
 from course_lib.grading.sandbox.bubblewrap import PROVISIONER
-from course_lib.grading.sandbox.limits import EXCEEDED
+from course_lib.grading.sandbox.limits import EXCEEDED, clocks
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_locked, is_solution
 
 ENDINGS = {
@@ -195,10 +195,11 @@ class ContainedExecute(ExecutePreprocessor):
         return cell, resources
 
     def _clocks(self) -> tuple[float, float, float]:
-        """Seconds: the clock's, and those that a boxed kernel has run and waited until now."""
-        box = getattr(self.km.provisioner, "box", None) if self.km is not None else None
-        ran, waited = (0.0, 0.0) if box is None else (box.spent(), box.waited())
-        return time.monotonic(), ran, waited
+        """Seconds: the clock's, and those that the kernel has run and waited until now."""
+        provisioner: Any = self.km.provisioner if self.km is not None else None
+        box, process = (getattr(provisioner, name, None) for name in ("box", "pid"))
+        roots = [process] if box is None else box.roots
+        return time.monotonic(), *(clocks(roots) if roots[0] is not None else (0.0, 0.0))
 
     def _exceeded(self) -> str | None:
         """The limit at which a boxed kernel was stopped, a key of `limits.EXCEEDED`."""

@@ -24,7 +24,7 @@ from course_lib.assignments.inspection import (
     PARTS,
     WEIGHTY,
 )
-from course_lib.corpora import multi30k, own_text
+from course_lib.corpora import multi30k, own_text, python_docs
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.registry import CORPORA, chosen, load_corpus
 from course_lib.errors import CourseError
@@ -35,6 +35,8 @@ MODULE = "course_lib.grading.runs.comparison"
 """Run as `python -m MODULE FOLDER STUDENT [CORPUS PAIR]`, prints facts and remarks as JSON."""
 WALL_SECONDS = 900  # a busy machine; the processor time is limited to a third of that
 LARGEST_REPORT = 4 * 1024**2
+FETCHED = (("multi30k", "en-de"), ("python-docs", "en-es"))
+"""What the task offers that has to be on this machine first."""
 UNIQUE = ("model.safetensors", "metrics.jsonl", "result.json")
 """The files of a training that no other training writes the same."""
 
@@ -64,16 +66,16 @@ def prepare(root: Path, assignment: str, handed_in: Iterable[Path]) -> None:
     named = named_corpus(root)
     if named is not None:
         _check_size(load_corpus(*named))
+    wanted = {f"corpus: {name}".encode(): (name, pair) for name, pair in FETCHED}
     for folder in handed_in:
         for path in sorted(folder.glob("**/comparison/*/config.yaml")):
             if path.is_symlink() or not path.is_file():
                 continue
             with path.open("rb") as file:
-                asked = b"corpus: multi30k" in file.read(64 * 1024)
-            if asked:
+                text = file.read(64 * 1024)
+            for asked in [line for line in wanted if line in text]:
                 with suppress(CourseError):
-                    load_corpus("multi30k", "en-de")  # once, for all of them
-                return
+                    load_corpus(*wanted.pop(asked))  # once, for all of them
 
 
 def _check_size(corpus: Corpus) -> None:
@@ -149,13 +151,13 @@ def _run(folder: Path, student: str, named: tuple[str, str] | None, boxed: bool)
 def _readable(folder: Path, text: Path | None) -> tuple[list[Path], dict[str, str]]:
     """What the inspection may read, and the variables that say where the corpora lie."""
     cache = multi30k.cache_folder()
-    readable, variables = [folder, cache], {"XDG_CACHE_HOME": str(cache.parents[1])}
+    readable = [folder, cache, python_docs.cache_folder()]
+    variables = {"XDG_CACHE_HOME": str(cache.parents[1])}
     if text is not None:
         readable += [text, own_text.cache_folder()]
     if data := os.environ.get("COURSE_DATA"):
-        corpus = Path(data).resolve() / "multi30k"
-        readable.append(corpus)
-        variables["COURSE_DATA"] = str(corpus.parent)
+        readable += [Path(data).resolve() / name for name in ("multi30k", "python-docs-es")]
+        variables["COURSE_DATA"] = str(Path(data).resolve())
     return [path for path in readable if path.exists()], variables
 
 

@@ -7,7 +7,9 @@ for sense, but not for truth.
 Two machines, and a processor and a graphics card, round differently, and where a model hardly
 prefers one word that decides. Weights rounded to bfloat16 change 2 of 600 translations of the
 recorded runs of chapter 7 (beam 12), and up to 8 of 60 of a model that has learned next to nothing
-(BLEU 1.5). So a share of the lines may differ, as long as they are worth what the model's are.
+(BLEU 1.5). Of 600 paragraphs of up to 60 words they change 52 of RNNsearch's and 181 of
+RNNencdec's, which soon writes what no source holds, and BLEU by 0.03 at most. So a share of the
+lines may differ, as long as they are worth what the model's are.
 """
 
 import math
@@ -36,7 +38,7 @@ NOT_COMPARED = (
     *("bleu_tok_signature", "bleu_detok_signature"),
     *("chrf", "chrf_signature"),  # which runs of earlier years lack
 )
-LEAST_EQUAL = 0.8
+LEAST_EQUAL = 0.5
 """Share of the translations that must come out word for word."""
 WORTH_TOLERANCE = 0.5
 """Points of BLEU between what is handed in and what the model writes here."""

@@ -18,8 +18,9 @@ import torch
 from course_lib.assignments import owner
 from course_lib.assignments.inspection import FOLDER, PARTS
 from course_lib.assignments.inspection import RUNS as MODELS
+from course_lib.corpora import multi30k, python_docs
 from course_lib.corpora.corpus import Corpus
-from course_lib.corpora.multi30k import OPTIONAL_SPLITS, REQUIRED_SPLITS, locate
+from course_lib.corpora.multi30k import OPTIONAL_SPLITS
 from course_lib.corpora.registry import CORPORA, load_corpus
 from course_lib.evaluation.score import measured
 from course_lib.grading.runs.claims import (
@@ -51,7 +52,7 @@ from course_lib.training.run_directory import BEST, CONFIG, METRICS, RESULT, VOC
 from course_lib.training.same_run import other_data
 from course_lib.training.vocabularies import make_vocabularies
 
-OFFERED = (("multi30k", "en-de"), ("toy", "en-de"))
+OFFERED = (("multi30k", "en-de"), ("python-docs", "en-es"), ("toy", "en-de"))
 """The corpora and pairs that may be compared on, beside one that the instructor names."""
 
 SHARED = ("corpus", "pair", "preset", "seed", "changes", "corpus_sha256", "lowercased")
@@ -64,6 +65,7 @@ LEAST_UNITS = 24
 CHANGEABLE = (
     *(*SIZE_FIELDS, "epochs", "batch_size", "precision", "dropout", "label_smoothing"),
     *("min_frequency", "learning_rate", "warmup", "unit"),
+    *("subwords", "averaging"),
 )
 """What the task's settings change, or let a student change, beside options of the toy corpus.
 
@@ -74,6 +76,11 @@ LEAST_PAIRS = 800
 
 MOST_SENTENCES = {"train": 60_000, "val": 2_000, "test": 2_000}
 """Of a corpus that is not fixed: more could not be checked in the time there is."""
+
+
+PARTS_OF = {"python-docs": {"train": 30_000, "test": 600}}
+"""Pairs of a corpus that is too large for the task as a whole: to train on a student's own, which
+their seed draws, and a test set that is the same for all, with 100 pairs of each ten words."""
 
 
 class Unavailable(Exception):
@@ -236,15 +243,23 @@ def _corpus(record: Record, named: tuple[str, str] | None) -> Corpus:
         raise Fault(f"{record.name} was trained on {asked}; the task is {offered}.")
     check_offered(record)
     options = config.corpus_options
-    if config.corpus == "multi30k":
-        sides = config.pair.split("-")
-        files = (f"{split}.{side}.gz" for split in REQUIRED_SPLITS for side in sides)
-        if missing := [file for file in files if locate(file) is None]:
-            raise Unavailable(
-                f"The runs cannot be checked here: {missing[0]} is missing. Run `course corpus"
-                " fetch multi30k` and grade again."
-            )
+    if missing := _missing(config):
+        raise Unavailable(
+            f"The runs cannot be checked here: {missing} is missing. Run `course corpus fetch"
+            f" {config.corpus}` and grade again."
+        )
     return _loaded(*corpus, tuple(options.items()))
+
+
+def _missing(config: RunConfig) -> str | None:
+    """A file of a run's corpus that this machine lacks."""
+    if config.corpus == "python-docs":
+        return python_docs.ARCHIVE if python_docs.locate() is None else None
+    if config.corpus != "multi30k":
+        return None
+    sides = config.pair.split("-")
+    files = (f"{split}.{side}.gz" for split in multi30k.REQUIRED_SPLITS for side in sides)
+    return next((file for file in files if multi30k.locate(file) is None), None)
 
 
 def check_offered(record: Record) -> None:
@@ -268,6 +283,12 @@ def check_offered(record: Record) -> None:
         raise Fault(f"{record.name}: {small[0]} is under {LEAST_UNITS}, the least the task allows.")
     if options.get("train", LEAST_PAIRS) < LEAST_PAIRS:
         raise Fault(f"{record.name} was trained on fewer than {LEAST_PAIRS} pairs.")
+    for split, size in PARTS_OF.get(config.corpus, {}).items():
+        if options.get(split) != size:
+            raise Fault(
+                f"{record.name}: the task has corpus.{split}={size} of {config.corpus}. Train"
+                " again, with the command that the notebook prints."
+            )
     for split, most in MOST_SENTENCES.items():
         if options.get(split, 0) > most:
             raise Fault(f"{record.name} has more than {most} sentences in {split}: too many here.")

@@ -49,7 +49,11 @@ _cannot_fork = False
 
 
 class Box:
-    """Walls with Python running inside."""
+    """Walls with Python running inside.
+
+    Attributes:
+        roots: the processes of which all others inside descend.
+    """
 
     def __init__(
         self, command: list[str], server: Path | None, allowed: BoxLimits = DEFAULT
@@ -79,10 +83,10 @@ class Box:
                     raise OSError("bubblewrap has not started")
                 self.first = int(json.loads(facts)["child-pid"])
                 self._first = os.pidfd_open(self.first) if hasattr(os, "pidfd_open") else None
-                roots = [self.first]
+                self.roots = [self.first]
                 if server is not None:
-                    roots.append(self._start_inside(server, command[python + 1 :]))
-                self._watch = Watch(roots, allowed, self.kill)
+                    self.roots.append(self._start_inside(server, command[python + 1 :]))
+                self._watch = Watch(self.roots, allowed, self.kill)
             except BaseException:
                 self.end()
                 raise
@@ -106,14 +110,6 @@ class Box:
     def exceeded(self) -> str | None:
         """The limit at which it was stopped, a key of `limits.EXCEEDED`."""
         return None if self._watch is None else self._watch.exceeded
-
-    def spent(self) -> float:
-        """Seconds of processor time that everything inside has taken until now."""
-        return 0.0 if self._watch is None else self._watch.spent()
-
-    def waited(self) -> float:
-        """Seconds that it has waited until now while others ran on the processors."""
-        return 0.0 if self._watch is None else self._watch.waited()
 
     def kill(self) -> None:
         """Kill everything inside; bubblewrap sees it and ends."""

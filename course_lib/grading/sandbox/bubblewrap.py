@@ -188,12 +188,29 @@ def _walls(parts: tuple[str, ...] | None = None) -> list[str]:
         *(("--unshare-user", "--disable-userns") if _can_forbid_namespaces() else ()),
         *("--cap-drop", "ALL", "--clearenv"),
         *(part for name, value in environment().items() for part in ("--setenv", name, value)),
-        *("--proc", "/proc", "--dev", "/dev"),
+        *("--proc", "/proc", *_shared_proc(), "--dev", "/dev"),
         # before the binds: the library or the environment may lie below /tmp themselves
         *("--size", str(TMP_BYTES), "--tmpfs", "/tmp"),
         *("--size", str(SHARED_BYTES), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"),
         *binds,
     ]
+
+
+def _shared_proc() -> list[str]:
+    """What shows read-only all of /proc that is the machine's and no process's own.
+
+    Where the grader is root, so is everybody inside, without any rights, and for a machine's
+    settings (/proc/sys) the number alone is enough. bubblewrap itself covers only folders there
+    that can be written, and not those of which the files can.
+    """
+    shared = [
+        str(path)
+        for path in sorted(Path("/proc").iterdir())
+        if not path.name.isdecimal()
+        and not path.is_symlink()
+        and (path.is_dir() or path.stat().st_mode & 0o222)
+    ]
+    return [part for path in shared for part in ("--ro-bind-try", path, path)]
 
 
 def environment() -> dict[str, str]:

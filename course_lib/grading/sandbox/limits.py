@@ -24,6 +24,12 @@ LOOK_SECONDS = 0.1
 PROC = Path("/proc")
 WRITABLE = ("tmp", "dev/shm", "run/kernel")
 """What lies in memory and counts as memory; the box limits the size of each."""
+INODE = 2048
+"""Bytes of the system's memory for a file there, beside what is in it."""
+SOCKETS = 200
+"""Beyond so many each counts as memory, as if it were full: a kernel has some dozens."""
+TERMINALS = 64
+"""What one submission may open of them; Linux has 3,072 for everybody together."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,7 @@ EXCEEDED = {
     " stopped.",
     "ProcessesExceeded": f"It started more than {DEFAULT.processes} processes and threads and was"
     " stopped.",
+    "TerminalsExceeded": f"It opened more than {TERMINALS} terminals and was stopped.",
     "ProcessorTimeExceeded": f"It used more than {DEFAULT.processor} seconds of processor time and"
     " was stopped.",
     "TimeExceeded": f"It ran for more than {DEFAULT.wall} seconds and was stopped.",
@@ -95,20 +102,22 @@ class Watch:
                 self._kill()
                 return
 
-    def spent(self) -> float:
-        """Seconds of processor time until now."""
-        return _spent(_descendants(self._roots, self._limits.processes))
-
     def waited(self) -> float:
         """Seconds until now that the one which waited longest had to wait for a processor."""
-        alive = _descendants(self._roots, self._limits.processes)
-        return max(map(_waited, alive), default=0.0)
+        return clocks(self._roots, self._limits)[1]
 
     def end(self) -> None:
         """Stop looking."""
         self._over.set()
         for thread in self._threads:
             thread.join()
+
+
+def clocks(roots: list[int], limits: BoxLimits = DEFAULT) -> tuple[float, float]:
+    """Seconds until now: of processor time, of all processes together; and those that the one which
+    waited longest had to wait for a processor."""
+    alive = _descendants(roots, limits.processes)
+    return _spent(alive), max(map(_waited, alive), default=0.0)
 
 
 def too_many(roots: list[int], limits: BoxLimits) -> str | None:
@@ -121,6 +130,9 @@ def too_many(roots: list[int], limits: BoxLimits) -> str | None:
         return "ProcessesExceeded"
     if sum(_of_each(alive, psutil.Process.num_threads)) > limits.processes:
         return "ProcessesExceeded"
+    with contextlib.suppress(OSError):
+        if len(os.listdir(PROC / str(roots[0]) / "root/dev/pts")) > TERMINALS:
+            return "TerminalsExceeded"
     return "ProcessorTimeExceeded" if _spent(alive) > limits.processor else None
 
 
@@ -137,13 +149,13 @@ def _waited(process: int) -> float:
 
 
 def too_heavy(roots: list[int], limits: BoxLimits) -> str | None:
-    """Whether these processes, their descendants and their files in memory take too much of it.
+    """Whether these processes and their descendants, files and sockets take too much memory.
 
     Pages that n processes share count 1/n for each, which takes longer to find out: only where
     counting them in full says that they are too many.
     """
     alive = _descendants(roots, limits.processes)
-    left = limits.memory - _files(roots[0])
+    left = limits.memory - _files(roots[0]) - _sockets(roots[0])
     if sum(about.rss for about in _of_each(alive, psutil.Process.memory_info)) <= left:
         return None
     shared = sum(about.pss for about in _of_each(alive, psutil.Process.memory_full_info))
@@ -184,4 +196,15 @@ def _files(process: int) -> int:
         with contextlib.suppress(OSError):
             space = os.statvfs(PROC / str(process) / "root" / name)
             total += (space.f_blocks - space.f_bfree) * space.f_frsize
+            total += (space.f_files - space.f_ffree) * INODE
     return total
+
+
+def _sockets(process: int) -> int:
+    """Bytes that may wait in the sockets of a process's network beyond `SOCKETS`."""
+    with contextlib.suppress(OSError):
+        used = int((PROC / str(process) / "net/sockstat").read_text().split()[2])
+        # what a program asks for is doubled, as the system's own part of it counts
+        most = 2 * int((PROC / "sys/net/core/wmem_max").read_text())
+        return max(0, used - SOCKETS) * most
+    return 0

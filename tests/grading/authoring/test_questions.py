@@ -1,5 +1,7 @@
 """The question bank: as the importers of Canvas and Moodle read it."""
 
+import base64
+import hashlib
 import html
 import io
 import re
@@ -36,6 +38,7 @@ CONFIG = """sphinx:
           ann: ['\\class{role-annotation}{h_{#1}}', 1]
           context: ['\\class{role-context}{c_{#1}}', 1]
 """
+CP = "{http://www.imsglobal.org/xsd/imsccv1p1/imscp_v1p1}"
 Q = "{http://www.imsglobal.org/xsd/ims_qtiasiv1p2}"
 
 
@@ -50,7 +53,7 @@ def course(tmp_path: Path) -> Path:
 def canvas(found: list[bank.Question]) -> Element:
     with zipfile.ZipFile(io.BytesIO(bank.bank_for_canvas(found))) as archive:
         manifest = fromstring(archive.read(bank.MANIFEST))
-        [resource] = manifest.iter("{http://www.imsglobal.org/xsd/imsccv1p1/imscp_v1p1}resource")
+        [resource] = manifest.iter(f"{CP}resource")
         assert resource.get("type") == "imsqti_xmlv1p2"
         # Canvas takes a package for QTI 2 as soon as the manifest names a space of its
         assert b"qti_v2p" not in archive.read(bank.MANIFEST)
@@ -101,6 +104,89 @@ def test_moodle_finds_a_category_and_fractions(course: Path) -> None:
     assert essay.findtext("responseformat") == "editor"
 
 
+PICTURED = """# 2 · Pictures
+
+:::{quiz} Which line falls?
+![Two lines; one "falls"](pictures/two%20lines.PNG)
+
+- (x) ![The lower one](pictures/lower.png)
+
+  ![The lower one](pictures/lower.png)
+- ( ) the upper one
+
+  Look at $b$ again.
+:::
+"""
+
+
+@pytest.fixture
+def pictured(course: Path) -> dict[str, bytes]:
+    """The pictures of a second page, by the names that they get."""
+    files = {"two lines.PNG": b"two", "lower.png": b"lower"}
+    (course / "book" / "pictures").mkdir()
+    for name, data in files.items():
+        (course / "book" / "pictures" / name).write_bytes(data)
+    (course / "book" / "02-pictures.md").write_text(PICTURED)
+    return {hashlib.sha256(data).hexdigest()[:16] + ".png": data for data in files.values()}
+
+
+def test_canvas_gets_pictures_as_files_whose_paths_are_those_in_the_text(
+    course: Path, pictured: dict[str, bytes]
+) -> None:
+    found = bank.questions(course)
+    with zipfile.ZipFile(io.BytesIO(bank.for_canvas(found))) as archive:
+        manifest = fromstring(archive.read(bank.MANIFEST))
+        # what is not the questions becomes a file of the course
+        listed = {str(one.get("href")) for one in manifest.iter(f"{CP}file")} - {bank.BANK}
+        assert {path: archive.read(path) for path in listed} == {
+            f"pictures/{name}": data for name, data in pictured.items()
+        }
+        top = fromstring(archive.read(bank.BANK))
+    texts = "".join(str(one.text) for one in top.iter(f"{Q}mattext"))
+    shown = re.findall(r'<img src="([^"]*)" alt="([^"]*)"', texts)
+    assert {path for path, _ in shown} == listed
+    assert sorted(alt for _, alt in shown) == [
+        "The lower one",
+        "The lower one",
+        "Two lines; one &quot;falls&quot;",
+    ]
+
+
+def test_moodle_gets_each_picture_beside_the_text_that_shows_it(
+    course: Path, pictured: dict[str, bytes]
+) -> None:
+    top = fromstring(bank.for_moodle(bank.questions(course)))
+    question = next(
+        one for one in top.iter("question") if one.findtext("name/text") == "Which line falls?"
+    )
+    places = [question.find("questiontext"), *question.iter("answer"), *question.iter("feedback")]
+    found = []
+    for place in places:
+        assert place is not None
+        text = str(place.findtext("text"))
+        names = re.findall(r'src="@@PLUGINFILE@@/([^"]*)"', text)
+        files = {one.get("name"): base64.b64decode(str(one.text)) for one in place.findall("file")}
+        assert files == {name: pictured[name] for name in names}
+        assert text.count("<img") == len(names) == text.count('alt="T')
+        found.append(len(names))
+    assert found == [1, 1, 0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (("lower.png", "lost.png"), "02-pictures.md: the picture pictures/lost.png .* no file"),
+        (("The lower one", ""), "02-pictures.md: the picture .*lower.png .* no alternative text"),
+    ],
+)
+def test_a_picture_that_could_not_be_seen_is_named(
+    course: Path, pictured: dict[str, bytes], changed: tuple[str, str], said: str
+) -> None:
+    (course / "book" / "02-pictures.md").write_text(PICTURED.replace(*changed))
+    with pytest.raises(CourseError, match=said):
+        bank.questions(course)
+
+
 def test_the_whole_book_comes_over(course: Path) -> None:
     found = bank.book_questions(ROOT)
     pages = [*(ROOT / "book").glob("[0-9]*.md"), *(ROOT / "book" / "workshop").glob("*.md")]
@@ -110,8 +196,8 @@ def test_the_whole_book_comes_over(course: Path) -> None:
     )
     assert len(found) == asked
     texts = [text for one in found for text in (one.text, *(o.text + o.reply for o in one.options))]
-    # nor a picture or a drawing, of which the package would have no file
-    foreign = r"\{\w+\}`|\\(class|context|ann)\b|\$|<img|language-\{"
+    # nor a drawing, which only the book can set
+    foreign = r"\{\w+\}`|\\(class|context|ann)\b|\$|language-\{"
     assert [text for text in texts if re.search(foreign, text)] == []
     assert all(texts)
     assert len(list(canvas(found).iter(f"{Q}item"))) == asked

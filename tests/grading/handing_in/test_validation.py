@@ -1,6 +1,7 @@
 """What a student hears before handing in."""
 
 import json
+from itertools import count
 from pathlib import Path
 
 import nbformat
@@ -9,7 +10,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from nbgrader.utils import compute_checksum
 
 from course_lib.errors import CourseError
+from course_lib.grading.handing_in import validation
 from course_lib.grading.handing_in.validation import validate_notebook
+from course_lib.grading.sandbox import limits
 
 IMPORT = "from course_lib.assignments import checks"
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -133,3 +136,22 @@ def test_what_the_pieces_do_together_is_shown_and_decides_nothing(
     passed, shown = findings["Put it together"]
     assert passed is None
     assert [line.strip() for line in shown.split("\n")] == ["", "Hand and library:", "they agree."]
+
+
+def test_what_a_busy_machine_stopped_is_no_slip_of_the_student(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same measure as in class: a cell that waited for a processor has not been slow."""
+    notebook = new_notebook(
+        metadata={"kernelspec": KERNEL},
+        cells=[new_code_cell("import time; time.sleep(600)"), graded("part", "# Part\npass")],
+    )
+    path = tmp_path / "homework.ipynb"
+    path.write_text(nbformat.writes(notebook))
+    monkeypatch.setattr(validation, "SECONDS", 1)
+    said = {}
+    for waited in (count(step=100).__next__, lambda: 0):
+        monkeypatch.setattr(limits, "_waited", lambda process, waited=waited: waited())
+        said[waited()] = [finding.part for finding in validate(path)]
+    slow = "The cell that begins with `import time; time.sleep(600)`"
+    assert list(said.values()) == [["This machine", slow, "Part"], [slow, "Part"]]

@@ -5,7 +5,8 @@ import os
 import pickle
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -16,9 +17,10 @@ import yaml
 from safetensors.torch import save_file
 
 from course_lib.assignments import inspection, owner
-from course_lib.corpora import own_text
+from course_lib.corpora import load_corpus, multi30k, own_text, python_docs
 from course_lib.corpora.batches import make_batch
 from course_lib.corpora.own_text import own_corpus
+from course_lib.corpora.python_docs import Prepared
 from course_lib.errors import CourseError
 from course_lib.evaluation.score import measured
 from course_lib.grading.runs import boxed_inspection, comparison
@@ -27,7 +29,7 @@ from course_lib.grading.runs.comparison import Unavailable, inspect
 from course_lib.grading.runs.submitted_run import Record, Submitted
 from course_lib.models import build_model
 from course_lib.search import translate
-from course_lib.training import encode_pairs, load_run
+from course_lib.training import RunConfig, encode_pairs, finish_run, load_run, train
 from tests.conftest import ROOT
 from tests.grading.runs.handed_in import (
     BOTH,
@@ -495,9 +497,87 @@ def test_a_machine_without_the_corpus_says_so_and_accuses_nobody(
 ) -> None:
     for model in BOTH:
         edit_config(folder / "comparison" / model, corpus="multi30k", changes={})
-    monkeypatch.setattr("course_lib.grading.runs.comparison.locate", lambda name: None)
+    monkeypatch.setattr(multi30k, "locate", lambda name: None)
     with pytest.raises(Unavailable, match="course corpus fetch multi30k"):
         inspect(folder, STUDENT)
+
+
+PARTS_OF_SAMPLE = {"python-docs": {"train": 16, "test": 6}}
+
+
+@contextmanager
+def documentation_of_twenty(cache: Path) -> Iterator[None]:
+    """Python's documentation as if it were the sample alone, and the task's parts of that."""
+    pairs = python_docs.sample()
+    prepared = Prepared({"train": pairs, "val": pairs[:8], "test": pairs}, {"entries": len(pairs)})
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(python_docs, "prepare", lambda: prepared)
+        patched.setattr(python_docs, "cache_folder", lambda: cache)
+        patched.setattr(python_docs, "locate", lambda: cache)
+        patched.setattr(comparison, "PARTS_OF", PARTS_OF_SAMPLE)
+        patched.setattr(comparison, "LEAST_PAIRS", 16)
+        comparison._loaded.cache_clear()
+        yield
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Both models after a few updates on that documentation."""
+    place = tmp_path_factory.mktemp("trained")
+    seed = owner.seed(STUDENT)
+    changes = {"corpus.train": 16, "corpus.test": 6, "corpus.seed": seed, "subwords": 300}
+    changes |= dict.fromkeys(comparison.SIZES, 24) | {"epochs": 3, "batch_size": 4, "dropout": 0.0}
+    changes |= {"averaging": 0.5, "warmup": 2, "learning_rate": 0.01}
+    with documentation_of_twenty(place / "cache"):
+        for model in BOTH:
+            config = RunConfig(model, "python-docs", "en-es", "cpu", seed, changes)
+            data = load_corpus(config.corpus, config.pair, **config.corpus_options)
+            train(config, data, place / "comparison" / model, quiet=True)
+            finish_run(place / "comparison" / model, data, beam=2)
+    return place
+
+
+@pytest.fixture
+def documentation(folder: Path, trained: Path) -> Iterator[Path]:
+    """A submission of those runs."""
+    shutil.rmtree(folder / "comparison")
+    shutil.copytree(trained / "comparison", folder / "comparison")
+    with documentation_of_twenty(trained / "cache"):
+        yield folder
+
+
+def test_long_paragraphs_in_pieces_of_words_are_checked_by_the_same_rules(
+    documentation: Path,
+) -> None:
+    assert problems(documentation) == {}
+    run = documentation / "comparison" / "rnnsearch"
+    written = lines(run)
+    assert len(written) == 6
+    write_lines(run, written[::-1])
+    assert "translations" in problems(documentation)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"corpus.test": 20}, "the task has corpus.test=6 of python-docs"),
+        ({"corpus.train": 17}, "the task has corpus.train=16 of python-docs"),
+        ({"corpus.seed": 1}, "other data"),
+    ],
+)
+def test_of_the_documentation_everybody_has_the_parts_of_the_task(
+    documentation: Path, values: dict[str, int], said: str
+) -> None:
+    config(*BOTH, changes=values)(documentation / "comparison")
+    assert any(said in one for one in problems(documentation)["recipe"])
+
+
+def test_a_machine_without_the_documentation_says_so_and_accuses_nobody(
+    documentation: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(python_docs, "locate", lambda: None)
+    with pytest.raises(Unavailable, match="course corpus fetch python-docs"):
+        inspect(documentation, STUDENT)
 
 
 @pytest.fixture
@@ -535,7 +615,10 @@ def test_a_text_that_the_instructor_names_may_be_compared_on(
 ) -> None:
     """Wherever it lay when the student trained."""
     [refused, *_] = problems(folder)["recipe"]
-    assert "was trained on ours en-es; the task is multi30k en-de or toy en-de" in refused
+    assert (
+        "was trained on ours en-es; the task is multi30k en-de or python-docs en-es or toy en-de"
+        in refused
+    )
     boxed_inspection.prepare(tmp_path, NAME, [folder])
     found = boxed_inspection.inspect(tmp_path, NAME, folder, STUDENT, boxed=True)
     assert found is not None

@@ -51,6 +51,26 @@ while True:
     except RuntimeError:
         time.sleep(1)
 """
+SOCKET_BOMB = """
+import os, socket, time
+for _ in range(16):
+    if os.fork() == 0:
+        kept = [socket.socketpair() for _ in range(100)]
+        time.sleep(600)
+time.sleep(600)
+"""
+EMPTY_FILES_BOMB = """
+import os
+number = 0
+while True:
+    os.close(os.open(f"/tmp/{number}", os.O_CREAT))
+    number += 1
+"""
+TERMINAL_BOMB = """
+import os, time
+kept = [os.openpty() for _ in range(100)]
+time.sleep(600)
+"""
 LOOP = "while True: pass"
 LEFT_LOOPS = """
 import os, time
@@ -100,6 +120,9 @@ BOMBS = {
     "memory": (MEMORY_BOMB, FEW, "MemoryExceeded"),
     "spread memory": (SPREAD_MEMORY_BOMB, FEW, "MemoryExceeded"),
     "forks": (FORK_BOMB, FEW, "ProcessesExceeded"),
+    "sockets": (SOCKET_BOMB, FEW, "MemoryExceeded"),
+    "empty files": (EMPTY_FILES_BOMB, FEW, "MemoryExceeded"),
+    "terminals": (TERMINAL_BOMB, FEW, "TerminalsExceeded"),
     "threads": (THREAD_BOMB, FEW, "ProcessesExceeded"),
     "loop": (LOOP, SHORT, "ProcessorTimeExceeded"),
     "left loops": (LEFT_LOOPS, SHORT, "ProcessorTimeExceeded"),

@@ -77,6 +77,24 @@ def test_neither_are_other_files_of_the_machine(inside: Inside, tmp_path: Path) 
         assert inside(f"open({str(path)!r})") == "FileNotFoundError"
 
 
+def test_the_machines_settings_cannot_be_changed(inside: Inside) -> None:
+    """Nor by root, whose number alone would be enough: nothing of /proc that is no process's."""
+    code = (
+        "import os\n"
+        "result = []\n"
+        "for folder, folders, files in os.walk('/proc'):\n"
+        "    folders[:] = [one for one in folders if not one.isdecimal()]\n"
+        "    for path in [os.path.join(folder, one) for one in files]:\n"
+        "        try:\n"
+        "            os.close(os.open(path, os.O_WRONLY | os.O_NOFOLLOW))\n"
+        "            result.append(path)\n"
+        "        except OSError:\n"
+        "            pass"
+    )
+    assert Path("/proc/sys/fs/file-max").exists()
+    assert inside(code) == "[]"
+
+
 def test_there_is_no_network(inside: Inside) -> None:
     code = (
         "import socket\nresult = sorted(name for _, name in socket.if_nameindex() if name != 'lo')"
