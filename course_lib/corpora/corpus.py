@@ -28,10 +28,13 @@ class Split:
 
     def taken(self, places: Sequence[int]) -> "Split":
         """The pairs at these places, in this order."""
-        lists = (self.source, self.target, self.reference)
-        source, target, reference = ([one[place] for place in places] for one in lists)
-        links = None if self.links is None else [self.links[place] for place in places]
-        return Split(source, target, links, reference)
+        links = self.links
+        return Split(
+            [self.source[place] for place in places],
+            [self.target[place] for place in places],
+            None if links is None else [links[place] for place in places],
+            [self.reference[place] for place in places],
+        )
 
 
 @dataclass(frozen=True)

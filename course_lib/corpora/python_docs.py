@@ -156,7 +156,7 @@ def spread_over_lengths(words: Sequence[int], most: int) -> list[int]:
     >>> spread_over_lengths([5, 15, 6, 25, 7, 8, 35, 9, 45, 55], 12)
     [0, 1, 3, 4, 6, 8, 9]
     """
-    tens = LONGEST // 10
+    tens = MOST_WORDS // 10
     ranges: list[list[int]] = [[] for _ in range(tens)]
     for place, count in enumerate(words):
         ranges[(count - 1) // 10].append(place)

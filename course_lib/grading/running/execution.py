@@ -198,7 +198,7 @@ class ContainedExecute(ExecutePreprocessor):
         """Seconds: the clock's, and those that the kernel has run and waited until now."""
         provisioner: Any = self.km.provisioner if self.km is not None else None
         box, process = (getattr(provisioner, name, None) for name in ("box", "pid"))
-        roots = [process] if box is None else box.roots
+        roots: list[Any] = [process] if box is None else box.roots
         return time.monotonic(), *(clocks(roots) if roots[0] is not None else (0.0, 0.0))
 
     def _exceeded(self) -> str | None:

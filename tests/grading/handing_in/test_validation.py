@@ -152,6 +152,6 @@ def test_what_a_busy_machine_stopped_is_no_slip_of_the_student(
     said = {}
     for waited in (count(step=100).__next__, lambda: 0):
         monkeypatch.setattr(limits, "_waited", lambda process, waited=waited: waited())
-        said[waited()] = [finding.part for finding in validate(path)]
+        said[waited()] = [finding.part for finding in validate_notebook(path)]
     slow = "The cell that begins with `import time; time.sleep(600)`"
     assert list(said.values()) == [["This machine", slow, "Part"], [slow, "Part"]]
