@@ -14,7 +14,7 @@ FOREIGN = re.compile(r"[A-Za-z]*[äöüßéèêàâçñëïôûœÄÖÜ][A-Za-z�
 """Letters that English does not use."""
 NAMES = {"José", "Montréal", "Université", "Ré", "Rücklé", "São", "café", "naïve", "Gülçehre"}
 """Names, and words that English has taken in."""
-READ = "article p, article li, article td, article figcaption"
+READ = "article p, article li, article td, article figcaption, article .output pre"
 
 
 @cache
@@ -36,9 +36,9 @@ def without_language(page: BeautifulSoup) -> list[str]:
         for text in block.find_all(string=True):
             if not isinstance(text, NavigableString) or text.find_parent(lang=True).name != "html":
                 continue
-            if text.find_parent(class_=["citation", "math"]) or text.find_parent(["pre", "code"]):
+            if text.find_parent(class_=["citation", "math"]) or text.find_parent("code"):
                 continue
-            if text.find_parent("div", class_="output"):  # what a cell prints cannot say it yet
+            if text.find_parent("pre") and not text.find_parent(class_="output"):
                 continue
             if text.find_parent("a", class_="reference") is not None:
                 continue

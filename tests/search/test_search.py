@@ -182,7 +182,7 @@ def test_sentences_may_make_their_steps_apart(monkeypatch, kind) -> None:
     sentences = [draw.choices(range(3, 9), k=4) for _ in range(8)]
     together = translate(model, sentences, k=6)
     for cells in (1, 13):
-        monkeypatch.setattr(beam, "CELLS", cells)
+        monkeypatch.setattr(beam, "CELLS_AT_ONCE", cells)
         for one, other in zip(translate(model, sentences, k=6), together, strict=True):
             assert one.tokens == other.tokens
             assert one.log_prob == pytest.approx(other.log_prob, abs=1e-12)

@@ -133,8 +133,8 @@ def pictured(course: Path) -> dict[str, bytes]:
 def test_canvas_gets_pictures_as_files_whose_paths_are_those_in_the_text(
     course: Path, pictured: dict[str, bytes]
 ) -> None:
-    found = bank.questions(course)
-    with zipfile.ZipFile(io.BytesIO(bank.for_canvas(found))) as archive:
+    found = bank.book_questions(course)
+    with zipfile.ZipFile(io.BytesIO(bank.bank_for_canvas(found))) as archive:
         manifest = fromstring(archive.read(bank.MANIFEST))
         # what is not the questions becomes a file of the course
         listed = {str(one.get("href")) for one in manifest.iter(f"{CP}file")} - {bank.BANK}
@@ -155,7 +155,7 @@ def test_canvas_gets_pictures_as_files_whose_paths_are_those_in_the_text(
 def test_moodle_gets_each_picture_beside_the_text_that_shows_it(
     course: Path, pictured: dict[str, bytes]
 ) -> None:
-    top = fromstring(bank.for_moodle(bank.questions(course)))
+    top = fromstring(bank.bank_for_moodle(bank.book_questions(course)))
     question = next(
         one for one in top.iter("question") if one.findtext("name/text") == "Which line falls?"
     )
@@ -184,7 +184,7 @@ def test_a_picture_that_could_not_be_seen_is_named(
 ) -> None:
     (course / "book" / "02-pictures.md").write_text(PICTURED.replace(*changed))
     with pytest.raises(CourseError, match=said):
-        bank.questions(course)
+        bank.book_questions(course)
 
 
 def test_the_whole_book_comes_over(course: Path) -> None:

@@ -508,7 +508,7 @@ PARTS_OF_SAMPLE = {"python-docs": {"train": 16, "test": 6}}
 @contextmanager
 def documentation_of_twenty(cache: Path) -> Iterator[None]:
     """Python's documentation as if it were the sample alone, and the task's parts of that."""
-    pairs = python_docs.sample()
+    pairs = python_docs.sample_pairs()
     prepared = Prepared({"train": pairs, "val": pairs[:8], "test": pairs}, {"entries": len(pairs)})
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(python_docs, "prepare", lambda: prepared)
@@ -526,7 +526,11 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("trained")
     seed = owner.seed(STUDENT)
     changes = {"corpus.train": 16, "corpus.test": 6, "corpus.seed": seed, "subwords": 300}
-    changes |= dict.fromkeys(comparison.SIZES, 24) | {"epochs": 3, "batch_size": 4, "dropout": 0.0}
+    changes |= dict.fromkeys(comparison.SIZE_FIELDS, 24) | {
+        "epochs": 3,
+        "batch_size": 4,
+        "dropout": 0.0,
+    }
     changes |= {"averaging": 0.5, "warmup": 2, "learning_rate": 0.01}
     with documentation_of_twenty(place / "cache"):
         for model in BOTH:
