@@ -28,7 +28,7 @@ from course_lib.grading.sources.release import generate
 JOBS = 2
 STUDENTS = 24
 NAME = "attention_by_hand"
-STEPS = ("stage", "judge", "run", "mark", "report")
+STEPS = ("stage", "inspect_models", "run_notebook", "record_marks", "write_feedback")
 """The steps of `submission.grade`."""
 
 CONFIG = """

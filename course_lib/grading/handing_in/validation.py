@@ -61,7 +61,7 @@ class _Run(ContainedExecute):
             return super()._ran(cell, index)
         self._run(f"{AGENT}.reopen()", index, history=False)
         outputs = super()._ran(cell, index)
-        self._run(f"{AGENT}.close({self._assignment!r})", index, history=False)
+        self._run(f"{AGENT}.restrict_imports({self._assignment!r})", index, history=False)
         return outputs
 
 

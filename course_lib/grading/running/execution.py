@@ -174,7 +174,7 @@ class ContainedExecute(ExecutePreprocessor):
             return cell, resources
         try:
             if not self._closed:
-                self._run(f"{AGENT}.close({self._assignment!r})", index, history=False)
+                self._run(f"{AGENT}.restrict_imports({self._assignment!r})", index, history=False)
                 self._closed = True
             cell.outputs = self._tested(cell, index) if _is_test(cell) else self._ran(cell, index)
         except CourseError:

@@ -14,10 +14,9 @@ from nbgrader.api import Gradebook
 
 from course_lib.errors import CourseError
 from course_lib.grading.reporting.tables import as_changes, as_table, note_changes
-from course_lib.grading.running import extensions, gradebooks, submission
+from course_lib.grading.running import execution, extensions, gradebooks, submission
 from course_lib.grading.running.classroom import ClassReport, Report, grade_class
 from course_lib.grading.running.submission import Job, grade
-from course_lib.grading.sandbox.boxes import Box
 from course_lib.grading.sources.project import db_url, nbgrader_messages
 from course_lib.grading.sources.release import generate
 from tests.grading.tiny import NAME, cell_of, write_course
@@ -354,10 +353,12 @@ def test_what_is_stopped_with_others_beside_it_is_run_again_alone(
     assert first.fault, first.remarks
     assert not job.graded.exists()
     with monkeypatch.context() as patch:
-        patch.setattr(Box, "waited", lambda box: time.monotonic())  # as on a busy machine
+        # as on a busy machine
+        patch.setattr(execution, "clocks", lambda roots: (0.0, time.monotonic()))
         starved = grade(replace(job, alone=True))
         assert starved.fault
         assert "waited for a processor" in starved.remarks[-1]
     assert grade(replace(job, alone=True)).graded
-    monkeypatch.setattr(Box, "spent", lambda box: time.monotonic())  # as if it were busy
+    # as if it were busy itself
+    monkeypatch.setattr(execution, "clocks", lambda roots: (time.monotonic(), 0.0))
     assert grade(job).graded
