@@ -243,7 +243,8 @@ def test_what_can_be_written_has_an_end_and_nothing_else_can_be(
 
 def test_looking_counts_shared_pages_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Children that only share what their parent has take no more."""
-    monkeypatch.setattr(limits, "_files", lambda process: 0)  # of this machine, not of a box
+    for of_the_machine in ("_files", "_sockets"):  # and not of a box
+        monkeypatch.setattr(limits, of_the_machine, lambda process: 0)
     code = (
         "import os, time\nkept = bytearray(b'x') * 100_000_000\n"
         "for _ in range(4):\n    if os.fork() == 0: break\n"
