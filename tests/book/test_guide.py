@@ -213,7 +213,7 @@ def hand_in_again(shell: Shell, course: Path) -> None:
     """Bela hands in better answers, gets their points, and takes them back."""
     hand_in(course, shell.place / "again", {**CLASS, "bela": CLASS["ada"]})
     told = run_section(shell, "sec-teach-again")
-    assert re.search(r"^replaced +bela$", told, re.M)
+    assert re.search(r"^replaced +bela;", told, re.M)
     assert re.search(r"^unchanged +ada$", told, re.M)
     better = points(course, "bela")
     assert all(better[part] > 0 for part in LOST)
