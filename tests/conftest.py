@@ -30,8 +30,8 @@ SHOWN = ("torch", "numpy", "jupyter-book", "nbgrader")
 
 LONG = (
     "tests/book/test_browser.py",
-    "tests/assignments/test_variants.py",
     "tests/grading/test_hostile.py",
+    "tests/card/test_card.py",
     "tests/grading/running/test_crashes.py",
     "tests/widgets/test_live_page.py",
     "tests/widgets/test_lab.py",

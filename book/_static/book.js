@@ -63,12 +63,6 @@ addEventListener("afterprint", () => {
   for (const fold of opened) fold.open = false;
 });
 
-// What a prediction asked for, and the answer that stands below it, open with one click.
-document.addEventListener("toggle", ({ target }) => {
-  const answer = target.open && target.closest(".device-predict + .cell")?.nextElementSibling;
-  if (answer?.matches(".fold-answer")) answer.open = true;
-}, true);
-
 // The theme's side column is no landmark; without a name a screen reader cannot skip it.
 const column = document.getElementById("pst-primary-sidebar");
 column?.setAttribute("role", "complementary");

@@ -78,7 +78,9 @@ def proofs(names: tuple[str, ...]) -> "subprocess.CompletedProcess[str]":
     )
 
 
-@pytest.fixture(params=NAMES)
+@pytest.fixture(
+    params=[NAMES[0], *(pytest.param(name, marks=pytest.mark.slow) for name in NAMES[1:])]
+)
 def proof(request: pytest.FixtureRequest) -> Proof:
     """Each assignment's proof."""
     name = request.param

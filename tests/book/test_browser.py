@@ -199,16 +199,6 @@ def test_paper_has_no_folds_and_nothing_is_cut_off_there(visits: dict[str, Visit
     assert {name: those for name, those in cut.items() if those} == {}
 
 
-def test_what_a_prediction_asked_for_brings_its_answer_along(visits: dict[str, Visit]) -> None:
-    page = visits["08-maps"].page
-    fold(page, opened=False)
-    page.get_by_text("Show the four measures").click()
-    settle(page)
-    answers = page.locator("details.fold-answer[open] > summary")
-    assert answers.all_inner_texts() == ["What it needs"]
-    fold(page, opened=False)
-
-
 def test_what_is_cut_off_is_found(context: BrowserContext) -> None:
     page = context.new_page()
     page.set_content(

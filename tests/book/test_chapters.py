@@ -2,7 +2,6 @@
 
 import re
 from collections import Counter
-from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -127,19 +126,6 @@ def test_every_bug_has_a_folded_answer(chapter: Path) -> None:
     _, page = read(chapter)
     for bug in page.all("bug"):
         assert list(bug.all("answer")), f"the bug {bug.argument!r} is never explained"
-
-
-def test_a_prediction_comes_before_a_folded_output_or_answer(chapter: Path) -> None:
-    _, page = read(chapter)
-    order = [block for block in page.inner if block.name in ("predict", "code-cell", "answer")]
-    for i, block in enumerate(order):
-        if block.name == "predict":
-            until_the_next = takewhile(lambda later: later.name != "predict", order[i + 1 :])
-            unfolds = [
-                later.name == "answer" or "hide-output" in later.options.get("tags", [])
-                for later in until_the_next
-            ]
-            assert any(unfolds), f"nothing unfolds after {block.argument!r}"
 
 
 def test_every_exercise_has_a_hint_and_a_solution(chapter: Path) -> None:

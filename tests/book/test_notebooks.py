@@ -101,6 +101,7 @@ OLDER_PROCESSOR = {
 """No wide vectors: sums are rounded in another order, and a training ends with other weights."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page", [path for path in runnable() if trains(path)], ids=attrgetter("stem")
 )

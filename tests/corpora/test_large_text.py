@@ -69,6 +69,7 @@ def peaks(folder: Path, lines: int, rows: int) -> dict[str, int]:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_eleven_times_the_lines_take_little_more_memory(tmp_path: Path) -> None:
     """A hash of 8 bytes a pair is kept, sorted and compared; a line as two strings takes 250."""
     small, large = (peaks(tmp_path, lines, 2_000) for lines in (10_000, 110_000))
