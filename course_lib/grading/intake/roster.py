@@ -21,7 +21,6 @@ from nbgrader.api import Gradebook
 from course_lib.assignments import owner
 from course_lib.errors import CourseError
 from course_lib.grading.intake.dates import read_times
-from course_lib.grading.intake.staging import unusable
 from course_lib.grading.sources.project import nbgrader_messages
 
 Platform = Literal["Canvas", "Moodle"]
@@ -177,7 +176,7 @@ def plain_name(name: str) -> str:
 def fit(student: str) -> str:
     """An id as nbgrader and file systems can take it."""
     text = owner.as_folder(student)
-    if not text or unusable(text) is not None:
+    if not text:
         raise CourseError(f"No id can be made of {student!r}. Mend it in the roster.")
     return text
 

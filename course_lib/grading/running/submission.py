@@ -26,7 +26,7 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import LimitOutput, NbGraderPreprocessor, SaveAutoGrades
+from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import setenv
 
 from course_lib.assignments import inspection, opened, owner
@@ -215,7 +215,7 @@ def run_notebook(
     resources = _resources(job, work)
     execute = ContainedExecute(judge, job.assignment, config=config)
     with contextlib.closing(judge), setenv(NBGRADER_EXECUTION="autograde"):
-        notebook, resources = execute(notebook, resources)
+        notebook, _ = execute(notebook, resources)
     if execute.disturbed and not job.alone:
         raise CourseError("It was stopped early while others were graded beside it.")
     if execute.starved:
@@ -223,7 +223,6 @@ def run_notebook(
             "It was stopped while it waited for a processor, because the machine is busy with other"
             " things. Run the command again when it is not."
         )
-    notebook, _ = LimitOutput(config=config)(notebook, resources)
     return notebook
 
 

@@ -10,8 +10,8 @@ from nbformat.v4 import new_output
 from course_lib.errors import CourseError
 from course_lib.grading.authoring.demonstration import Student, answered
 from course_lib.grading.reporting.orals import as_text, orals, questions_about
+from course_lib.grading.sources.data import ORALS
 from course_lib.grading.sources.marked_cells import grade_id
-from course_lib.grading.sources.orals import ORALS
 from course_lib.grading.sources.project import assignment_names, source_of
 from course_lib.grading.sources.release import source_notebook
 from tests.conftest import ROOT, Course

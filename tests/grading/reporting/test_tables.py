@@ -37,8 +37,8 @@ PARTICIPANTS = "First name,Last name,Email address,Groups\nAda,Lovelace,ada,\n"
 def result() -> ClassReport:
     def report(student: str, score: float, deducted: float = 0.0) -> Report:
         marks = [
-            Mark("energies_negated", score, 22.0, True, False, False),
-            Mark("why", None, 3.0, False, True, False),
+            Mark("energies_negated", score, 22.0, True, False),
+            Mark("why", None, 3.0, False, True),
         ]
         late = 90000 if deducted else 0
         return Report(student, True, marks, ["＝1+1"], 1.0, None, late, deducted)
@@ -71,7 +71,7 @@ def test_the_table_has_a_line_a_student_and_says_what_is_still_to_read() -> None
 
 
 def test_the_table_fits_a_terminal() -> None:
-    marks = [Mark(f"function_of_many_words_{k}", 0.5, 2, True, False, False) for k in range(30)]
+    marks = [Mark(f"function_of_many_words_{k}", 0.5, 2, True, False) for k in range(30)]
     remark = "The cell " + "function_of_many_words " * 20
     students = ["ada", "a" * 100]
     reports = [Report(student, True, marks, [remark], 1.0, None) for student in students]
@@ -129,7 +129,7 @@ def test_the_other_platforms_list_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_was_changed_since_it_was_marked_is_said_everywhere(tmp_path: Path) -> None:
-    marks = [Mark("why", 2.0, 3.0, False, False, True, changed=True)]
+    marks = [Mark("why", 2.0, 3.0, False, False, changed=True)]
     reports = [Report("ada", True, marks, [], 1.0, None)]
     changed = ClassReport("attention_by_hand", Path("/class"), "bwrap", reports)
     assert "why: 2 of 3 (changed)" in as_table(changed)

@@ -17,6 +17,7 @@ from course_lib.figures.templates import render
 from course_lib.grading.reporting import graded_notebook
 from course_lib.grading.reporting.pages import safe_html
 from course_lib.grading.running.execution import remarks_of
+from course_lib.grading.running.gradebooks import to_look_at
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 
 LONGEST_NOTEBOOK = 300_000
@@ -52,9 +53,8 @@ class Marks(GetGrades):
                 self.assignment_id,
                 self.student_id,
             )
-            looked = grade.manual_score is not None
-            cell.metadata.nbgrader["waits"] = bool(grade.needs_manual_grade) and not looked
-            cell.metadata.nbgrader["changed"] = bool(grade.needs_manual_grade) and looked
+            mark = cell.metadata.nbgrader
+            mark["waits"], mark["changed"] = to_look_at(grade)
         return cell, resources
 
 
