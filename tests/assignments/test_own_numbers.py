@@ -11,10 +11,10 @@ from nbformat import NotebookNode
 
 from course_lib.assignments import checks, instances, owner
 from course_lib.assignments.checks import Refused
+from course_lib.files import copy_files
 from course_lib.grading.authoring.demonstration import Student, answered
 from course_lib.grading.sources.project import NBGRADER_CONFIG, source_of
 from course_lib.grading.sources.release import (
-    copy_files,
     data_files,
     drawn_with,
     generate,

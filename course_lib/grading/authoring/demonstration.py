@@ -18,10 +18,11 @@ from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic.dataclasses import dataclass
 
 from course_lib.errors import CourseError
+from course_lib.files import copy_files
 from course_lib.grading.sources.data import STRICT, read_data
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.sources.project import source_of
-from course_lib.grading.sources.release import MADE_UP, copy_files, handed_in, source_notebook
+from course_lib.grading.sources.release import MADE_UP, handed_in, source_notebook
 
 if TYPE_CHECKING:
     from course_lib.grading.running.classroom import ClassReport

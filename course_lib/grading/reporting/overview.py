@@ -84,13 +84,15 @@ def overview(root: Path, result: ClassReport) -> Overview:
         if (path := autograded / report.student / name / f"{name}.ipynb").is_file()
     }
     collected = recorded(result.place, name)
+    path = kept_roster(result.place, name)
+    missing = _absent(result, read_roster(path)) if path.is_file() else []
     return Overview(
         title=graded_notebook.notebook_title(source) or name,
         result=result,
         parts=_parts(result, source, criteria_of(text), graded),
         pairs=of_different_files(_pairs(result, graded), collected),
         rule=str(rule_of(root, result.place, name)),
-        absent=_absent(result),
+        absent=[(one.student, _name(one)) for one in missing],
         not_taken=[one for one in collected if one.end != "taken"],
     )
 
@@ -98,20 +100,16 @@ def overview(root: Path, result: ClassReport) -> Overview:
 def with_zeros(result: ClassReport, roster: Roster) -> ClassReport:
     """The same with no points for whoever is in the roster and has no submission here."""
     marks = [replace(mark, score=0.0, to_read=False, changed=False) for mark in result.parts]
-    known = {*(report.student for report in result.reports), *result.not_graded}
     reports = [
         Report(one.student, True, marks, ["No submission."], 0.0, None, name=_name(one))
-        for one in roster.people
-        if one.student not in known
+        for one in _absent(result, roster)
     ]
     return replace(result, reports=[*result.reports, *reports])
 
 
-def _absent(result: ClassReport) -> list[tuple[str, str]]:
-    path = kept_roster(result.place, result.assignment)
+def _absent(result: ClassReport, roster: Roster) -> list[RosterEntry]:
     known = {*(report.student for report in result.reports), *result.not_graded}
-    people = read_roster(path).people if path.is_file() else []
-    return [(one.student, _name(one)) for one in people if one.student not in known]
+    return [one for one in roster.people if one.student not in known]
 
 
 def _name(person: RosterEntry) -> str:

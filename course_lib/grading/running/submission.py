@@ -31,7 +31,7 @@ from nbgrader.utils import setenv
 
 from course_lib.assignments import inspection, opened, owner
 from course_lib.errors import CourseError
-from course_lib.files import private_files, write_atomically
+from course_lib.files import copy_files, private_files, write_atomically
 from course_lib.grading.intake import late, staging
 from course_lib.grading.intake.collecting import group_of
 from course_lib.grading.intake.staging import FOR_THE_EXCHANGE, Staged, laid_over
@@ -44,7 +44,7 @@ from course_lib.grading.sandbox import boxes
 from course_lib.grading.sandbox.scratch import scratch_folder
 from course_lib.grading.sources.marked_cells import checksum, grade_id, is_locked
 from course_lib.grading.sources.project import db_url, load_config, nbgrader_messages, source_of
-from course_lib.grading.sources.release import copy_files, data_files, source_notebook
+from course_lib.grading.sources.release import data_files, source_notebook
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,6 @@ def run_notebook(
     """
     work, kernel = folder / "w", folder / "k"  # short names: the paths of sockets have to fit
     copy_files(files, work)
-    work.mkdir(exist_ok=True)
     kernel.mkdir()
     config = load_config(job.root)
     judge = Judge(folder, files if job.boxed else work)

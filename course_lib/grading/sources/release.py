@@ -5,7 +5,6 @@ import hashlib
 import itertools
 import json
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,7 +18,7 @@ from nbgrader.coursedir import CourseDirectory
 
 from course_lib.assignments import inspection, instances, slips
 from course_lib.errors import CourseError
-from course_lib.files import write_atomically
+from course_lib.files import copy_files, write_atomically
 from course_lib.first_cell import first_cell, repository_url
 from course_lib.grading.sources import tutor
 from course_lib.grading.sources.data import CRITERIA, ORALS, criteria_of
@@ -207,13 +206,6 @@ def data_files(source: Path) -> dict[str, Path]:
         and path.name not in {*MADE_UP, CRITERIA, ORALS, SLIPS}
         and not path.is_relative_to(source.parent / HANDED_IN)
     }
-
-
-def copy_files(files: Mapping[str, Path], folder: Path) -> None:
-    """Copies of files below a folder: relative name -> path."""
-    for name, path in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, folder / name)
 
 
 def handed_in(source: Path) -> dict[str, Path]:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,16 @@ def test_the_table_fits_a_terminal() -> None:
     lines = [line for line in table.splitlines() if "a" * 100 not in line]
     assert max(map(len, lines)) <= 100
     assert " ".join(table.split()).count("0.5 of 2") == 60
+
+
+def test_a_test_that_nobody_passes_is_called_out() -> None:
+    marks = [Mark("part", 0, 2, True, False), Mark("why", 1, 3, False, False)]
+    several = [Report(one, True, marks, [], 1.0, None) for one in ("ada", "ben")]
+    graded = ClassReport("attention_by_hand", Path("/class"), "bwrap", several)
+    assert graded.nobody_passes == ["part"]
+    assert "Nobody has a point in part" in as_table(graded)
+    blank = [replace(mark, score=0) for mark in marks]  # who hands in nothing tells nothing
+    assert replace(graded, reports=[replace(several[0], marks=blank)] * 2).nobody_passes == []
 
 
 def test_canvas_gets_its_own_columns_and_the_points_after_deduction(tmp_path: Path) -> None:
