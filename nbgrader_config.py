@@ -30,8 +30,6 @@ c.ClearSolutions.text_stub = "YOUR ANSWER HERE"
 c.OverwriteCells.add_missing_cells = True
 c.ContainedExecute.timeout = checks.SECONDS  # a cell, as in `course validate`
 c.ExecutePreprocessor.shutdown_kernel = "immediate"
-c.LimitOutput.max_lines = 1000
-c.LimitOutput.max_traceback = 100
 
 # What handing in late costs, where `course grade --late` says nothing else: for instance
 # {"percent": 10, "per": "day", "until": "5 days"}. The due date comes from --due or from nbgrader's

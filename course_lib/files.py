@@ -1,12 +1,15 @@
 """Writing and checking files so that nothing half-written is ever left behind."""
 
 import hashlib
+import json
 import os
 import secrets
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 TEMPORARY = ".half"
 """How the name of a file that is being written ends."""
@@ -68,6 +71,19 @@ def remove_unfinished(folder: Path) -> None:
     """Delete the temporary files of writes that were killed; nobody else may be writing there."""
     for leftover in folder.glob(f".*{TEMPORARY}"):
         leftover.unlink(missing_ok=True)
+
+
+def copy_files(files: Mapping[str, Path], folder: Path) -> None:
+    """Copies of files below a folder, which is made: relative name -> path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, path in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, folder / name)
+
+
+def read_table(path: Path) -> dict[str, Any]:
+    """The object that a JSON file holds; an empty one where there is no file."""
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
 
 
 def sha256_of(path: Path | str) -> str:

@@ -28,6 +28,7 @@ import torch
 from nbformat import NotebookNode
 
 from course_lib.assignments import agent, inspection, owner
+from course_lib.files import copy_files
 from course_lib.grading.authoring.demonstration import (
     Student,
     answered,
@@ -41,7 +42,7 @@ from course_lib.grading.running.execution import visible_imports
 from course_lib.grading.runs import comparison
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.sources.project import project_root, source_of
-from course_lib.grading.sources.release import copy_files, data_files, handed_in, source_notebook
+from course_lib.grading.sources.release import data_files, handed_in, source_notebook
 from experiments.contentless import contentless
 
 SECONDS = 60

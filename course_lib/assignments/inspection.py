@@ -33,7 +33,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "files": (_CONFIG, _VOCABULARY, _METRICS, _RESULT, _TRANSLATIONS, _MODEL),
     "recipe": (_CONFIG, _VOCABULARY, _MODEL),
     "scores": (_CONFIG, _RESULT, _TRANSLATIONS),
-    "curves": (_CONFIG, _VOCABULARY, _METRICS, _RESULT, _MODEL),
+    "curves": (_CONFIG, _VOCABULARY, _METRICS, _MODEL),
     "translations": (_CONFIG, _VOCABULARY, _RESULT, _TRANSLATIONS, _MODEL),
 }
 """What is judged, each with patterns of the files that it rests on, in every run."""

@@ -135,19 +135,13 @@ def rain(student_id: str | None) -> Follows:
     and the second has the larger score for a penalty of 1.
     """
     if student_id is None:
-        return _rain(0.6, 0.4, 0.35, 0.9, 0.7, 0.75, 0.8, 0.9)
+        return _rain(0.6, 0.4, 0.75, 0.9, 0.7, 0.8, 0.9, 0.35)
     drawn = _draw(student_id, "rain")
     while True:
-        it, rains, raining = (0.05 * _whole(drawn, *one) for one in ((11, 13), (8, 10), (14, 18)))
-        falls, ends = (0.05 * _whole(drawn, *one) for one in ((16, 19), (13, 15)))
-        stops, over = (0.05 * _whole(drawn, *one) for one in ((15, 18), (17, 19)))
-        has = 0.05 * _whole(drawn, 6, 8)
-        numbers = [round(x, 2) for x in (it, rains, has, falls, ends, raining, stops, over)]
-        it, rains, has, falls, ends, raining, stops, over = numbers
-        greedy, best, longer = (
-            *(it * rains * ends, (1 - it) * falls * stops),
-            it * has * raining * over,
-        )
+        numbers = [round(0.05 * _whole(drawn, *one), 2) for one in RAIN]
+        it, rains, raining, falls, ends, stops, over, has = numbers
+        greedy, best = it * rains * ends, (1 - it) * falls * stops
+        longer = it * has * raining * over
         clear = rains >= has + 0.05 and has >= round(1 - rains - has, 2) + 0.05 >= 0.1
         if (
             clear
@@ -158,16 +152,13 @@ def rain(student_id: str | None) -> Follows:
             return _rain(*numbers)
 
 
-def _rain(
-    it: float,
-    rains: float,
-    has: float,
-    falls: float,
-    ends: float,
-    raining: float,
-    stops: float,
-    over: float,
-) -> Follows:
+RAIN = ((11, 13), (8, 10), (14, 18), (16, 19), (13, 15), (15, 18), (17, 19), (6, 8))
+"""What the numbers of `rain` are drawn between, in twentieths."""
+
+
+def _rain(*numbers: float) -> Follows:
+    it, rains, raining, falls, ends, stops, over, has = numbers
+
     def rest(*numbers: float) -> float:
         return round(1 - sum(numbers), 2)
 

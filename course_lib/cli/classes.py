@@ -132,9 +132,9 @@ def release(
         if found:
             typer.echo("A solution is not what its tests want: correct one of the two.", err=True)
             raise typer.Exit(1)
-    if not check:
-        for path in write(root, names or [], variants):
+        for path in [] if check else write(root, names or []):
             typer.echo(f"wrote {path.relative_to(root)}")
+    if not check:
         return
     differing = differences(root, names or [])
     for path, kind in differing.items():

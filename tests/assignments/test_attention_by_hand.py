@@ -6,9 +6,10 @@ import pytest
 import torch
 
 from course_lib.assignments import checks, owner
+from course_lib.files import copy_files
 from course_lib.grading.authoring.demonstration import Student, answered, read_class
 from course_lib.grading.sources.project import source_of
-from course_lib.grading.sources.release import copy_files, data_files
+from course_lib.grading.sources.release import data_files
 from tests.assignments.cells import ROOT, defined, failed_parts, source
 
 NAME = "attention_by_hand"

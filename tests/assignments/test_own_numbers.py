@@ -11,11 +11,12 @@ from nbformat import NotebookNode
 
 from course_lib.assignments import checks, instances, owner
 from course_lib.assignments.checks import Refused
+from course_lib.files import copy_files
 from course_lib.grading.authoring.demonstration import Student, answered
 from course_lib.grading.sources.project import NBGRADER_CONFIG, source_of
 from course_lib.grading.sources.release import (
-    copy_files,
     data_files,
+    drawn_with,
     generate,
     release,
     source_notebook,
@@ -71,14 +72,16 @@ def test_without_the_word_everybody_has_the_books(
     shutil.copytree(source_of(ROOT, name).parent, tmp_path / "solutions" / name)
     shutil.copyfile(ROOT / NBGRADER_CONFIG, tmp_path / NBGRADER_CONFIG)
     before = generate(tmp_path, name)
-    release(tmp_path, [name], variants="a word")
+    with drawn_with(tmp_path, [name], "a word"):
+        release(tmp_path, [name])
     with_it = generate(tmp_path, name)
     assert with_it.keys() == {*before, instances.CLASS}
     assert b"a word" not in with_it[instances.CLASS]
     notebook = f"{name}.ipynb"
     assert b"rain 0.4" in before[notebook]
     assert b"rain 0.4" not in with_it[notebook]
-    release(tmp_path, [name])
+    with drawn_with(tmp_path, [name], None):
+        release(tmp_path, [name])
     assert generate(tmp_path, name) == before
     assert not (tmp_path / "exercises" / name / instances.CLASS).exists()
     monkeypatch.chdir(tmp_path)

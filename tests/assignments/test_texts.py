@@ -6,8 +6,8 @@ import re
 import pytest
 
 from course_lib.grading.authoring.demonstration import automatic_parts
+from course_lib.grading.sources.data import ANSWER, orals_of
 from course_lib.grading.sources.marked_cells import grade_id, is_grade
-from course_lib.grading.sources.orals import ANSWER, orals_of
 from course_lib.grading.sources.project import assignment_names, source_of
 from course_lib.grading.sources.release import source_notebook
 from tests.conftest import ROOT

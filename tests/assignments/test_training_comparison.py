@@ -17,7 +17,6 @@ from course_lib.grading.handing_in.packing import pack_submission
 from course_lib.grading.running.classroom import grade_class
 from course_lib.grading.runs import boxed_inspection
 from course_lib.grading.runs.comparison import check_offered
-from course_lib.grading.runs.submitted_run import Record
 from course_lib.grading.sources.project import load_config, source_of
 from course_lib.grading.sources.release import (
     HANDED_IN,
@@ -43,14 +42,14 @@ def test_who_is_graded_gets_what_they_deserve_and_the_same_file_is_named(tmp_pat
     assert disagreements(result, declared) == []
     assert result.complete
     remarks = {report.student: "\n".join(report.remarks) for report in result.reports}
-    assert "not opened in any other way" in remarks["pickler"]
+    assert "comparison/rnnsearch/model.safetensors is damaged" in remarks["pickler"]
     same = "comparison/rnnencdec/model.safetensors is byte for byte the file of {}."
     assert same.format("pickler") in remarks["reference"]
     assert same.format("reference") in remarks["pickler"]
-    assert "comparison/rnnsearch/config.yaml is missing" in remarks["blank"]
+    assert "There is no comparison/rnnencdec/config.yaml" in remarks["blank"]
     assert "not verifiable" in remarks["reference"]
     page = tmp_path / "feedback" / "pickler" / NAME / f"{NAME}.html"
-    assert "is no safetensors file" in page.read_text(encoding="utf-8")
+    assert "model.safetensors is damaged" in page.read_text(encoding="utf-8")
     assert not list((tmp_path / "autograded").rglob("*.safetensors"))
     assert not list(tmp_path.rglob(HANDED_IN))
 
@@ -79,7 +78,7 @@ def test_each_setting_prints_a_command_that_the_library_takes(
         )
         assert configs["rnnsearch"].recipe.epochs >= 4
         assert ("corpus.seed" in changes) == (setting in ("docs", "toy"))
-        check_offered(Record(setting, Path(), {}, configs["rnnsearch"]))
+        check_offered(setting, configs["rnnsearch"])
         settings[setting] = options["--corpus"]
         if setting == "toy":
             toy = load_corpus("toy", **{**configs["rnnsearch"].corpus_options, "train": 1})

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import nbformat
 from nbformat import NotebookNode
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic.dataclasses import dataclass
 
 from course_lib.errors import CourseError
-from course_lib.grading.sources.data import read_data
+from course_lib.files import copy_files
+from course_lib.grading.sources.data import STRICT, read_data
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.sources.project import source_of
-from course_lib.grading.sources.release import MADE_UP, copy_files, handed_in, source_notebook
+from course_lib.grading.sources.release import MADE_UP, handed_in, source_notebook
 
 if TYPE_CHECKING:
     from course_lib.grading.running.classroom import ClassReport
@@ -33,14 +34,13 @@ _REGION = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*(\n|$)", re.MULTILIN
 OWNER = '"OWNER"'
 """In a solution or a made-up answer it stands for the id of whoever hands it in."""
 
-_STRICT = ConfigDict(extra="forbid")
 _Code = Annotated[str, AfterValidator(lambda text: text.rstrip("\n"))]
 _Parts = Annotated[
     frozenset[str], BeforeValidator(lambda entry: {entry} if entry == EVERYTHING else entry)
 ]
 
 
-@dataclass(frozen=True, config=_STRICT)
+@dataclass(frozen=True, config=STRICT)
 class Student:
     """One made-up student, or one way to answer a cell: an entry of a file.
 
@@ -70,7 +70,7 @@ class Student:
         return self.owner or self.name
 
 
-@dataclass(frozen=True, config=_STRICT)
+@dataclass(frozen=True, config=STRICT)
 class MadeUp:
     """What stands in a file.
 
@@ -96,10 +96,7 @@ def read_class(root: Path, name: str) -> list[Student]:
     Raises:
         CourseError: it has none, or it names a cell or part the assignment does not have.
     """
-    path = source_of(root, name).parent / DEMONSTRATION
-    if not path.is_file():
-        raise CourseError(f"{name} has no demonstration class. Write one in {path}.")
-    return _of_this(path).students
+    return _made_up(root, name, DEMONSTRATION).students
 
 
 def read_variants(root: Path, name: str) -> MadeUp:
@@ -109,10 +106,8 @@ def read_variants(root: Path, name: str) -> MadeUp:
         CourseError: it has none, one answers no cell or several, or one names a cell or part the
             assignment does not have.
     """
-    path = source_of(root, name).parent / VARIANTS
-    if not path.is_file():
-        raise CourseError(f"{name} has no variants of its answers. Write them in {path}.")
-    written = _of_this(path)
+    written = _made_up(root, name, VARIANTS)
+    path = source_of(root, name).with_name(VARIANTS)
     names = [variant.name for variant in written.answers]
     for variant in written.answers:
         if len(variant.cells) + bool(variant.about) != 1:
@@ -130,19 +125,19 @@ def cell_of(variant: Student) -> str:
     return variant.about or next(iter(variant.cells))
 
 
-def _of_this(path: Path) -> MadeUp:
+def _made_up(root: Path, name: str, file: str) -> MadeUp:
     """The entries of a file, held to the cells and parts of its assignment."""
-    written, notebook = (
-        read_data(path, MadeUp),
-        source_notebook(path.with_name(f"{path.parent.name}.md")),
-    )
+    source = source_of(root, name)
+    path, notebook = source.with_name(file), source_notebook(source)
+    if (written := read_data(path, MadeUp)) is None:
+        raise CourseError(f"{name} has no made-up answers of this kind. Write them in {path}.")
     parts, cells = automatic_parts(notebook).keys(), solution_cells(notebook).keys()
 
     def check(who: str, named_parts: Set[str], named_cells: Set[str]) -> None:
         if unknown := (named_parts - parts) | (named_cells - cells):
             raise CourseError(
-                f"{path}: {who} names {', '.join(sorted(unknown))}, which {path.parent.name} does"
-                " not have. Use the grade ids of its cells."
+                f"{path}: {who} names {', '.join(sorted(unknown))}, which {name} does not have."
+                " Use the grade ids of its cells."
             )
 
     def resolved(student: Student) -> Student:

@@ -59,9 +59,8 @@ def leaks(root: Path, names: list[str], package: Path = LIBRARY) -> list[str]:
                 SourceLine(line, f"{path.relative_to(root)}, {entry.name}")
                 for line in code.splitlines()
             ]
-            for path in (source.parent / VARIANTS, source.parent / DEMONSTRATION)
-            if path.is_file()
-            for entry in read_data(path, MadeUp).all
+            for path in map(source.with_name, (VARIANTS, DEMONSTRATION))
+            for entry in (read_data(path, MadeUp) or MadeUp()).all
             for code in (*entry.cells.values(), entry.files)
         ]
         release = _files([root / "exercises" / name])

@@ -11,6 +11,7 @@ import base64
 import hashlib
 import html
 import io
+import itertools
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -19,13 +20,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
-from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 import yaml
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from course_lib.errors import CourseError
+from course_lib.figures.templates import render
 
 MANIFEST, BANK = "imsmanifest.xml", "questions.xml"
 PICTURES = "pictures"
@@ -153,30 +154,14 @@ def _writer(root: Path) -> Callable[[str], str]:
 
 def bank_for_canvas(bank: list[Question]) -> bytes:
     """The zip that Canvas imports: a manifest, and all questions as QTI 1.2."""
-    top = Element("questestinterop", xmlns="http://www.imsglobal.org/xsd/ims_qtiasiv1p2")
-    test = SubElement(top, "assessment", ident="looking-back", title="Looking Back")
-    section = SubElement(test, "section", ident="root_section")
-    for number, question in enumerate(bank, start=1):
-        _canvas_item(section, f"question-{number}", question)
-    manifest = Element(
-        "manifest",
-        identifier="looking-back-questions",
-        xmlns="http://www.imsglobal.org/xsd/imsccv1p1/imscp_v1p1",
-    )
-    metadata = SubElement(manifest, "metadata")
-    SubElement(metadata, "schema").text = "IMS Content"
-    SubElement(metadata, "schemaversion").text = "1.1.3"
-    SubElement(manifest, "organizations")
-    resources = SubElement(manifest, "resources")
-    kind = {"identifier": "looking-back", "type": "imsqti_xmlv1p2", "href": BANK}
-    SubElement(SubElement(resources, "resource", kind), "file", href=BANK)
     pictures = {
         f"{PICTURES}/{name}": data for one in bank for name, data in sorted(one.pictures.items())
     }
-    for number, path in enumerate(pictures, start=1):
-        kind = {"identifier": f"picture-{number}", "type": "webcontent", "href": path}
-        SubElement(SubElement(resources, "resource", kind), "file", href=path)
-    files = {MANIFEST: _text(manifest), BANK: _text(top), **pictures}
+    files = {
+        MANIFEST: _xml("imsmanifest.xml.j2", bank=BANK, pictures=[*pictures]),
+        BANK: _xml("canvas.xml.j2", bank=bank),
+        **pictures,
+    }
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
@@ -186,89 +171,18 @@ def bank_for_canvas(bank: list[Question]) -> bytes:
     return data.getvalue()
 
 
-def _canvas_item(section: Element, ident: str, question: Question) -> None:
-    item = SubElement(section, "item", ident=ident, title=question.title)
-    fields = SubElement(SubElement(item, "itemmetadata"), "qtimetadata")
-    kind = "multiple_choice_question" if question.options else "essay_question"
-    for label, entry in (("question_type", kind), ("points_possible", "1")):
-        one = SubElement(fields, "qtimetadatafield")
-        SubElement(one, "fieldlabel").text = label
-        SubElement(one, "fieldentry").text = entry
-    shown = SubElement(item, "presentation")
-    _material(shown, question.text)
-    scoring = SubElement(item, "resprocessing")
-    score = {"maxvalue": "100", "minvalue": "0", "varname": "SCORE", "vartype": "Decimal"}
-    SubElement(SubElement(scoring, "outcomes"), "decvar", score)
-    if not question.options:
-        answer = SubElement(shown, "response_str", ident="response1", rcardinality="Single")
-        SubElement(SubElement(answer, "render_fib"), "response_label", ident="answer1")
-        SubElement(SubElement(SubElement(scoring, "respcondition"), "conditionvar"), "other")
-        return
-    answer = SubElement(shown, "response_lid", ident="response1", rcardinality="Single")
-    choices = SubElement(answer, "render_choice")
-    for number, option in enumerate(question.options, start=1):
-        _material(SubElement(choices, "response_label", ident=f"{ident}-{number}"), option.text)
-        said = SubElement(scoring, "respcondition")
-        said.set("continue", "Yes")
-        chosen = SubElement(SubElement(said, "conditionvar"), "varequal", respident="response1")
-        chosen.text = f"{ident}-{number}"
-        reply = {"feedbacktype": "Response", "linkrefid": f"{ident}-{number}_fb"}
-        SubElement(said, "displayfeedback", reply)
-        if option.right:
-            right = SubElement(scoring, "respcondition")
-            right.set("continue", "No")
-            same = SubElement(SubElement(right, "conditionvar"), "varequal", respident="response1")
-            same.text = f"{ident}-{number}"
-            SubElement(right, "setvar", action="Set", varname="SCORE").text = "100"
-    for number, option in enumerate(question.options, start=1):
-        feedback = SubElement(item, "itemfeedback", ident=f"{ident}-{number}_fb")
-        _material(SubElement(feedback, "flow_mat"), option.reply)
-
-
-def _material(parent: Element, text: str) -> None:
-    SubElement(SubElement(parent, "material"), "mattext", texttype="text/html").text = text
-
-
 def bank_for_moodle(bank: list[Question]) -> bytes:
     """The XML that Moodle imports, a category for each page of the book."""
-    top, chapter = Element("quiz"), ""
-    for question in bank:
-        if question.chapter != chapter:
-            chapter = question.chapter
-            category = SubElement(SubElement(top, "question", type="category"), "category")
-            name = chapter.replace("/", "//")  # one alone would begin a category below
-            SubElement(category, "text").text = f"$course$/top/Looking Back/{name}"
-        kind = "multichoice" if question.options else "essay"
-        item = SubElement(top, "question", type=kind)
-        SubElement(SubElement(item, "name"), "text").text = question.title
-        _moodle_text(item, "questiontext", question.text, question.pictures)
-        SubElement(item, "defaultgrade").text = "1"
-        if not question.options:
-            SubElement(item, "responseformat").text = "editor"
-            continue
-        SubElement(item, "single").text = "true"
-        SubElement(item, "shuffleanswers").text = "true"
-        for option in question.options:
-            answer = SubElement(item, "answer", fraction="100" if option.right else "0")
-            answer.set("format", "html")
-            _moodle_html(answer, option.text, question.pictures)
-            _moodle_text(answer, "feedback", option.reply, question.pictures)
-    return _text(top)
+    by_chapter = itertools.groupby(bank, lambda question: question.chapter)
+    chapters = [(chapter, [*questions]) for chapter, questions in by_chapter]
+    return _xml("moodle.xml.j2", chapters=chapters, moodle=_for_moodle)
 
 
-def _moodle_text(parent: Element, name: str, text: str, pictures: Mapping[str, bytes]) -> None:
-    _moodle_html(SubElement(parent, name, format="html"), text, pictures)
+def _for_moodle(text: str, pictures: Mapping[str, bytes]) -> tuple[str, dict[str, str]]:
+    """A text, and by their names the files of the pictures that it shows, as base64."""
+    shown = _SHOWN.sub(r"@@PLUGINFILE@@/\1", text)
+    return shown, {name: base64.b64encode(pictures[name]).decode() for name in _SHOWN.findall(text)}
 
 
-def _moodle_html(element: Element, text: str, pictures: Mapping[str, bytes]) -> None:
-    """A text, and beside it the files of the pictures that it shows."""
-    SubElement(element, "text").text = _SHOWN.sub(r"@@PLUGINFILE@@/\1", text)
-    for name in dict.fromkeys(_SHOWN.findall(text)):
-        file = SubElement(element, "file", name=name, path="/", encoding="base64")
-        file.text = base64.b64encode(pictures[name]).decode()
-
-
-def _text(element: Element) -> bytes:
-    indent(element)
-    written: bytes = tostring(element, encoding="utf-8", xml_declaration=True)
-    return written + b"\n"
+def _xml(template: str, **values: Any) -> bytes:
+    return render("course_lib.grading.authoring", "banks", template, **values).lstrip().encode()

@@ -5,7 +5,6 @@ Nothing here asks for nbgrader, or for what only Linux has.
 
 import logging
 import re
-import shutil
 import tempfile
 from contextlib import closing
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from nbformat import NotebookNode
 from course_lib.assignments import opened
 from course_lib.assignments.checks import SECONDS
 from course_lib.errors import CourseError
+from course_lib.files import copy_files
 from course_lib.grading.handing_in.packing import belonging, files_beside
 from course_lib.grading.intake.notebooks import MOST_CELLS, Unfit, read_notebook
 from course_lib.grading.running.execution import AGENT, ENDINGS, TIMED_OUT, ContainedExecute
@@ -111,11 +111,7 @@ def validate_notebook(path: Path) -> list[PartResult]:
 def _laid_out(notebook: Path, folder: Path) -> Path:
     """A folder with copies of the files that the grader will find beside a notebook."""
     name, work = notebook.stem, folder / "work"
-    files = files_beside(notebook, opened.given(name)) | belonging(notebook, name)
-    for inside, path in files.items():
-        (work / inside).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, work / inside)
-    work.mkdir(exist_ok=True)
+    copy_files(files_beside(notebook, opened.given(name)) | belonging(notebook, name), work)
     return work
 
 

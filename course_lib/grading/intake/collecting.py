@@ -13,17 +13,17 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from course_lib.errors import CourseError
-from course_lib.files import write_atomically
+from course_lib.files import read_table, write_atomically
 from course_lib.grading.intake.archives import ArchiveLimits, BadArchive, extract, is_archive, safe
 from course_lib.grading.intake.notebooks import could_be_notebook, kind_of
 from course_lib.grading.intake.roster import Platform, Roster, RosterEntry, plain_name
 from course_lib.grading.intake.staging import COLLECTED
 from course_lib.grading.untrusted import visible
 
-WHOLE_CLASS = ArchiveLimits(archive=8 * 1024**3, files=50_000, total=16 * 1024**3, nested=0)
+WHOLE_CLASS = ArchiveLimits(files=50_000, total=16 * 1024**3, nested=0)
 
 _FORMS: dict[Platform, re.Pattern[str]] = {
     # lovelaceada_LATE_1042_77123_attention_by_hand-2.zip, lovelaceada_1042_text.html
@@ -165,9 +165,8 @@ def collect(name: str, archives: Iterable[Path], submitted: Path, roster: Roster
 
 def recorded(place: Path, name: str) -> list[CollectedFile]:
     """What became of every file of every zip that was collected for an assignment."""
-    return [
-        CollectedFile(**end) for ends in _zips(_record_of(place, name)).values() for end in ends
-    ]
+    zips = read_table(_record_of(place, name))
+    return [CollectedFile(**end) for ends in zips.values() for end in ends]
 
 
 def group_of(place: Path, name: str, student: str) -> list[str]:
@@ -178,12 +177,8 @@ def group_of(place: Path, name: str, student: str) -> list[str]:
 
 def _record(place: Path, name: str, archive: str, ends: list[CollectedFile]) -> None:
     path = _record_of(place, name)
-    zips = _zips(path) | {archive: [asdict(end) for end in ends]}
+    zips = read_table(path) | {archive: [asdict(end) for end in ends]}
     write_atomically(path, json.dumps(zips, indent=1, ensure_ascii=False), private=True)
-
-
-def _zips(path: Path) -> dict[str, list[dict[str, Any]]]:
-    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
 
 
 def _record_of(place: Path, name: str) -> Path:

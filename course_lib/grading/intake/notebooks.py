@@ -136,13 +136,9 @@ def read_notebook(path: Path) -> tuple[NotebookNode, list[str]]:
     odd: Counter[str] = Counter()
     readable = [_cell(cell, odd) for cell in cells if isinstance(cell, dict)]
     odd["was no cell at all and was left out"] += len(cells) - len(readable)
-    for what, count in odd.items():
-        if count:
-            noticed.append(
-                f"has an odd cell, which {what}."
-                if count == 1
-                else f"has {count} odd cells, of which each {what}."
-            )
+    for what, count in (+odd).items():
+        which = "an odd cell, which" if count == 1 else f"{count} odd cells, of which each"
+        noticed.append(f"has {which} {what}.")
     return _notebook(readable), [*noticed, *_language(raw)]
 
 

@@ -21,38 +21,14 @@ from nbgrader.api import Gradebook
 from course_lib.assignments import owner
 from course_lib.errors import CourseError
 from course_lib.grading.intake.dates import read_times
-from course_lib.grading.intake.staging import unusable
 from course_lib.grading.sources.project import nbgrader_messages
 
 Platform = Literal["Canvas", "Moodle"]
 """Where a list comes from."""
 
-_COLUMNS = {
-    "number": "identifier|id|identifiant|identificador|identificativo|identificatie",
-    "name": "student|full name|vollständiger name|nom complet|nombre completo|nome completo"
-    "|volledige naam",
-    "first": "firstname|first name|vorname|prénom|nombre|nome|voornaam",
-    "last": "lastname|last name|surname|nachname|nom de famille|nom|apellido(s)|apellidos|cognome"
-    "|apelido|sobrenome|achternaam",
-    "email": "email address|email|e-mail-adresse|adresse de courriel|dirección de correo"
-    "|indirizzo email|endereço de e-mail|endereço de email|e-mailadres",
-    "login": "sis login id|username|anmeldename|nom d'utilisateur|nombre de usuario"
-    "|nome de utilizador|gebruikersnaam",
-    "own number": "sis user id|id number|id-nummer|numéro d'identification|número de id"
-    "|codice identificativo|número de identificação",
-    "groups": "group|groups|group name|group_name|gruppe|gruppen|groupe|groupes|grupo|grupos|gruppo"
-    "|gruppi|groep|groepen",
-    "handed in": "last modified (submission)|zuletzt geändert (abgabe)"
-    "|dernière modification (travail remis)|última modificación (entrega)"
-    "|ultima modifica (consegna)|última atualização (submissão)|laatst gewijzigd (inzending)",
-    "grade": "grade|bewertung|note|calificación|valutazione|nota|cijfer|beoordeling",
-    "most": "maximum grade|bestwertung|note maximale|calificación máxima|valutazione massima"
-    "|nota máxima|maximumcijfer",
-    "comments": "feedback comments|feedback als kommentar|feedback par commentaires"
-    "|comentarios de retroalimentación",
-}
-"""What a column is for -> what the platforms call it."""
-_ROLES = {name: role for role, names in _COLUMNS.items() for name in names.split("|")}
+with Path(__file__).with_name("columns.csv").open(encoding="utf-8", newline="") as _stream:
+    _ROLES = {row["name"]: row["role"] for row in csv.DictReader(_stream)}
+"""What the platforms call a column, in small letters -> what it is for."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +153,7 @@ def plain_name(name: str) -> str:
 def fit(student: str) -> str:
     """An id as nbgrader and file systems can take it."""
     text = owner.as_folder(student)
-    if not text or unusable(text) is not None:
+    if not text:
         raise CourseError(f"No id can be made of {student!r}. Mend it in the roster.")
     return text
 

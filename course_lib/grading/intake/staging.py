@@ -188,10 +188,9 @@ def _read(
             if not (named or could_be_notebook(path)):
                 continue
             notebook, noticed = read_notebook(path)
-        except (Unfit, OSError) as error:
+        except Unfit as error:
             if named:
-                reason = str(error) if isinstance(error, Unfit) else "cannot be opened."
-                remarks.append(f"{shown} {reason}")
+                remarks.append(f"{shown} {error}")
             continue
         proper = path.name == f"{name}.ipynb"
         order = *belongs(notebook, released), proper, path.stat().st_mtime_ns, str(path)
@@ -248,11 +247,7 @@ def _copy_data(folder: Path, target: Path) -> tuple[dict[str, Path], list[str]]:
             remarks.append(f"{shown} and what follows it was left out: over 100 MB of files.")
             break
         (target / name).parent.mkdir(parents=True, exist_ok=True)
-        try:
-            shutil.copyfile(path, target / name)
-        except OSError as error:
-            remarks.append(f"{shown} cannot be read ({type(error).__name__}); it was left out.")
-            continue
+        shutil.copyfile(path, target / name)
         copied[name] = target / name
     return copied, remarks
 

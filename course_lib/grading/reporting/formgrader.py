@@ -1,7 +1,7 @@
 """nbgrader's formgrader on a class, wherever it lies: for marking by hand, and for nothing else."""
 
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from nbconvert.exporters import NotebookExporter
 from nbgrader.converters.base import NbGraderException
@@ -35,20 +35,13 @@ class NoAutograde(NotebookExporter):
 
     def __init__(self, parent: Any = None, **settings: Any) -> None:
         super().__init__(parent=parent, **settings)
-        self.refuse(parent)
-
-    def refuse(self, converter: Any) -> NoReturn:
-        """Say what to type.
-
-        Raises:
-            NbGraderException: always.
-        """
-        course = converter.coursedir
+        assert parent is not None
+        course = parent.coursedir
         said = (
             "Autograde is off here: it runs students' code without a sandbox. Type this in a"
             f" terminal: course grade {course.assignment_id} --student {course.student_id}"
         )
-        converter.log.error(said)
+        parent.log.error(said)
         raise NbGraderException(said)
 
 

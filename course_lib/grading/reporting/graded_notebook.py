@@ -34,12 +34,11 @@ def titles(notebook: NotebookNode) -> dict[str, str]:
 
 
 def _headings(text: str) -> list[str]:
-    """The headings in a text, without their points; one step a character, whatever stands there."""
+    """The headings in a text, without their points."""
     found = []
     for line in text.split("\n"):
-        marks = line[:7].split(" ")[0]
-        if marks and set(marks) == {"#"} and len(marks) <= 6 and line[len(marks) :].strip():
-            heading = line[len(marks) :].strip()
+        if marked := re.match(r"#{1,6} +(\S.*)", line):
+            heading = marked[1].rstrip()
             points = _POINTS.search(heading[-MOST_REPEATED:])
             found.append(heading[: -len(points[0])].rstrip() if points else heading)
     return found

@@ -22,7 +22,8 @@ from course_lib.errors import CourseError
 from course_lib.figures.templates import render
 from course_lib.grading.reporting import graded_notebook
 from course_lib.grading.reporting.pages import safe_html
-from course_lib.grading.sources.criteria import criteria_of
+from course_lib.grading.running.gradebooks import to_look_at
+from course_lib.grading.sources.data import criteria_of
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.sources.project import db_url, nbgrader_messages, source_of
 from course_lib.grading.sources.release import source_notebook
@@ -68,7 +69,7 @@ def answers(place: Path, name: str, part: str) -> tuple[list[Answer], float]:
             marked = grade.manual_score is not None
             body = safe_html.markdown(cell.source, 2, cell.get("attachments"))
             said = gradebook.find_comment(part, name, name, student).manual_comment or ""
-            changed = bool(grade.needs_manual_grade) and marked
+            _, changed = to_look_at(grade)
             score = grade.manual_score if marked else grade.auto_score
             found.append(Answer(student, body, score, said, changed))
     waiting = {one.student: one.score is None or one.changed for one in found}

@@ -8,7 +8,7 @@ judged here, and no question says that anything is wrong.
 import ast
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,8 +16,8 @@ import nbformat
 from nbformat import NotebookNode
 
 from course_lib.errors import CourseError
+from course_lib.grading.sources.data import ANSWER, Oral, orals_of
 from course_lib.grading.sources.marked_cells import grade_id, is_locked, is_solution
-from course_lib.grading.sources.orals import ANSWER, Oral, orals_of
 from course_lib.grading.sources.project import source_of
 from course_lib.grading.sources.release import generate
 from course_lib.grading.untrusted import visible
@@ -26,9 +26,6 @@ EACH = 3
 """Questions a student."""
 LONGEST_QUOTE = 120
 """Characters of an answer that a question repeats."""
-
-Ask = Callable[[ast.AST], str | None]
-"""What can be asked about a piece of code; None if it is not of this kind."""
 
 
 @dataclass(frozen=True)
@@ -139,15 +136,18 @@ def _of_code(source: str, part: str, given: str) -> Iterator[OralQuestion]:
     lines, theirs = source.split("\n"), {line.strip() for line in given.split("\n")}
     try:
         nodes = [node for node in ast.walk(ast.parse(source)) if hasattr(node, "lineno")]
-        for kind, ask in ASKED:
-            for node in nodes:
-                line = lines[getattr(node, "lineno", 1) - 1].strip()
-                if line not in theirs and (text := ask(node)):
-                    place = f"cell {part}, line {getattr(node, 'lineno', 1)}"
-                    yield OralQuestion(kind, place, visible(line, LONGEST_QUOTE), text)
-                    break
+        found = [("number", text, node) for node in nodes if (text := _numbers(node))]
+        for signs, text in ASKED:
+            about = {*signs.split()}
+            found += [("code", text, node) for node in nodes if about & {*_signs(node)}]
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # no code, or nested too deep
         return
+    for kind, text, node in found:
+        number = getattr(node, "lineno", 1)
+        line = lines[number - 1].strip()
+        if line not in theirs:
+            place = f"cell {part}, line {number}"
+            yield OralQuestion(kind, place, visible(line, LONGEST_QUOTE), text)
 
 
 def _numbers(node: ast.AST) -> str | None:
@@ -163,92 +163,34 @@ def _is_number(node: ast.AST) -> bool:
     return isinstance(inner, ast.Constant) and isinstance(inner.value, float)
 
 
-def _axis(node: ast.AST) -> str | None:
-    for keyword in node.keywords if isinstance(node, ast.Call) else ():
-        if keyword.arg in {"dim", "axis"}:
-            which = f"{keyword.arg}={visible(ast.unparse(keyword.value), 20)}"
-            return f"What runs along this axis ({which})? What would come out with another?"
-    return None
+def _signs(node: ast.AST) -> Iterator[str]:
+    """What a piece of code is known by: its kind, and what it names or operates with."""
+    yield type(node).__name__
+    if isinstance(node, ast.BinOp):
+        yield type(node.op).__name__
+    if isinstance(node, ast.Assign):
+        yield f"={type(node.value).__name__}"
+    if isinstance(node, ast.Call):
+        yield getattr(node.func, "attr", getattr(node.func, "id", ""))
+        yield from (keyword.arg or "" for keyword in node.keywords)
 
 
-def _called(*names: str) -> Callable[[ast.AST], bool]:
-    def is_called(node: ast.AST) -> bool:
-        if not isinstance(node, ast.Call):
-            return False
-        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-        return name in names
-
-    return is_called
-
-
-def _if(holds: Callable[[ast.AST], bool], text: str) -> Ask:
-    return lambda node: text if holds(node) else None
-
-
-def _of_kind(*kinds: type[ast.AST]) -> Callable[[ast.AST], bool]:
-    return lambda node: isinstance(node, kinds)
-
-
-ASKED: tuple[tuple[str, Ask], ...] = (
-    ("number", _numbers),
+SHAPES = "Which shapes meet here, and which comes out?"
+ASKED = (
+    ("masked_fill masked_fill_ where", "Which places does this change? And if it were not there?"),
+    ("dim axis", "What runs along this axis? What would come out with another?"),
+    ("einsum bmm matmul mm MatMult", SHAPES),
     (
-        "code",
-        _if(
-            _called("masked_fill", "where", "masked_fill_"),
-            "Which places does this change, and what would the result be without it?",
-        ),
+        "softmax log_softmax exp logsumexp",
+        "What comes out if every number that goes in is 1000 larger? Why?",
     ),
-    ("code", _axis),
-    (
-        "code",
-        _if(
-            _called("einsum", "bmm", "matmul", "mm"), "Which shapes meet here, and which comes out?"
-        ),
-    ),
-    (
-        "code",
-        _if(
-            lambda node: isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult),
-            "Which shapes meet here, and which comes out?",
-        ),
-    ),
-    (
-        "code",
-        _if(
-            _called("softmax", "log_softmax", "exp", "logsumexp"),
-            "What comes out if every number that goes in is 1000 larger? Why?",
-        ),
-    ),
-    (
-        "code",
-        _if(
-            _of_kind(ast.While, ast.For),
-            "How often does this run in the example of the task? What is different after once?",
-        ),
-    ),
-    ("code", _if(_of_kind(ast.If, ast.IfExp), "Give an input for which this condition is false.")),
-    (
-        "code",
-        _if(_of_kind(ast.Slice), "Which entries does this take, and which does it leave out?"),
-    ),
-    (
-        "code",
-        _if(
-            _of_kind(ast.Return),
-            "What is returned for the smallest input that you can think of?",
-        ),
-    ),
-    (
-        "code",
-        _if(
-            lambda node: (
-                isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp | ast.Call)
-            ),
-            "What does this line compute, and what breaks without it?",
-        ),
-    ),
+    ("While For", "How often does this run in the example of the task? What is new after once?"),
+    ("If IfExp", "Give an input for which this condition is false."),
+    ("Slice", "Which entries does this take, and which does it leave out?"),
+    ("Return", "What is returned for the smallest input that you can think of?"),
+    ("=BinOp =Call", "What does this line compute, and what breaks without it?"),
 )
-"""What is asked about code, by what it is; the first that fits a line comes first."""
+"""Signs of a piece of code, and what is asked about it; the first that fits a line comes first."""
 
 KINDS = ("sentence", "code", "number", "output")
 

@@ -13,10 +13,10 @@ from course_lib.grading.intake.collecting import CollectedFile, recorded
 from course_lib.grading.intake.late import rule_of
 from course_lib.grading.intake.roster import Roster, RosterEntry, kept_roster, read_roster
 from course_lib.grading.reporting import graded_notebook
-from course_lib.grading.reporting.pseudonyms import disguise, pseudonyms
+from course_lib.grading.reporting.pseudonyms import pseudonyms
 from course_lib.grading.reporting.similarity import SimilarAnswers, pairs
 from course_lib.grading.running.classroom import ClassReport, Report
-from course_lib.grading.sources.criteria import Criterion, criteria_of
+from course_lib.grading.sources.data import Criterion, criteria_of
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.sources.project import db_url, nbgrader_messages, source_of
 from course_lib.grading.sources.release import source_notebook
@@ -84,13 +84,15 @@ def overview(root: Path, result: ClassReport) -> Overview:
         if (path := autograded / report.student / name / f"{name}.ipynb").is_file()
     }
     collected = recorded(result.place, name)
+    path = kept_roster(result.place, name)
+    missing = _absent(result, read_roster(path)) if path.is_file() else []
     return Overview(
         title=graded_notebook.notebook_title(source) or name,
         result=result,
         parts=_parts(result, source, criteria_of(text), graded),
         pairs=of_different_files(_pairs(result, graded), collected),
         rule=str(rule_of(root, result.place, name)),
-        absent=_absent(result),
+        absent=[(one.student, _name(one)) for one in missing],
         not_taken=[one for one in collected if one.end != "taken"],
     )
 
@@ -98,20 +100,16 @@ def overview(root: Path, result: ClassReport) -> Overview:
 def with_zeros(result: ClassReport, roster: Roster) -> ClassReport:
     """The same with no points for whoever is in the roster and has no submission here."""
     marks = [replace(mark, score=0.0, to_read=False, changed=False) for mark in result.parts]
-    known = {*(report.student for report in result.reports), *result.not_graded}
     reports = [
         Report(one.student, True, marks, ["No submission."], 0.0, None, name=_name(one))
-        for one in roster.people
-        if one.student not in known
+        for one in _absent(result, roster)
     ]
     return replace(result, reports=[*result.reports, *reports])
 
 
-def _absent(result: ClassReport) -> list[tuple[str, str]]:
-    path = kept_roster(result.place, result.assignment)
+def _absent(result: ClassReport, roster: Roster) -> list[RosterEntry]:
     known = {*(report.student for report in result.reports), *result.not_graded}
-    people = read_roster(path).people if path.is_file() else []
-    return [(one.student, _name(one)) for one in people if one.student not in known]
+    return [one for one in roster.people if one.student not in known]
 
 
 def _name(person: RosterEntry) -> str:
@@ -119,19 +117,12 @@ def _name(person: RosterEntry) -> str:
 
 
 def under_pseudonyms(shown: Overview) -> Overview:
-    """The same with every student under another name, and nothing that students wrote."""
+    """The same with every student under another name, and no text in which one could stand."""
     result = shown.result
     here = [report.student for report in result.reports]
     names = pseudonyms(result.place, [*here, *(student for student, _ in shown.absent)])
-    known = names | _known_as(result.place, names)
     reports = [
-        replace(
-            report,
-            student=names[report.student],
-            name="",
-            remarks=[disguise(remark, known) for remark in report.remarks],
-            feedback=None,
-        )
+        replace(report, student=names[report.student], name="", remarks=[], feedback=None)
         for report in result.reports
     ]
     reports.sort(key=lambda report: report.student)
@@ -148,7 +139,7 @@ def under_pseudonyms(shown: Overview) -> Overview:
             replace(
                 part,
                 waiting=sorted(names[student] for student in part.waiting),
-                messages=[(disguise(text, known), count) for text, count in part.messages],
+                messages=[],  # some quote an id
             )
             for part in shown.parts
         ],
@@ -227,18 +218,3 @@ def of_different_files(
         for pair in found
         if not any({pair.one, pair.other} <= set(entry.students) for entry in collected)
     ]
-
-
-def _known_as(place: Path, names: Mapping[str, str]) -> dict[str, str]:
-    """Names, addresses and numbers that the gradebook has for these students."""
-    known: dict[str, str] = {}
-    with nbgrader_messages(), Gradebook(db_url(place)) as gradebook:
-        for student in gradebook.students:
-            if student.id not in names:
-                continue
-            first, last = student.first_name or "", student.last_name or ""
-            forms = [student.email, student.lms_user_id]
-            if first and last:
-                forms += [f"{first} {last}", *(f"{last}{gap}{first}" for gap in (" ", ", ", ""))]
-            known |= {form: names[student.id] for form in forms if form and len(form) > 1}
-    return known

@@ -37,7 +37,6 @@ class Mark:
         points: the most one can get.
         automatic: whether tests decide it, and no person.
         to_read: whether a person has still to mark it.
-        by_hand: whether a person's score is in it.
         changed: whether the answer is another than the one that a person gave the score to.
     """
 
@@ -46,7 +45,6 @@ class Mark:
     points: float
     automatic: bool
     to_read: bool
-    by_hand: bool
     changed: bool = False
 
 
@@ -182,8 +180,21 @@ def grade_class(
         set_policy(root, place, name, due, late)
         before = _reports(place, name, [Outcome(student, True, 0.0) for student in students])
         extensions.apply_extensions(place, name)
-        again = regrade or bool(only)
-        received = _received(root, submitted, asked, name, released, boxed, again)
+        common = journal.common_key(root, name, released, boxed)
+        received = [
+            Job(
+                root=root,
+                place=place,
+                handed_in=submitted / student / name,
+                student=student,
+                assignment=name,
+                released=released,
+                boxed=boxed,
+                key=journal.key_of(common, student, submitted / student / name),
+                again=regrade or bool(only),
+            )
+            for student in asked
+        ]
         entries = {one: journal.read(place, name, one) for one in students}
         finished, remaining = _finished(received, entries)
         outcomes = {outcome.student: outcome for outcome in finished}
@@ -259,33 +270,6 @@ def changes(
     return found
 
 
-def _received(
-    root: Path,
-    submitted: Path,
-    students: list[str],
-    name: str,
-    released: str,
-    boxed: bool,
-    regrade: bool,
-) -> list[Job]:
-    """What a class handed in, each with all that its grading rests on."""
-    common = journal.common_key(root, name, released, boxed)
-    return [
-        Job(
-            root=root,
-            place=submitted.parent,
-            handed_in=submitted / student / name,
-            student=student,
-            assignment=name,
-            released=released,
-            boxed=boxed,
-            key=journal.key_of(common, student, submitted / student / name),
-            again=regrade,
-        )
-        for student in students
-    ]
-
-
 def _finished(
     tasks: list[Job], entries: Mapping[str, journal.Entry | None]
 ) -> tuple[list[Outcome], list[Job]]:
@@ -348,8 +332,7 @@ def _report(gradebook: Gradebook, place: Path, name: str, outcome: Outcome) -> R
         notebook = gradebook.find_submission_notebook(name, name, outcome.student)
         grades, deducted = notebook.grades, float(notebook.late_submission_penalty or 0)
         seconds_late = float(notebook.assignment.total_seconds_late)
-        known = notebook.student
-        called = " ".join(part for part in (known.first_name, known.last_name) if part)
+        called = gradebooks.name_of(notebook.student)
         if notebook.assignment.extension and notebook.assignment.duedate:
             extended = notebook.assignment.duedate.replace(tzinfo=UTC).astimezone()
     page = place / "feedback" / outcome.student / name / f"{name}.html"
@@ -370,12 +353,12 @@ def _report(gradebook: Gradebook, place: Path, name: str, outcome: Outcome) -> R
 def _mark(grade: Grade) -> Mark:
     # nbgrader counts a part that nobody has marked as 0
     marked = grade.auto_score is not None or grade.manual_score is not None
+    to_read, changed = gradebooks.to_look_at(grade)
     return Mark(
         part=grade.name,
         score=float(grade.score) if marked else None,
         points=float(grade.max_score),
         automatic=grade.cell.cell_type == "code",
-        to_read=bool(grade.needs_manual_grade) and grade.manual_score is None,
-        by_hand=grade.manual_score is not None,
-        changed=bool(grade.needs_manual_grade) and grade.manual_score is not None,
+        to_read=to_read,
+        changed=changed,
     )

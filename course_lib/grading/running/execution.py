@@ -133,10 +133,13 @@ class ContainedExecute(ExecutePreprocessor):
 
     def _cleanup_kernel(self) -> None:
         """End a box at once; else jupyter_client would ask, and look ten times a second."""
-        box = getattr(self.km.provisioner, "box", None) if self.km is not None else None
-        if box is not None:
+        if (box := self._of_kernel("box")) is not None:
             box.end()
         super()._cleanup_kernel()
+
+    def _of_kernel(self, name: str) -> Any:
+        """What holds the kernel, its `box` or its `pid`; None where there is none."""
+        return getattr(self.km.provisioner, name, None) if self.km is not None else None
 
     def on_cell_executed(self, *, cell: NotebookNode, execute_reply: Any, **_: Any) -> None:
         """Keep an error that the reply alone tells of, as that of a cell which took too long."""
@@ -188,7 +191,7 @@ class ContainedExecute(ExecutePreprocessor):
             for task in asyncio.all_tasks(ensure_event_loop()):
                 task.cancel()  # nbclient leaves some waiting
         if self._ended is not None:
-            exceeded = self._exceeded()
+            exceeded = getattr(self._of_kernel("box"), "exceeded", None)
             self.disturbed |= exceeded is None and self._ended == "KernelDied"
             self._ended = exceeded or self._ended
             cell.outputs = [_ending(self._ended)]
@@ -196,15 +199,9 @@ class ContainedExecute(ExecutePreprocessor):
 
     def _clocks(self) -> tuple[float, float, float]:
         """Seconds: the clock's, and those that the kernel has run and waited until now."""
-        provisioner: Any = self.km.provisioner if self.km is not None else None
-        box, process = (getattr(provisioner, name, None) for name in ("box", "pid"))
-        roots: list[Any] = [process] if box is None else box.roots
+        box, process = self._of_kernel("box"), self._of_kernel("pid")
+        roots = [process] if box is None else box.roots
         return time.monotonic(), *(clocks(roots) if roots[0] is not None else (0.0, 0.0))
-
-    def _exceeded(self) -> str | None:
-        """The limit at which a boxed kernel was stopped, a key of `limits.EXCEEDED`."""
-        provisioner = self.km.provisioner if self.km is not None else None
-        return getattr(provisioner, "exceeded", None)
 
     def _ran(self, cell: NotebookNode, index: int) -> list[NotebookNode]:
         """The outputs of a cell that is no test."""

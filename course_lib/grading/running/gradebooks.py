@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from filelock import FileLock
-from nbgrader.api import Gradebook, MissingEntry, SubmittedNotebook
+from nbgrader.api import Grade, Gradebook, MissingEntry, Student, SubmittedNotebook
 
 from course_lib.errors import CourseError
 from course_lib.grading.sources.project import db_url, nbgrader_messages
@@ -55,6 +55,17 @@ def prepare(place: Path) -> None:
                 with nbgrader_messages():
                     Gradebook(db_url(Path(folder))).close()
                 os.replace(Path(folder) / NAME, path)
+
+
+def to_look_at(grade: Grade) -> tuple[bool, bool]:
+    """Whether a person has still to mark an answer, and whether it was changed since one has."""
+    waits, marked = bool(grade.needs_manual_grade), grade.manual_score is not None
+    return waits and not marked, waits and marked
+
+
+def name_of(student: Student) -> str:
+    """What a student is called; "" if the gradebook has no name."""
+    return " ".join(part for part in (student.first_name, student.last_name) if part)
 
 
 def _check(path: Path) -> None:

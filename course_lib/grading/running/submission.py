@@ -26,12 +26,12 @@ from nbformat import NotebookNode
 from nbgrader.api import Gradebook
 from nbgrader.converters import GenerateFeedback
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.preprocessors import LimitOutput, NbGraderPreprocessor, SaveAutoGrades
+from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from nbgrader.utils import setenv
 
 from course_lib.assignments import inspection, opened, owner
 from course_lib.errors import CourseError
-from course_lib.files import private_files, write_atomically
+from course_lib.files import copy_files, private_files, write_atomically
 from course_lib.grading.intake import late, staging
 from course_lib.grading.intake.collecting import group_of
 from course_lib.grading.intake.staging import FOR_THE_EXCHANGE, Staged, laid_over
@@ -44,7 +44,7 @@ from course_lib.grading.sandbox import boxes
 from course_lib.grading.sandbox.scratch import scratch_folder
 from course_lib.grading.sources.marked_cells import checksum, grade_id, is_locked
 from course_lib.grading.sources.project import db_url, load_config, nbgrader_messages, source_of
-from course_lib.grading.sources.release import copy_files, data_files, source_notebook
+from course_lib.grading.sources.release import data_files, source_notebook
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,6 @@ def run_notebook(
     """
     work, kernel = folder / "w", folder / "k"  # short names: the paths of sockets have to fit
     copy_files(files, work)
-    work.mkdir(exist_ok=True)
     kernel.mkdir()
     config = load_config(job.root)
     judge = Judge(folder, files if job.boxed else work)
@@ -215,7 +214,7 @@ def run_notebook(
     resources = _resources(job, work)
     execute = ContainedExecute(judge, job.assignment, config=config)
     with contextlib.closing(judge), setenv(NBGRADER_EXECUTION="autograde"):
-        notebook, resources = execute(notebook, resources)
+        notebook, _ = execute(notebook, resources)
     if execute.disturbed and not job.alone:
         raise CourseError("It was stopped early while others were graded beside it.")
     if execute.starved:
@@ -223,7 +222,6 @@ def run_notebook(
             "It was stopped while it waited for a processor, because the machine is busy with other"
             " things. Run the command again when it is not."
         )
-    notebook, _ = LimitOutput(config=config)(notebook, resources)
     return notebook
 
 

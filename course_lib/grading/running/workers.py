@@ -22,8 +22,6 @@ from course_lib.grading.running.journal import Outcome
 from course_lib.grading.running.submission import Job, grade
 from course_lib.grading.sandbox import namespaces
 
-ATTEMPTS = 3
-"""How often a submission is begun whose process is killed."""
 LONGEST = 1800
 """Seconds after which the process of a submission is ended, whatever it does."""
 MOST_MEMORY = 6 * 1024**3
@@ -32,9 +30,9 @@ MOST_MEMORY = 6 * 1024**3
 
 def outcomes(tasks: list[Job], jobs: int) -> Generator[Outcome, None, None]:
     """Outcomes as they come, of `jobs` submissions at a time."""
-    waiting = deque((task, 1) for task in tasks)
+    waiting = deque(tasks)
     copies: dict[Connection, BaseProcess] = {}
-    at_work: dict[Connection, tuple[Job, int, float]] = {}
+    at_work: dict[Connection, tuple[Job, float]] = {}
     try:
         while waiting or at_work:
             while waiting and len(at_work) < jobs:
@@ -42,24 +40,21 @@ def outcomes(tasks: list[Job], jobs: int) -> Generator[Outcome, None, None]:
                 if way is None:
                     way, process = _copy()
                     copies[way] = process
-                at_work[way] = (*waiting.popleft(), time.monotonic() + LONGEST)
+                at_work[way] = waiting.popleft(), time.monotonic() + LONGEST
                 with suppress(OSError):  # nobody is there: nothing will come back
                     way.send(at_work[way][0])
-            first = min(until for _, _, until in at_work.values())
+            first = min(until for _, until in at_work.values())
             for ready in wait(list(at_work), max(first - time.monotonic(), 0)):
                 assert isinstance(ready, Connection)
-                task, attempt, _ = at_work.pop(ready)
+                task, _ = at_work.pop(ready)
                 try:
                     yield ready.recv()
                 except (EOFError, OSError):
                     process = copies.pop(ready)
                     process.join()
-                    if attempt < ATTEMPTS:
-                        waiting.append((task, attempt + 1))
-                    else:
-                        yield failed(task, f"status {process.exitcode}")
-            for way in [way for way, (_, _, until) in at_work.items() if until < time.monotonic()]:
-                task, _, _ = at_work.pop(way)
+                    yield failed(task, f"status {process.exitcode}")
+            for way in [way for way, (_, until) in at_work.items() if until < time.monotonic()]:
+                task, _ = at_work.pop(way)
                 process = copies.pop(way)
                 process.kill()
                 process.join()

@@ -6,7 +6,6 @@ to read and the submission's folder, and nothing else. What it finds lies beside
 file that hidden tests read with `facts`.
 """
 
-import hashlib
 import json
 import os
 import subprocess
@@ -28,6 +27,7 @@ from course_lib.corpora import multi30k, own_text, python_docs
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.registry import CORPORA, chosen, load_corpus
 from course_lib.errors import CourseError
+from course_lib.files import sha256_of
 from course_lib.grading.sandbox import bubblewrap
 from course_lib.grading.sources.project import load_config
 
@@ -189,10 +189,8 @@ def same_files(
             plain = path.resolve() == path and path.is_file()  # no link on the way
             if path.name not in UNIQUE or not plain or path.stat().st_size > LARGEST_DATA:
                 continue
-            with path.open("rb") as stream:
-                digest = hashlib.file_digest(stream, "sha256").hexdigest()
             name = path.relative_to(folder).as_posix()
-            having.setdefault((name, digest), []).append(student)
+            having.setdefault((name, sha256_of(path)), []).append(student)
     remarks: dict[str, list[str]] = {}
     for (name, _), owners in sorted(having.items()):
         for student in owners:

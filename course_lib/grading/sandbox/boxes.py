@@ -264,11 +264,6 @@ class BoxProvisioner(LocalProvisioner):
         self.connection_info = cast(KernelConnectionInfo, info)
         return self.connection_info
 
-    @property
-    def exceeded(self) -> str | None:
-        """The limit at which the kernel was stopped, a key of `limits.EXCEEDED`."""
-        return self.box.exceeded
-
     async def kill(self, restart: bool = False) -> None:
         """Kill everything in the box."""
         self.box.kill()

@@ -95,16 +95,12 @@ class Watch:
         while not self._over.wait(LOOK_SECONDS):
             exceeded = look(self._roots, self._limits)
             late = time.monotonic() - self._until
-            if exceeded is None and late > 0 and late > self.waited():
+            if exceeded is None and late > 0 and late > clocks(self._roots, self._limits)[1]:
                 exceeded = "TimeExceeded"
             if exceeded is not None and not self._over.is_set():
                 self.exceeded = self.exceeded or exceeded
                 self._kill()
                 return
-
-    def waited(self) -> float:
-        """Seconds until now that the one which waited longest had to wait for a processor."""
-        return clocks(self._roots, self._limits)[1]
 
     def end(self) -> None:
         """Stop looking."""

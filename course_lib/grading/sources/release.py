@@ -5,7 +5,6 @@ import hashlib
 import itertools
 import json
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,12 +18,11 @@ from nbgrader.coursedir import CourseDirectory
 
 from course_lib.assignments import inspection, instances, slips
 from course_lib.errors import CourseError
-from course_lib.files import write_atomically
+from course_lib.files import copy_files, write_atomically
 from course_lib.first_cell import first_cell, repository_url
 from course_lib.grading.sources import tutor
-from course_lib.grading.sources.criteria import CRITERIA, criteria_of
+from course_lib.grading.sources.data import CRITERIA, ORALS, criteria_of
 from course_lib.grading.sources.marked_cells import grade_id
-from course_lib.grading.sources.orals import ORALS
 from course_lib.grading.sources.project import (
     assignment_names,
     load_config,
@@ -124,23 +122,18 @@ def generate(root: Path, name: str, db_url: str | None = None) -> dict[str, byte
         return files | {tutor.FILE: tutor.tutor(source_notebook(source)).encode()}
 
 
-def release(root: Path, names: list[str], variants: str | None = None) -> list[Path]:
-    """Write the releases of these assignments (of all, if none is named) into exercises/.
-
-    With `variants`, a secret word of a class, numbers are drawn for every student. What they are
-    drawn with lies beside the source from then on, where grading finds it; the next release without
-    the word takes it away.
-    """
-    written: list[Path] = []
-    with drawn_with(root, names, variants):
-        for name in names or assignment_names(root):
-            written += _released(root, name)
-    return written
+def release(root: Path, names: list[str]) -> list[Path]:
+    """Write the releases of these assignments (of all, if none is named) into exercises/."""
+    return [path for name in names or assignment_names(root) for path in _released(root, name)]
 
 
 @contextlib.contextmanager
 def drawn_with(root: Path, names: list[str], variants: str | None) -> Iterator[None]:
-    """From now on numbers are drawn with this word; if something fails in here, as before."""
+    """From now on numbers are drawn for every student, with this secret word of a class.
+
+    What they are drawn with lies beside the source from then on, where grading finds it; None takes
+    it away. If something fails in here, it is as before.
+    """
     sources = [source_of(root, name) for name in names or assignment_names(root)]
     places = [source.with_name(instances.CLASS) for source in sources]
     before = {path: path.read_text(encoding="utf-8") for path in places if path.is_file()}
@@ -213,13 +206,6 @@ def data_files(source: Path) -> dict[str, Path]:
         and path.name not in {*MADE_UP, CRITERIA, ORALS, SLIPS}
         and not path.is_relative_to(source.parent / HANDED_IN)
     }
-
-
-def copy_files(files: Mapping[str, Path], folder: Path) -> None:
-    """Copies of files below a folder: relative name -> path."""
-    for name, path in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, folder / name)
 
 
 def handed_in(source: Path) -> dict[str, Path]:

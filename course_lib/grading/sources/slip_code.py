@@ -2,19 +2,18 @@
 
 from pathlib import Path
 
-from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
 from course_lib.assignments.slips import Slip
 from course_lib.errors import CourseError
-from course_lib.grading.sources.data import read_data
+from course_lib.grading.sources.data import STRICT, read_data
 
 SLIPS = "slips.yaml"
 RIGHT_CODE = "SLIP_CODE"
 """What stands for the code without a slip in a source's solutions and hidden tests."""
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+@dataclass(frozen=True, config=STRICT)
 class OneSlip:
     """A line of the code, what stands there instead, and what somebody notices then."""
 
@@ -23,7 +22,7 @@ class OneSlip:
     symptom: str
 
 
-@dataclass(frozen=True, config=ConfigDict(extra="forbid"))
+@dataclass(frozen=True, config=STRICT)
 class Code:
     """What stands in the file: a function's name and code, and slips that it can have."""
 
@@ -34,8 +33,8 @@ class Code:
 
 def right_code(source: Path) -> str:
     """The code without a slip; empty where the assignment has none."""
-    path = source.with_name(SLIPS)
-    return read_data(path, Code).code.rstrip("\n") if path.is_file() else ""
+    written = read_data(source.with_name(SLIPS), Code)
+    return written.code.rstrip("\n") if written else ""
 
 
 def versions_of(source: Path) -> list[Slip]:
@@ -45,9 +44,8 @@ def versions_of(source: Path) -> list[Slip]:
         CourseError: a line of the file is not in the code, or more than once.
     """
     path = source.with_name(SLIPS)
-    if not path.is_file():
+    if (written := read_data(path, Code)) is None:
         return []
-    written = read_data(path, Code)
     lines = written.code.splitlines()
     versions = []
     for one in written.slips:

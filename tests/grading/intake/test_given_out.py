@@ -9,7 +9,6 @@ from nbgrader.api import Gradebook
 
 from course_lib.grading.intake.staging import laid_over
 from course_lib.grading.running.submission import Job, grade
-from course_lib.grading.sandbox import bubblewrap
 from course_lib.grading.sources.project import db_url
 from course_lib.grading.sources.release import generate, release
 from tests.grading.tiny import NAME, cell_of, write_course
@@ -52,10 +51,7 @@ def test_a_changed_file_or_one_in_the_way_makes_room_and_is_named(
     assert not next(iter(own.values())).exists()
 
 
-@pytest.mark.parametrize("boxed", [True, pytest.param(False, marks=pytest.mark.slow)])
-def test_a_notebook_is_graded_with_the_files_of_its_release(tmp_path: Path, boxed: bool) -> None:
-    if boxed:
-        bubblewrap.require()
+def test_a_notebook_is_graded_with_the_files_of_its_release(tmp_path: Path) -> None:
     reading = 'word = open("words/first.txt").read()'
     test = 'assert word == "right" == open("words/first.txt").read()'
     write_course(tmp_path, answer=reading, test=test)
@@ -75,7 +71,7 @@ def test_a_notebook_is_graded_with_the_files_of_its_release(tmp_path: Path, boxe
     answered = nbformat.reads(notebook, as_version=4)
     cell_of(answered, "part_answer").source = reading
     nbformat.write(answered, handed_in / f"{NAME}.ipynb")
-    outcome = grade(Job(tmp_path, place, handed_in, "ada", NAME, notebook, boxed))
+    outcome = grade(Job(tmp_path, place, handed_in, "ada", NAME, notebook, boxed=True))
     assert outcome.graded
     assert outcome.remarks == [
         "words/first.txt is given out with the assignment and had been changed; the original was"

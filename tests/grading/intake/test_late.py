@@ -23,6 +23,8 @@ from course_lib.grading.intake.staging import stage
 from course_lib.grading.sources.project import db_url, nbgrader_messages
 from course_lib.grading.sources.release import generate
 from tests.conftest import ROOT
+from tests.grading.tiny import NAME as TINY
+from tests.grading.tiny import write_course
 
 NAME = "attention_by_hand"
 HOUR, DAY = 3600, 86400
@@ -121,28 +123,29 @@ def test_a_timestamp_that_would_stop_nbgrader_is_noticed_and_left_out(
 
 
 def test_nbgrader_deducts_by_the_rule_and_anew_when_rule_or_points_change(tmp_path: Path) -> None:
-    generate(ROOT, NAME, db_url(tmp_path))
-    set_policy(ROOT, tmp_path, NAME, "2026-05-04T12:00Z", "{percent: 10, until: 5 days}")
+    write_course(tmp_path, answer="number = 42", test="assert number == 42")
+    generate(tmp_path, TINY, db_url(tmp_path))
+    set_policy(tmp_path, tmp_path, TINY, "2026-05-04T12:00Z", "{percent: 10, until: 5 days}")
     due = datetime(2026, 5, 4, 12, 0)
     times = {"early": -HOUR, "night": 8 * HOUR, "days": 2 * DAY + HOUR, "weeks": 20 * DAY}
     with nbgrader_messages(), Gradebook(db_url(tmp_path), "looking_back") as gradebook:
         for student, seconds in times.items():
             gradebook.update_or_create_student(student)
             gradebook.update_or_create_submission(
-                NAME, student, timestamp=due + timedelta(seconds=seconds)
+                TINY, student, timestamp=due + timedelta(seconds=seconds)
             )
-            gradebook.find_grade("function_general", NAME, NAME, student).auto_score = 3
-            gradebook.find_grade("why", NAME, NAME, student).manual_score = 2
+            gradebook.find_grade("part", TINY, TINY, student).auto_score = 3
+            gradebook.find_grade("why", TINY, TINY, student).manual_score = 2
         gradebook.update_or_create_student("no-time")
-        gradebook.update_or_create_submission(NAME, "no-time")
+        gradebook.update_or_create_submission(TINY, "no-time")
         gradebook.db.commit()
 
     def deducted() -> dict[str, float | None]:
-        settle(ROOT, tmp_path, NAME, [*times, "no-time", "unknown"])
+        settle(tmp_path, tmp_path, TINY, [*times, "no-time", "unknown"])
         with nbgrader_messages(), Gradebook(db_url(tmp_path)) as gradebook:
             return {
                 student: gradebook.find_submission_notebook(
-                    NAME, NAME, student
+                    TINY, TINY, student
                 ).late_submission_penalty
                 for student in (*times, "no-time")
             }
@@ -150,13 +153,13 @@ def test_nbgrader_deducts_by_the_rule_and_anew_when_rule_or_points_change(tmp_pa
     expected = {"early": None, "night": 0.5, "days": 1.5, "weeks": 5.0, "no-time": None}
     assert deducted() == pytest.approx(expected)
     with nbgrader_messages(), Gradebook(db_url(tmp_path)) as gradebook:
-        gradebook.find_grade("why", NAME, NAME, "night").manual_score = 3
+        gradebook.find_grade("why", TINY, TINY, "night").manual_score = 3
         gradebook.db.commit()
     assert deducted() == pytest.approx({**expected, "night": 0.6})
-    set_policy(ROOT, tmp_path, NAME, None, "{points: 1}")
-    assert rule_of(ROOT, tmp_path, NAME) == read_rule("{points: 1, per: day}")
+    set_policy(tmp_path, tmp_path, TINY, None, "{points: 1}")
+    assert rule_of(tmp_path, tmp_path, TINY) == read_rule("{points: 1, per: day}")
     assert deducted() == pytest.approx(
         {"early": None, "night": 1.0, "days": 3.0, "weeks": 5.0, "no-time": None}
     )
-    set_policy(ROOT, tmp_path, NAME, "2026-06-04T12:00Z", None)
+    set_policy(tmp_path, tmp_path, TINY, "2026-06-04T12:00Z", None)
     assert set(deducted().values()) == {None}

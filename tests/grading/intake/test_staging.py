@@ -7,7 +7,6 @@ Common mishaps (no notebook, two, old formats, links, moved and copied cells) ar
 import copy
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -136,26 +135,6 @@ def test_what_was_handed_in_instead_of_a_notebook_is_called_what_it_is(
     found, remarks, _ = staged(folder, tmp_path)
     assert not found
     assert "Handed in: attention.pdf (a PDF), typed text.html (a web page)." in remarks[0]
-
-
-def test_a_file_that_cannot_be_read_is_left_out_and_named(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    nbformat.write(submission(), folder / f"{NAME}.ipynb")
-    for name in ("data.txt", "locked.txt"):
-        (folder / name).write_text("mine")
-    copy = shutil.copyfile
-
-    def refuse(source: Path, target: Path) -> None:
-        if source.name == "locked.txt":
-            raise PermissionError(13, "Permission denied")
-        copy(source, target)
-
-    monkeypatch.setattr(shutil, "copyfile", refuse)
-    _, remarks, _ = staged(folder, tmp_path)
-    assert remarks == ["locked.txt cannot be read (PermissionError); it was left out."]
-    names = sorted(path.name for path in (tmp_path / "staged").rglob("*"))
-    assert names == [".owner", "data.txt"]
 
 
 def test_a_link_is_no_notebook(folder: Path, tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ GRADED = {"nbgrader": {"grade": True, "solution": False, "grade_id": "part", "po
 ENDLESS = """
 import resource
 resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
-from nbformat.v4 import new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from course_lib.grading.reporting import similarity
 from course_lib.grading.reporting.graded_notebook import notebook_title, titles
 from course_lib.grading.running.outputs import printable
 for text in ("# a" + " " * 200_000 + "b", "#" * 200_000, "# " * 99_000, "# (" + "(point " * 9_000):
@@ -19,6 +20,9 @@ for text in ("# a" + " " * 200_000 + "b", "#" * 200_000, "# " * 99_000, "# (" + 
     titles(notebook), notebook_title(notebook)
 for text in ("x" * 200_000, "x\\r" * 100_000, "\\x1b[" * 60_000, "\\x1b]" * 60_000):
     printable(text)
+loop = "for k, row in enumerate(energies):\n    energies[k] = [e if keep else 0 for e in row]\n" * 2
+there = [new_code_cell(text) for text in (loop, loop + " \n" * 200_000 + loop)]
+[pair] = similarity.pairs({name: {"f": cell} for name, cell in zip("ab", there)}, {})
 """
 
 

@@ -1,6 +1,7 @@
 """The page on which one question of a whole class is marked, with the keyboard alone."""
 
 import json
+import shutil
 import threading
 import urllib.error
 import urllib.request
@@ -26,23 +27,30 @@ NAME = "attention_by_hand"
 STUDENTS = ("ada", "bela", "<b>cem")
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three answers; Bela's is marked."""
-    generate(ROOT, NAME, db_url(tmp_path))
-    with nbgrader_messages(), Gradebook(db_url(tmp_path)) as gradebook:
+    place = tmp_path_factory.mktemp("class")
+    generate(ROOT, NAME, db_url(place))
+    with nbgrader_messages(), Gradebook(db_url(place)) as gradebook:
         for student in STUDENTS:
             gradebook.update_or_create_student(student)
             gradebook.update_or_create_submission(NAME, student)
             notebook = source_notebook(source_of(ROOT, NAME))
             cell_of(notebook, "why").source = f"Because of *{student}* <script>alert(1)</script>"
-            path = tmp_path / "autograded" / student / NAME / f"{NAME}.ipynb"
+            path = place / "autograded" / student / NAME / f"{NAME}.ipynb"
             path.parent.mkdir(parents=True)
             nbformat.write(notebook, path)
         grade = gradebook.find_grade("why", NAME, NAME, "bela")
         grade.manual_score, grade.needs_manual_grade = 2, False
         gradebook.db.commit()
-    return tmp_path
+    return place
+
+
+@pytest.fixture
+def place(answered: Path, tmp_path: Path) -> Path:
+    """A copy, to be marked."""
+    return shutil.copytree(answered, tmp_path / "class")
 
 
 @pytest.fixture
@@ -118,16 +126,16 @@ def test_nobody_else_can_mark(address: str, place: Path) -> None:
     assert marks(place)["ada"] == (3, False, None)
 
 
-def test_what_is_to_be_marked_has_to_be_there(place: Path, tmp_path: Path) -> None:
+def test_what_is_to_be_marked_has_to_be_there(place: Path) -> None:
     assert list(parts_by_hand(ROOT, NAME)) == ["why"]
     with (
         pytest.raises(CourseError, match="Parts that one marks: why"),
         serving(ROOT, place, NAME, "energies"),
     ):
         pass
-    generate(ROOT, NAME, db_url(tmp_path / "autograded"))
+    shutil.rmtree(place / "autograded")
     with (
         pytest.raises(CourseError, match="course grade attention_by_hand"),
-        serving(ROOT, tmp_path / "autograded", NAME, "why"),
+        serving(ROOT, place, NAME, "why"),
     ):
         pass

@@ -10,10 +10,10 @@ from nbformat.v4 import new_output
 from course_lib.errors import CourseError
 from course_lib.grading.authoring.demonstration import Student, answered
 from course_lib.grading.reporting.orals import as_text, orals, questions_about
+from course_lib.grading.sources.data import ORALS
 from course_lib.grading.sources.marked_cells import grade_id
-from course_lib.grading.sources.orals import ORALS
 from course_lib.grading.sources.project import assignment_names, source_of
-from course_lib.grading.sources.release import source_notebook
+from course_lib.grading.sources.release import release, source_notebook
 from tests.conftest import ROOT, Course
 from tests.grading.tiny import NAME as TINY
 from tests.grading.tiny import cell_of, write_course
@@ -106,7 +106,7 @@ def test_an_assignments_own_questions_come_first_and_the_command_prints_them(
     path.write_text("part: {question: 'Why {answer}? And six times seven?', owner: It is 42.}\n")
     monkeypatch.chdir(tmp_path)
     assert course("orals", TINY).refused("course grade tiny")
-    assert course("release", TINY).status == 0
+    release(tmp_path, [TINY])
     assert not (tmp_path / "exercises" / TINY / ORALS).exists()
     notebook = nbformat.read(tmp_path / "exercises" / TINY / f"{TINY}.ipynb", as_version=4)
     cell_of(notebook, "part_answer").source = "number = 6 * 7"

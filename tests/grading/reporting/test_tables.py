@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -37,8 +38,8 @@ PARTICIPANTS = "First name,Last name,Email address,Groups\nAda,Lovelace,ada,\n"
 def result() -> ClassReport:
     def report(student: str, score: float, deducted: float = 0.0) -> Report:
         marks = [
-            Mark("energies_negated", score, 22.0, True, False, False),
-            Mark("why", None, 3.0, False, True, False),
+            Mark("energies_negated", score, 22.0, True, False),
+            Mark("why", None, 3.0, False, True),
         ]
         late = 90000 if deducted else 0
         return Report(student, True, marks, ["＝1+1"], 1.0, None, late, deducted)
@@ -71,7 +72,7 @@ def test_the_table_has_a_line_a_student_and_says_what_is_still_to_read() -> None
 
 
 def test_the_table_fits_a_terminal() -> None:
-    marks = [Mark(f"function_of_many_words_{k}", 0.5, 2, True, False, False) for k in range(30)]
+    marks = [Mark(f"function_of_many_words_{k}", 0.5, 2, True, False) for k in range(30)]
     remark = "The cell " + "function_of_many_words " * 20
     students = ["ada", "a" * 100]
     reports = [Report(student, True, marks, [remark], 1.0, None) for student in students]
@@ -80,6 +81,16 @@ def test_the_table_fits_a_terminal() -> None:
     lines = [line for line in table.splitlines() if "a" * 100 not in line]
     assert max(map(len, lines)) <= 100
     assert " ".join(table.split()).count("0.5 of 2") == 60
+
+
+def test_a_test_that_nobody_passes_is_called_out() -> None:
+    marks = [Mark("part", 0, 2, True, False), Mark("why", 1, 3, False, False)]
+    several = [Report(one, True, marks, [], 1.0, None) for one in ("ada", "ben")]
+    graded = ClassReport("attention_by_hand", Path("/class"), "bwrap", several)
+    assert graded.nobody_passes == ["part"]
+    assert "Nobody has a point in part" in as_table(graded)
+    blank = [replace(mark, score=0) for mark in marks]  # who hands in nothing tells nothing
+    assert replace(graded, reports=[replace(several[0], marks=blank)] * 2).nobody_passes == []
 
 
 def test_canvas_gets_its_own_columns_and_the_points_after_deduction(tmp_path: Path) -> None:
@@ -129,7 +140,7 @@ def test_the_other_platforms_list_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_was_changed_since_it_was_marked_is_said_everywhere(tmp_path: Path) -> None:
-    marks = [Mark("why", 2.0, 3.0, False, False, True, changed=True)]
+    marks = [Mark("why", 2.0, 3.0, False, False, changed=True)]
     reports = [Report("ada", True, marks, [], 1.0, None)]
     changed = ClassReport("attention_by_hand", Path("/class"), "bwrap", reports)
     assert "why: 2 of 3 (changed)" in as_table(changed)

@@ -245,7 +245,7 @@ def test_points_given_by_hand_are_kept_and_reach_the_feedback(
     assert stamps(folder) == before  # no kernel was started
     assert "2.5" in page.read_text()
     assert page.read_text() != old
-    result = grade_class(folder, NAME, scheduler=scheduler, regrade=True)
+    result = grade_class(folder, NAME, scheduler=scheduler, only=["eve"])
     assert scores(result)["eve"] == 2.5
     assert stamps(folder)["eve"] != before["eve"]
 

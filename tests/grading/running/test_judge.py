@@ -297,20 +297,24 @@ ATTACKS: dict[str, Kernel] = {
 }
 
 
+ASKED = (
+    "from course_lib.assignments import checks\n"
+    "found = checks.numbers(answer, (2,), 'answer')\n"
+    "checks.close(found, [1.0, 2.0], 'answer', hint='')\n"
+)
+
+
 @pytest.mark.parametrize("way", ATTACKS)
 def test_no_answer_passes_by_its_form(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge_process, "GRACE", 1)
-    test = (
-        "from course_lib.assignments import checks\n"
-        "found = checks.numbers(answer, (2,), 'answer')\n"
-        "checks.close(found, [1.0, 2.0], 'answer', hint='')\n"
-    )
-    found = verdict(test, ATTACKS[way], seconds=2)
+    found = verdict(ASKED, ATTACKS[way], seconds=2)
     assert found["passed"] is False
     assert len(found["said"]) < 4500
     json.dumps(found).encode("ascii")
-    right = {"answer": [1.0, 2.0]}
-    assert verdict(test, honest(right)) == {"passed": True}
+
+
+def test_the_right_answer_passes() -> None:
+    assert verdict(ASKED, honest({"answer": [1.0, 2.0]})) == {"passed": True}
 
 
 CALLED: dict[str, dict[str, Any]] = {

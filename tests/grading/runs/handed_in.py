@@ -30,9 +30,8 @@ def problems(folder: Path, student: str = STUDENT) -> dict[str, list[str]]:
     found = inspect(folder, student)
     json.dumps(found, allow_nan=False)
     everything = found["facts"]["problems"]
-    for part, said in everything.items():
-        told = [one for one in said if not one.startswith("This could not be checked: ")]
-        assert all(f"{part}: {one}" in found["remarks"] for one in told)
+    told = " ".join(found["remarks"])
+    assert all(one in told for said in everything.values() for one in said)
     return {part: said for part, said in everything.items() if said}
 
 
@@ -42,23 +41,16 @@ def edit_json(path: Path, change: Callable[[Any], None]) -> None:
     path.write_text(json.dumps(value))
 
 
-def edit_result(run: Path, **values: Any) -> None:
-    edit_json(run / "result.json", lambda result: result.update(values))
-
-
 def edit_config(run: Path, **values: Any) -> None:
     path = run / "config.yaml"
     path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | values, sort_keys=False))
 
 
 def edit_metrics(run: Path, line: int, **values: Any) -> None:
-    """Change a validation, in both files that have it, as a careful forger would."""
     path = run / "metrics.jsonl"
     rows = [json.loads(row) for row in path.read_text().splitlines()]
     rows[line] |= values
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    best = min(rows, key=lambda row: row["val_loss"])
-    edit_result(run, metrics=rows, best_epoch=best["epoch"], best_val_loss=best["val_loss"])
 
 
 def rescore(run: Path) -> None:

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from course_lib.grading.sources.criteria import Criterion, criteria_of
+from course_lib.grading.sources.data import Criterion, criteria_of
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.sources.project import assignment_names, source_of
 from course_lib.grading.sources.release import source_notebook

@@ -17,6 +17,7 @@ from course_lib.figures.templates import render
 from course_lib.grading.reporting import graded_notebook
 from course_lib.grading.reporting.pages import safe_html
 from course_lib.grading.running.execution import remarks_of
+from course_lib.grading.running.gradebooks import to_look_at
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 
 LONGEST_NOTEBOOK = 300_000
@@ -52,9 +53,8 @@ class Marks(GetGrades):
                 self.assignment_id,
                 self.student_id,
             )
-            looked = grade.manual_score is not None
-            cell.metadata.nbgrader["waits"] = bool(grade.needs_manual_grade) and not looked
-            cell.metadata.nbgrader["changed"] = bool(grade.needs_manual_grade) and looked
+            mark = cell.metadata.nbgrader
+            mark["waits"], mark["changed"] = to_look_at(grade)
         return cell, resources
 
 
@@ -67,32 +67,26 @@ class FeedbackExporter(Exporter):
     def from_notebook_node(
         self, nb: NotebookNode, resources: Any = None, **more: Any
     ) -> Any:  # text, as every exporter but nbconvert's base class returns
-        """The page, after the preprocessors have put points and comments into the notebook."""
+        """The page, after the preprocessors have put points and comments into the notebook.
+
+        nbgrader names what stands above: notebook, student, score, max_score and late_penalty.
+        """
         nb, resources = super().from_notebook_node(nb, resources, **more)
-        return feedback_page(nb, resources["nbgrader"]), resources
-
-
-def feedback_page(notebook: NotebookNode, record: dict[str, Any]) -> str:
-    """The page of a notebook that carries its points.
-
-    Args:
-        notebook: nbgrader has written score, points and comments into its cells' metadata.
-        record: notebook, student, score, max_score and late_penalty, as nbgrader names them.
-    """
-    rows = _rows(notebook)
-    return render(
-        *("course_lib.grading.reporting", "pages", "feedback.html.j2"),
-        title=graded_notebook.notebook_title(notebook) or record["notebook"],
-        student=record["student"],
-        score=record["score"],
-        points=record["max_score"],
-        deducted=record["late_penalty"],
-        waits=any(row.state == "waits" for row in rows.values()),
-        changed=any(row.changed for row in rows.values()),
-        rows=list(rows.values()),
-        remarks=remarks_of(notebook),
-        blocks=[_block(cell, rows) for cell in _shown(notebook)],
-    )
+        record, rows = resources["nbgrader"], _rows(nb)
+        page = render(
+            *("course_lib.grading.reporting", "pages", "feedback.html.j2"),
+            title=graded_notebook.notebook_title(nb) or record["notebook"],
+            student=record["student"],
+            score=record["score"],
+            points=record["max_score"],
+            deducted=record["late_penalty"],
+            waits=any(row.state == "waits" for row in rows.values()),
+            changed=any(row.changed for row in rows.values()),
+            rows=list(rows.values()),
+            remarks=remarks_of(nb),
+            blocks=[_block(cell, rows) for cell in _shown(nb)],
+        )
+        return page, resources
 
 
 def _rows(notebook: NotebookNode) -> dict[str, GradedPart]:

@@ -17,6 +17,7 @@ from course_lib.grading.intake.late import delay
 from course_lib.grading.reporting import similarity
 from course_lib.grading.reporting.overview import Overview
 from course_lib.grading.reporting.tables import NOBODY
+from course_lib.grading.running.gradebooks import name_of
 from course_lib.grading.sources.project import db_url, nbgrader_messages
 
 MOST_PAIRS = 100
@@ -84,8 +85,7 @@ def write_term(place: Path, folder: Path, names: Mapping[str, str] | None = None
                 assignments.append((assignment.name, assignment.max_score))
             for one in submissions:
                 person, waits = one.student, one.needs_manual_grade
-                called = " ".join(part for part in (person.first_name, person.last_name) if part)
-                row = students.setdefault(person.id, {"name": called, "scores": {}})
+                row = students.setdefault(person.id, {"name": name_of(person), "scores": {}})
                 penalty = one.late_submission_penalty or 0.0
                 row["scores"][assignment.name] = (one.score - penalty, waits)
     rows = [

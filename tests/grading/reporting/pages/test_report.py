@@ -21,7 +21,7 @@ from course_lib.grading.reporting.pages.report import ranges, write_class_report
 from course_lib.grading.reporting.similarity import SimilarAnswers
 from course_lib.grading.reporting.tables import as_csv, as_json, as_table, similar
 from course_lib.grading.running.classroom import ClassReport, Mark, Report
-from course_lib.grading.sources.criteria import Criterion
+from course_lib.grading.sources.data import Criterion
 from course_lib.grading.sources.project import db_url, nbgrader_messages
 
 NAMES = {
@@ -33,8 +33,8 @@ NAMES = {
 
 def marks(score: float, waits: bool) -> list[Mark]:
     return [
-        Mark("energies", score, 3.0, True, False, False),
-        Mark("why", None, 2.0, False, waits, False),
+        Mark("energies", score, 3.0, True, False),
+        Mark("why", None, 2.0, False, waits),
     ]
 
 
