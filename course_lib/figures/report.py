@@ -67,7 +67,7 @@ class Comparison(NamedTuple):
     @property
     def languages(self) -> tuple[str, str]:
         """Source and target as a page's attribute `lang` has them; "" where they have no name."""
-        codes = next(iter(self.runs.values())).languages
+        codes = next(iter(self.runs.values())).config.languages
         source, target = map(str, map(language_of, codes)) if codes else ("", "")
         return source, target
 

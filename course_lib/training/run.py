@@ -46,11 +46,6 @@ class Run:
         """Target tokens as text for people."""
         return self.how.text(tokens, self.config.pair.partition("-")[2])
 
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """See `RunConfig.languages`."""
-        return self.config.languages
-
 
 def _splitting(record: Mapping[str, Any], config: RunConfig) -> Splitting:
     """How a run's text was split; early runs, of Moses' rules or of tokens, do not say it.

@@ -126,8 +126,8 @@ def tiny() -> Records:
         optimiser.zero_grad()
         (total / count).backward()
         optimiser.step()
-    walks = [walk(model, words, source) for source in (*PAIRS, UNKNOWN)]
-    figure = {"tokens": list(SHOWN), "walks": walks, "walk": 0, "frame": 11}
+    sentences = [walk(model, words, source) for source in (*PAIRS, UNKNOWN)]
+    figure = {"tokens": list(SHOWN), "sentences": sentences, "chosen": 0, "frame": 11}
     made = {"git_commit": git_commit(), "sentences_sha256": sentences_sha256()}
     yield "tiny-translator", {**made, "figure": figure}
 
@@ -194,10 +194,10 @@ def check(read: Read) -> None:
             assert all(nats > 0 for nats in result["nats_by_position"])
     drawn = read("tiny-translator")
     assert drawn["sentences_sha256"] == sentences_sha256()
-    walks = drawn["figure"]["walks"]
-    assert [" ".join(one["source"][:-1]) for one in walks] == [*PAIRS, UNKNOWN]
-    assert [" ".join(one["target"][:-1]) for one in walks[:3]] == [*PAIRS.values()]
-    for one in walks:
+    sentences = drawn["figure"]["sentences"]
+    assert [" ".join(one["source"][:-1]) for one in sentences] == [*PAIRS, UNKNOWN]
+    assert [" ".join(one["target"][:-1]) for one in sentences[:3]] == [*PAIRS.values()]
+    for one in sentences:
         assert len(one["read"]) == len(one["source"]) == 5
         assert len(one["written"]) == len(one["target"]) == len(one["probabilities"]) == 4
         for word, row in zip(one["target"], one["probabilities"], strict=True):
