@@ -17,15 +17,8 @@ from course_lib.corpora.batches import make_batch
 from course_lib.corpora.corpus import Link, Split
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.evaluation.accuracy import tokens_right
-from course_lib.evaluation.align import Alignments, model1_alignments, saved_weights
-from course_lib.evaluation.alignment import (
-    COMBINATIONS,
-    alignment_error_rate,
-    argmax_links,
-    grow_diag,
-    threshold_links,
-    transposed,
-)
+from course_lib.evaluation.align import Alignments, saved_weights
+from course_lib.evaluation.alignment import alignment_error_rate, argmax_links, threshold_links
 from course_lib.evaluation.diagnostics import diagnose, entropy, summarise
 from course_lib.evaluation.faithfulness import erased_words, left_out_words, rank_correlation
 from course_lib.evaluation.forced import forced_alpha, forced_weights
@@ -33,6 +26,7 @@ from course_lib.evaluation.links import read_links
 from course_lib.evaluation.weights import Weights
 from course_lib.models import RNNsearch
 from course_lib.training import Run, encode_pairs, read_result
+from experiments.two_directions import combined, grow_diag, model1_both_ways, scored, transposed
 
 THRESHOLDS = (
     *(0.02, 0.05, 0.075, 0.1, 0.125, 0.15, 0.2, 0.25, 0.3),
@@ -50,13 +44,6 @@ SURE = 0.5
 def weights_of(run: Run, corpus: Corpus, split: str) -> list[Weights]:
     """The run's weights on a split, by forced decoding."""
     return forced_weights(run.model, *run.words, corpus.splits[split])
-
-
-def scored(found: Alignments, corpus: Corpus, split: str) -> dict[str, Any]:
-    """Precision, recall and error rate against the corpus's links."""
-    links = corpus.splits[split].links
-    assert links is not None
-    return alignment_error_rate(found, links)._asdict()
 
 
 def translated(path: Path, corpus: Corpus) -> dict[str, Any]:
@@ -93,7 +80,8 @@ def without_punctuation(
     """
     part = corpus.splits["test"]
     assert part.links is not None
-    classical = model1_alignments(corpus, "test", both_ways=True)
+    forward, backward = model1_both_ways(corpus, "test")
+    classical = {"forward": forward, "reverse": backward}
     attention = {
         "argmax": [argmax_links(alpha) for alpha in weights],
         "reverse": [transposed(argmax_links(alpha)) for alpha in reverse],
@@ -142,11 +130,7 @@ def eflomal_scores(corpus: Corpus, split: str) -> dict[str, Any]:
         eflomal.Aligner().align(*texts, *map(str, files))
         found = [read_links(file)[-len(part) :] for file in files]
     forward, backward = ([links.sure for links in direction] for direction in found)
-    combined = {
-        name: [combine(one, other) for one, other in zip(forward, backward, strict=True)]
-        for name, combine in COMBINATIONS.items()
-    }
-    ways = {"forward": forward, "reverse": backward, **combined}
+    ways = {"forward": forward, "reverse": backward, **combined(forward, backward)}
     return {
         "name": "eflomal",
         "version": version("eflomal"),

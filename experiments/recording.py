@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file, save
 
-from course_lib.corpora import Corpus, load_corpus
+from course_lib.corpora import Corpus
 from course_lib.corpora.batches import EncodedPair, bucketed_batches, make_batch
 from course_lib.corpora.multi30k import fetch
 from course_lib.corpora.vocabulary import Vocabulary
@@ -225,7 +225,7 @@ def captions(split: str, language: str) -> list[str]:
 
 def corpus_of(config: RunConfig) -> Corpus:
     """The corpus that a configuration asks for."""
-    return load_corpus(config.corpus, config.pair, **config.corpus_options)
+    return config.load_corpus()
 
 
 def kept_run(config: RunConfig, name: str, beam: int = 12) -> Path:

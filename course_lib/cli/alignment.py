@@ -33,7 +33,6 @@ def align(
     and the exit status stays 0.
     """
     from course_lib.corpora.own_text import links_beside
-    from course_lib.corpora.registry import load_corpus
     from course_lib.evaluation.align import align_split, saved_weights
     from course_lib.evaluation.forced import forced_weights
     from course_lib.evaluation.links import check_links, counted_from_one, read_links
@@ -44,13 +43,9 @@ def align(
         raise CourseError(f"--save writes JSON. Give a file that ends in .json, not {save.name}.")
     loaded = load_run(run)
     config = loaded.config
-    corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
+    corpus = config.load_corpus()
     check_same_data(loaded, corpus)
-    if split not in corpus.splits:
-        raise CourseError(
-            f"{corpus.name} has no split {split!r}. Choose one of {', '.join(corpus.splits)}."
-        )
-    part = corpus.splits[split]
+    part = corpus.split(split)
     links = None
     if (gold := links_beside(config.corpus, split)) is not None:
         links = read_links(gold)

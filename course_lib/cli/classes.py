@@ -200,19 +200,12 @@ def collect(
     Nothing is overwritten, and each file of the zips is listed with what became of it.
     """
     _need("nbgrader")
-    from course_lib.grading.intake.roster import kept_roster
     from course_lib.grading.sources.project import project_root, source_of
 
     root = project_root()
     source_of(root, name)
     submitted = (submitted or root / "submitted").resolve()
-    known = roster or kept_roster(submitted.parent, name)
-    if not known.is_file():
-        raise CourseError(
-            f"There is no {known}: only the platform's list says whose a file is. Export it as CSV"
-            " and give it with --roster."
-        )
-    if not _collect(root, name, archives, known, submitted):
+    if not _collect(root, name, archives, _roster_file(roster, submitted, name), submitted):
         raise typer.Exit(1)
 
 
@@ -253,13 +246,14 @@ def grade(
         submitted, declared = _demonstration(name)
         export = export or submitted.parent / "grades.csv"
         export_canvas = export_canvas or submitted.parent / "canvas.csv"
+    from course_lib.grading.intake.roster import read_roster
     from course_lib.grading.running.classroom import grade_class
     from course_lib.grading.sources.project import project_root
 
     root = project_root()
     submitted = (submitted or root / "submitted").resolve()
     asked = export_canvas or export_moodle or zeros
-    known = _roster(roster, submitted, name) if asked else None
+    known = read_roster(_roster_file(roster, submitted, name)) if asked else None
     try:
         result = grade_class(
             root,
@@ -366,17 +360,17 @@ def _publish(
             typer.echo(f"{what:26} {where}")
 
 
-def _roster(given: Path | None, submitted: Path, name: str) -> "Roster":
-    """The platform's list: asked for before anything is graded, since it may be missing."""
-    from course_lib.grading.intake.roster import kept_roster, read_roster
+def _roster_file(given: Path | None, submitted: Path, name: str) -> Path:
+    """The platform's list: asked for before anything is done, since it may be missing."""
+    from course_lib.grading.intake.roster import kept_roster
 
     path = given or kept_roster(submitted.parent, name)
-    if given is None and not path.is_file():
+    if not path.is_file():
         raise CourseError(
-            "No roster: Canvas and Moodle have to be told whose the points are. Give the list"
-            " exported there with --roster."
+            f"There is no {path}: only the platform's list says who is who there. Export it as CSV"
+            " and give it with --roster."
         )
-    return read_roster(path)
+    return path
 
 
 def _export(shown: "Overview", roster: "Roster | None", tables: Tables) -> None:

@@ -7,7 +7,7 @@ import typer
 
 from course_lib.cli.runs import LanguagePair
 from course_lib.corpora import multi30k, python_docs
-from course_lib.corpora.corpus import Corpus, first_pairs
+from course_lib.corpora.corpus import Split, first_pairs
 from course_lib.corpora.own_text import OwnText, links_beside, pairs_of
 from course_lib.corpora.registry import CORPORA, chosen, describe, load_corpus
 from course_lib.corpora.wmt14 import training_files
@@ -100,17 +100,14 @@ def show(
     corpus = load_corpus(name, pair, **few)
     if corpus.stream is not None:
         corpus.splits["train"] = first_pairs(corpus.stream, pair, n)
-    if split not in corpus.splits:
-        raise CourseError(
-            f"{name} has no split {split!r}. Choose one of {', '.join(corpus.splits)}."
-        )
+    shown = corpus.split(split)
     sizes = ", ".join(f"{part} {len(content):,}" for part, content in corpus.splits.items())
     size = description.size if description and few else f"{sizes} pairs"
     typer.echo(f"{corpus.name} {corpus.pair}: {size}")
     for note in corpus.notes:
         typer.echo(note)
-    for position in range(min(n, len(corpus.splits[split]))):
-        typer.echo(_pair_as_text(corpus, split, position))
+    for position in range(min(n, len(shown))):
+        typer.echo(f"\n{split} {position + 1}\n{_pair_as_text(shown, position)}")
 
 
 def _known(encoding: str | None) -> str | None:
@@ -191,10 +188,8 @@ def check(
         raise typer.Exit(1)
 
 
-def _pair_as_text(corpus: Corpus, split: str, position: int) -> str:
-    part = corpus.splits[split]
+def _pair_as_text(part: Split, position: int) -> str:
     lines = [
-        f"\n{split} {position + 1}",
         f"  source     {' '.join(part.source[position])}",
         f"  target     {' '.join(part.target[position])}",
         f"  reference  {part.reference[position]}",

@@ -15,7 +15,6 @@ from typing import Any
 import psutil
 import typer
 from packaging.requirements import Requirement
-from packaging.specifiers import SpecifierSet
 
 from course_lib.cli.runs import Json
 from course_lib.corpora import multi30k
@@ -65,7 +64,7 @@ def examine() -> dict[str, Any]:
 
     Keys: ok, system, versions, device, memory, corpora, grading, missing.
     """
-    missing = [*missing_python(), *missing_packages(), *missing_programs()]
+    missing = [*missing_packages(), *missing_programs()]
     memory = psutil.virtual_memory()
     return {
         "ok": not any(item.needed for item in missing),
@@ -134,15 +133,6 @@ def grading() -> dict[str, Any]:
     from course_lib.grading.sandbox import namespaces
 
     return {"copied_kernels": namespaces.supported()}
-
-
-def missing_python() -> list[Missing]:
-    """The right Python, where this one is outside the range that the project asks for."""
-    wanted = SpecifierSet(metadata.metadata(PROJECT)["Requires-Python"])
-    if platform.python_version() in wanted:
-        return []
-    remedy = "install one, delete .venv, then make book PYTHON=/path/to/python3.12"
-    return [Missing(f"Python {wanted}", GROUPS[""], True, remedy)]
 
 
 def missing_packages() -> list[Missing]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from course_lib.corpora.copies import said
-from course_lib.corpora.registry import chosen, load_corpus
+from course_lib.corpora.registry import chosen
 from course_lib.errors import CourseError
 
 if TYPE_CHECKING:
@@ -38,16 +38,8 @@ Set = Annotated[
 ]
 
 
-def _wide(beam: int) -> int:
-    """Refuse a beam of nothing."""
-    if beam < 1:
-        raise typer.BadParameter(f"a beam of {beam} keeps nothing. Greedy search is --beam 1.")
-    return beam
-
-
 Beam = Annotated[
-    int,
-    typer.Option(max=1000, callback=_wide, help="Hypotheses kept a sentence; 1 is greedy search."),
+    int, typer.Option(min=1, max=1000, help="Hypotheses kept a sentence; 1 is greedy search.")
 ]
 RunPath = Annotated[
     Path, typer.Argument(metavar="RUN", help="A run directory, or a published model's name.")
@@ -165,8 +157,7 @@ def score(
     from course_lib.training import load_run, score_run
 
     loaded = load_run(run)
-    config = loaded.config
-    data = load_corpus(config.corpus, config.pair, **config.corpus_options)
+    data = loaded.config.load_corpus()
     scores = score_run(loaded, data, split, beam)
     if note := said(data).get(split):
         typer.echo(f"{data.name}: {note}.", err=True)
@@ -242,7 +233,7 @@ def configured(
 
 def loaded_corpus(config: "RunConfig") -> "Corpus":
     """The corpus of a training, with what a person should know of it on standard error."""
-    corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
+    corpus = config.load_corpus()
     for note in (*corpus.notes, *said(corpus).values()):
         typer.echo(f"{corpus.name}: {note}.", err=True)
     return corpus

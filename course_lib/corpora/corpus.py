@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from course_lib.corpora.token_files import TokenFiles
+from course_lib.errors import CourseError
 
 Link = tuple[int, int]
 """A gold link (source position, target position), counted from 0, as in the `i-j` text format."""
@@ -58,6 +59,14 @@ class Corpus:
     stream: TokenFiles | None = None
     notes: Sequence[str] = ()
     copies: Mapping[str, int] = field(default_factory=dict)
+
+    def split(self, name: str) -> Split:
+        """The split of this name; raises CourseError that lists those there are."""
+        if name not in self.splits:
+            raise CourseError(
+                f"{self.name} has no split {name!r}. Choose one of {', '.join(self.splits)}."
+            )
+        return self.splits[name]
 
 
 def first_pairs(files: TokenFiles, pair: str, count: int) -> Split:

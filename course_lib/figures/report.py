@@ -21,7 +21,6 @@ from sacrebleu.significance import PairedTest
 from course_lib.corpora.copies import said
 from course_lib.corpora.corpus import Corpus, Split
 from course_lib.corpora.languages import language_of
-from course_lib.corpora.registry import languages_of, load_corpus
 from course_lib.corpora.vocabulary import EOS, MARKS
 from course_lib.errors import CourseError
 from course_lib.evaluation.forced import forced_weights
@@ -68,8 +67,7 @@ class Comparison(NamedTuple):
     @property
     def languages(self) -> tuple[str, str]:
         """Source and target as a page's attribute `lang` has them; "" where they have no name."""
-        config = next(iter(self.runs.values())).config
-        codes = languages_of(config.corpus, config.pair, **config.corpus_options)
+        codes = next(iter(self.runs.values())).config.languages
         source, target = map(str, map(language_of, codes)) if codes else ("", "")
         return source, target
 
@@ -92,8 +90,7 @@ def read_comparison(folder: Path | str) -> Comparison:
             f"{folder} has no finished comparison. Make one with `course compare --out {folder}`."
         )
     runs = {path.name: load_run(path, "cpu") for path in finished}
-    config = next(iter(runs.values())).config
-    corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
+    corpus = next(iter(runs.values())).config.load_corpus()
     for run in runs.values():
         check_same_data(run, corpus)
     results = {model: read_result(run.path) for model, run in runs.items()}

@@ -17,18 +17,18 @@ ABOVE, BELOW = 8, -17  # points
 
 @styled()
 def whole_walk(
-    tokens: Sequence[str], walks: Sequence[Mapping[str, Any]], walk: int, **_: Any
+    tokens: Sequence[str], sentences: Sequence[Mapping[str, Any]], chosen: int, **_: Any
 ) -> Figure:
     """The sentence that the figure starts with, done.
 
     Args:
-        tokens, walks: see `course_lib.widgets.TinyTranslator`.
-        walk: which sentence.
+        tokens, sentences: see `course_lib.widgets.TinyTranslator`.
+        chosen: which sentence.
     """
-    shown = walks[walk]
+    shown = sentences[chosen]
     figure = CourseFigure(figsize=(6.4, 5.4))
     reading, writing = (figure.add_axes((x, 0.48, 0.4, 0.45)) for x in (0.09, 0.58))
-    for one in (one for k, one in enumerate(walks) if one["known"] and k != walk):
+    for one in (one for k, one in enumerate(sentences) if one["known"] and k != chosen):
         _, subject, _, verb, _ = one["source"]
         reading.plot(*one["read"][-1], "o", fillstyle="none", color=MUTED, markersize=9)
         _label(reading, f"{subject} {verb}", one["read"][-1], ABOVE, MUTED, VALUE)

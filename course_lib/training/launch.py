@@ -20,7 +20,6 @@ from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 from tqdm import tqdm
 
 from course_lib.corpora.corpus import Corpus
-from course_lib.corpora.registry import load_corpus
 from course_lib.errors import CourseError
 from course_lib.training.interrupt import deferred_interrupt
 from course_lib.training.loop import train
@@ -91,7 +90,7 @@ def train_by(
 def _work(config: RunConfig, out: Path | str, resume: bool, quiet: bool) -> None:
     """What each process does."""
     tqdm.set_lock(threading.RLock())  # instead of one between processes, which a kill leaves behind
-    corpus = load_corpus(config.corpus, config.pair, **config.corpus_options)
+    corpus = config.load_corpus()
     try:
         train(config, corpus, out, resume, quiet)
     except KeyboardInterrupt:

@@ -87,15 +87,8 @@ def score_run(run: Run, corpus: Corpus, split: str, beam: int) -> dict[str, Any]
     published model.
     """
     check_same_data(run, corpus)
-    scores, hypotheses = score_split(
-        run.model,
-        run.source_vocabulary,
-        run.target_vocabulary,
-        corpus,
-        split,
-        beam,
-        run.config.recipe.length_penalty,
-    )
+    penalty = run.config.recipe.length_penalty
+    scores, hypotheses = score_split(run.model, run.words, corpus, split, beam, penalty)
     result = read_result(run.path)
     kept = result["scores"].get(split, scores)
     if run.path == published_path(run.path.name) or _search(kept) != _search(scores):

@@ -9,7 +9,6 @@ from typing import Any
 import yaml
 
 from course_lib.corpora.own_text import is_own
-from course_lib.corpora.registry import languages_of
 from course_lib.corpora.splitting import PUBLISHED, Splitting
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
@@ -47,12 +46,6 @@ class Run:
         """Target tokens as text for people."""
         return self.how.text(tokens, self.config.pair.partition("-")[2])
 
-    @property
-    def languages(self) -> tuple[str, ...]:
-        """The languages of source and target; none where its text is tokens between spaces."""
-        config = self.config
-        return languages_of(config.corpus, config.pair, **config.corpus_options)
-
 
 def _splitting(record: Mapping[str, Any], config: RunConfig) -> Splitting:
     """How a run's text was split; early runs, of Moses' rules or of tokens, do not say it.
@@ -60,9 +53,8 @@ def _splitting(record: Mapping[str, Any], config: RunConfig) -> Splitting:
     Raises:
         CourseError: an early run on a text of one's own, whose rules are no more.
     """
-    languages = languages_of(config.corpus, config.pair, **config.corpus_options)
-    rules = record.get("rules", "moses" if languages else "tokens")
-    if "rules" not in record and languages and is_own(config.corpus):
+    rules = record.get("rules", "moses" if config.languages else "tokens")
+    if "rules" not in record and config.languages and is_own(config.corpus):
         raise CourseError(
             "This run splits its text by rules that are no more: they did not give every text "
             "back. Train it again."

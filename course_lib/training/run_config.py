@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from course_lib.corpora.corpus import Corpus
+from course_lib.corpora.registry import languages_of, load_corpus
 from course_lib.errors import CourseError
 from course_lib.models import ModelConfig, model_config
 from course_lib.training.recipe import Recipe, recipe_for
@@ -79,6 +80,15 @@ class RunConfig:
             for name, value in self.changes.items()
             if name.startswith("corpus.")
         }
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages of source and target; none where the text is tokens between spaces."""
+        return languages_of(self.corpus, self.pair, **self.corpus_options)
+
+    def load_corpus(self) -> Corpus:
+        """The corpus that is trained on; see `registry.load_corpus`."""
+        return load_corpus(self.corpus, self.pair, **self.corpus_options)
 
     def model_config(self, source_vocabulary: int, target_vocabulary: int) -> ModelConfig:
         """The model's sizes and choices for vocabularies of these sizes."""

@@ -4,7 +4,6 @@ from typing import Any
 
 import traitlets
 
-from course_lib.figures.antecedent import sentence_of
 from course_lib.widgets.modules import MovingFigure, module
 
 
@@ -38,8 +37,3 @@ class Antecedent(MovingFigure):
         if proposal["value"] not in known:
             raise traitlets.TraitError(f"{name} is one of {known}.")
         return str(proposal["value"])
-
-    @property
-    def sentence(self) -> str:
-        """The sentence with the chosen words."""
-        return sentence_of(self.animal, self.thing, self.adjective, self.thing_first)

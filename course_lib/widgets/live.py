@@ -13,9 +13,10 @@ from matplotlib.figure import Figure
 from course_lib.corpora import load_corpus
 from course_lib.corpora.registry import CORPORA
 from course_lib.errors import CourseError
+from course_lib.figures.heatmap import heatmap
 from course_lib.pretrained import of_long_sentences, small
 from course_lib.training import Run, load_run
-from course_lib.widgets.live_translation import live_translation, map_of
+from course_lib.widgets.live_translation import live_translation
 from course_lib.widgets.modules import MovingFigure, module, worker_script
 from course_lib.widgets.pack import Pack, pack_run
 
@@ -119,7 +120,7 @@ def sentences_for(run: Run) -> list[str]:
     """Sentences to begin with: by the language, or of a corpus made here or brought along."""
     known, options = CORPORA.get(run.config.corpus), run.config.corpus_options
     if known and not known.generated:
-        return list(SENTENCES.get(run.config.corpus, SENTENCES.get(run.languages[0], ())))
+        return list(SENTENCES.get(run.config.corpus, SENTENCES.get(run.config.languages[0], ())))
     if known:
         options = {**options, "train": 1, "val": 1, "test": 50}
     try:
@@ -129,13 +130,14 @@ def sentences_for(run: Run) -> list[str]:
     lines = sorted(last.source, key=len)
     chosen = [lines[len(lines) * share // 10] for share in (9, 6, 3)]
     if run.how.rules == "plain":
-        return [run.how.text(words, run.languages[0]) for words in chosen]
+        return [run.how.text(words, run.config.languages[0]) for words in chosen]
     return list(map(" ".join, chosen))
 
 
 def looked(first: Mapping[str, Any], **_: Any) -> Figure:
     """Where the first model that attends looks in its first sentence: what paper shows."""
-    return map_of(next(one for one in first.values() if one["alpha"]))
+    shown = next(one for one in first.values() if one["alpha"])
+    return heatmap(shown["alpha"], shown["source"], shown["target"])
 
 
 class Live(MovingFigure):

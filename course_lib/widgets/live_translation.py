@@ -1,14 +1,10 @@
 """One sentence's translation as a figure of translators shows it: what its worker would report."""
 
 import html
-from collections.abc import Mapping
 from typing import Any
-
-from matplotlib.figure import Figure
 
 from course_lib.corpora.vocabulary import EOS, UNK
 from course_lib.evaluation.decoding_steps import decoding_steps
-from course_lib.figures.heatmap import heatmap
 from course_lib.models import build_model
 from course_lib.models.quantised import dequantised, quantised
 from course_lib.search import record_beam_search
@@ -85,8 +81,3 @@ def words_of(run: Run, text: str, seen: bytes) -> list[dict[str, Any]]:
             }
         )
     return words
-
-
-def map_of(translation: Mapping[str, Any]) -> Figure:
-    """The map of one translation: where the model looked."""
-    return heatmap(translation["alpha"], translation["source"], translation["target"])

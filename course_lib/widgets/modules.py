@@ -8,21 +8,21 @@ from typing import Self
 import anywidget
 import traitlets
 
-from course_lib.errors import CourseError
-
 _MODULES = Path(__file__).parent / "modules"
 STYLE = "moving.css"
 COMMON = "common.mjs"
 LIVE = "live"
 _SHARED = ("shared/map.mjs", "shared/steps.mjs")
+_STEPPED = ("shared/steps.mjs", "shared/drawing.mjs")
 _PARTS = {
+    "antecedent": ("shared/drawing.mjs",),
     "attention_stepper": _SHARED,
     "bottleneck": ("shared/curves.mjs",),
     "long_sentences": ("shared/curves.mjs",),
-    "read_write": ("shared/steps.mjs",),
-    "tiny_translator": ("shared/steps.mjs",),
-    "transformer": ("shared/steps.mjs",),
-    "waiting": ("shared/steps.mjs",),
+    "read_write": _STEPPED,
+    "tiny_translator": _STEPPED,
+    "transformer": _STEPPED,
+    "waiting": _STEPPED,
     LIVE: (
         *_SHARED,
         "beam_tree.mjs",
@@ -52,13 +52,7 @@ def names() -> list[str]:
 
 
 def sources(name: str) -> list[Path]:
-    """The files a figure is made of, its own module before the style sheet.
-
-    Raises:
-        CourseError: there is no such figure.
-    """
-    if name not in names():
-        raise CourseError(f"There is no moving figure {name!r}. Known: {', '.join(names())}.")
+    """The files a figure is made of, its own module before the style sheet."""
     files = (COMMON, *_PARTS.get(name, ()), f"{name}.mjs", STYLE)
     return [_MODULES / file for file in files]
 

@@ -82,13 +82,13 @@ def pack_run(run: Run, name: str | None = None) -> Pack:
                 "A page takes RNNsearch, RNNencdec and the conditional decoder, with one layer of "
                 f"gated units; {run.path} has {name_of}={config[name_of]}. Use course translate."
             )
-    if run.how.rules == "moses" and not set(run.languages) <= set(MOSES):
+    if run.how.rules == "moses" and not set(run.config.languages) <= set(MOSES):
         raise CourseError(f"A page does not split {run.config.pair}. Use course translate.")
     name, seen = name or run.path.name, seen_words(run)
     about = {
         "name": name,
         "model": NAMES[run.config.model],
-        "pair": "-".join(run.languages) or TOKENS[0],
+        "pair": "-".join(run.config.languages) or TOKENS[0],
         "text": TEXTS.get(run.config.corpus, ""),
         "length_penalty": run.config.recipe.length_penalty,
         "config": config,
@@ -96,8 +96,8 @@ def pack_run(run: Run, name: str | None = None) -> Pack:
         "target": run.target_vocabulary.tokens,
         **_cutting(run),
         "rules": {
-            **tokenisation_rules(run.languages if run.how.rules == "moses" else ()),
-            "kind": run.how.rules if run.languages else "tokens",
+            **tokenisation_rules(run.config.languages if run.how.rules == "moses" else ()),
+            "kind": run.how.rules if run.config.languages else "tokens",
             "lowercase": run.how.lowercase,
         },
         "seen": base64.b64encode(seen).decode(),

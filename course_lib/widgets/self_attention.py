@@ -4,7 +4,6 @@ from typing import Any
 
 import traitlets
 
-from course_lib.figures.self_attention import Looked, Numbers, attention_among
 from course_lib.widgets.modules import MovingFigure, module
 
 START: dict[str, Any] = {
@@ -42,16 +41,3 @@ class SelfAttentionByHand(MovingFigure):
 
     def __init__(self, **values: Any) -> None:
         super().__init__(**{**START, **values})
-
-    def _looked(self) -> Looked:
-        return attention_among(self.words, self.W_Q, self.W_K, self.W_V, self.matrices)
-
-    @property
-    def weights(self) -> Numbers:
-        """(3, 3), a row for each word that asks."""
-        return self._looked().weights
-
-    @property
-    def contexts(self) -> Numbers:
-        """(3, 2), the values' averages under the weights."""
-        return self._looked().contexts

@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from course_lib.errors import CourseError
 from course_lib.figures.picture import Picture
 from course_lib.files import write_atomically
 from course_lib.training import Run
@@ -44,12 +43,7 @@ def export_web(runs: Sequence[Run], out: Path) -> list[Path]:
 
     Returns:
         the two pages.
-
-    Raises:
-        CourseError: no run is given.
     """
-    if not runs:
-        raise CourseError("There is no run to export. Name a run directory.")
     packs = packs_of(runs)
     inside = ""
     for pack in packs:

@@ -5,7 +5,6 @@ from itertools import chain
 
 import numpy as np
 
-from course_lib.corpora import load_corpus
 from course_lib.errors import CourseError
 from course_lib.training import Run
 
@@ -24,7 +23,7 @@ def seen_words(run: Run) -> bytes:
     if file.is_file():
         return file.read_bytes()
     try:
-        corpus = load_corpus(run.config.corpus, run.config.pair, **run.config.corpus_options)
+        corpus = run.config.load_corpus()
     except CourseError:
         return b""
     return b"" if corpus.stream else hashes(chain.from_iterable(corpus.splits["train"].source))

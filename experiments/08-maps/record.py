@@ -26,8 +26,8 @@ from course_lib.corpora import Corpus
 from course_lib.corpora.corpus import Split
 from course_lib.corpora.vocabulary import EOS, MARKS, Vocabulary
 from course_lib.errors import CourseError
-from course_lib.evaluation.align import align_split, model1_alignments, saved_weights, words_links
-from course_lib.evaluation.alignment import argmax_links, both_directions, threshold_links
+from course_lib.evaluation.align import saved_weights, words_links
+from course_lib.evaluation.alignment import argmax_links, threshold_links
 from course_lib.evaluation.diagnostics import diagnose, summarise
 from course_lib.evaluation.forced import forced_weights
 from course_lib.evaluation.weights import Weights
@@ -58,6 +58,7 @@ from experiments.recording import (
     updates,
     written,
 )
+from experiments.two_directions import agreed_weights, align_both_ways, model1_both_ways, scored
 
 PAIRS = ("en-de", "de-en")
 STEM = "toy-en-de-rnnsearch-cpu"
@@ -110,7 +111,7 @@ def alignment() -> Records:
     kept = saved_weights(weights, corpus, "test")["sentences"]
     content = {
         **aligned_run(read_result(run.path)),
-        **align_split(weights, corpus, "test", reverse=reverse),
+        **align_both_ways(weights, reverse, corpus, "test"),
         "without_punctuation": maps.without_punctuation(weights, reverse, corpus),
         "translation": maps.translated(run.path, corpus),
         "examples": [{"position": i, **kept[i]} for i in EXAMPLES],
@@ -124,7 +125,7 @@ def aligners() -> Records:
     corpus = runs[0][1]
     weights = {split: [maps.weights_of(*run, split) for run in runs] for split in ("val", "test")}
     agreed = {
-        split: [both_directions(*pair) for pair in zip(*both, strict=True)]
+        split: [agreed_weights(*pair) for pair in zip(*both, strict=True)]
         for split, both in weights.items()
     }
     curve = maps.threshold_curve(agreed["val"], corpus)
@@ -140,7 +141,7 @@ def aligners() -> Records:
         "model_sha256": {pair: sha256_of(aligned(pair) / BEST) for pair in PAIRS},
         "both": both,
         "both_on_val": curve,
-        "attention": {name: maps.scored(found, corpus, "test") for name, found in ways.items()},
+        "attention": {name: scored(found, corpus, "test") for name, found in ways.items()},
         "aligner": maps.eflomal_scores(corpus, "test"),
     }
     yield f"{STEM}-seed0-aligners", content
@@ -227,7 +228,7 @@ def captions() -> Records:
     part, weights = corpus.splits[split], maps.weights_of(run, corpus, split)
     diagnoses = [diagnose(alpha) for alpha in weights]
     kept = saved_weights(weights, corpus, split)["sentences"]
-    forward, backward = model1_alignments(corpus, split, both_ways=True).values()
+    forward, backward = model1_both_ways(corpus, split)
     agreed = [one & other for one, other in zip(forward, backward, strict=True)]
     warned = [
         {"position": i, "warnings": one.warnings, **kept[i]}

@@ -95,7 +95,7 @@ def scored(source: Path, name: str, run: Run, corpus: Corpus) -> dict[str, Any]:
     penalty = run.config.recipe.length_penalty
     scores, rounding = {}, {}
     for split in (split for split in corpus.splits if split.startswith("test")):
-        scores[split], hypotheses = score_split(run.model, *run.words, corpus, split, BEAM, penalty)
+        scores[split], hypotheses = score_split(run.model, run.words, corpus, split, BEAM, penalty)
         before = (source / f"hypotheses.{split}.txt").read_text(encoding="utf-8").splitlines()
         pairs = zip(before, hypotheses, strict=True)
         rounding[split] = {
@@ -103,7 +103,7 @@ def scored(source: Path, name: str, run: Run, corpus: Corpus) -> dict[str, Any]:
             "bleu_tok_full": full["scores"][split]["bleu_tok"],
         }
     on_val = {
-        key: score_split(model, *run.words, corpus, "val", BEAM, penalty)[0]["bleu_tok"]
+        key: score_split(model, run.words, corpus, "val", BEAM, penalty)[0]["bleu_tok"]
         for key, model in (
             ("bleu_tok_full", load_run(source, "cpu").model),
             ("bleu_tok", run.model),

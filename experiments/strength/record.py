@@ -25,13 +25,12 @@ from typing import Any
 
 from sacrebleu.metrics.bleu import BLEU
 
-from course_lib.corpora import load_corpus
-from course_lib.evaluation.bleu import bleu_tok
-from course_lib.evaluation.score import score_joined
+from course_lib.corpora import Split, load_corpus
+from course_lib.evaluation.bleu import bleu_by_length, bleu_tok
 from course_lib.files import write_atomically
 from course_lib.pretrained import published_path
 from course_lib.records import record_paths
-from course_lib.training import RunConfig, load_run, read_result, score_run
+from course_lib.training import Run, RunConfig, load_run, read_result, score_run
 from course_lib.training.provenance import git_commit
 from course_lib.training.recipe import RECIPES
 from experiments.decoders import register
@@ -89,6 +88,12 @@ compared with the preset's own runs."""
 SEEDS = {"one-unit": (0, 1, 2), "words": (0, 1, 2)}
 """Of the rows that were trained with more seeds than 0."""
 JOINED = (1, 2, 3, 4)
+JOINED_EDGES = (10, 16, 21, 26, 31, 41, 51, 61)
+"""The source lengths of joined sentences at which a new range begins."""
+HOW_JOINED = (
+    "joined: neighbouring sentences of the split, source to source and reference to reference, "
+    "without overlap; what is left over at the end is left out"
+)
 CPU_SEEDS = (0, 1, 2)
 """Of chapter 7's runs that are scored on joined sentences."""
 PUBLISHED = "multi30k-en-de"
@@ -258,7 +263,7 @@ def joined_record(paths: dict[str, Path]) -> tuple[str, dict[str, Any]]:
         models[model] = {
             "git_commit": result["git_commit"],
             "model_sha256": read_result(path)["model_sha256"],
-            **score_joined(run.model, run.words, corpus.splits[split], JOINED, beam, penalty),
+            **score_joined(run, corpus.splits[split], JOINED, beam, penalty),
         }
     kept = ("corpus", "pair", "preset", "seed", "versions", "corpus_sha256")
     shared = {
@@ -269,6 +274,60 @@ def joined_record(paths: dict[str, Path]) -> tuple[str, dict[str, Any]]:
     }
     name = "{corpus}-{pair}-{preset}-seed{seed}-joined".format(**result)
     return name, {**shared, "models": models}
+
+
+def join(split: Split, count: int) -> Split:
+    """Every `count` neighbouring sentence pairs as one pair; a split of 1,000 becomes 500 for 2.
+
+    Words and their order stay as they are; gold links are left out.
+    """
+    groups = [range(i, i + count) for i in range(0, len(split) - count + 1, count)]
+    return Split(
+        source=[[word for i in group for word in split.source[i]] for group in groups],
+        target=[[word for i in group for word in split.target[i]] for group in groups],
+        links=None,
+        reference=[" ".join(split.reference[i] for i in group) for group in groups],
+    )
+
+
+def score_joined(
+    run: Run, split: Split, counts: Sequence[int], beam: int, penalty: float
+) -> dict[str, Any]:
+    """Tokenised BLEU of a model on a split as it is and on its sentences joined.
+
+    Returns:
+        `how` the texts were made; `joined`, for each of `counts` the number of texts, their mean
+        source length and their BLEU; `by_length`, all of the texts together in ranges of source
+        length, each with the number of texts.
+    """
+    rows: list[dict[str, Any]] = []
+    translations: list[list[str]] = []
+    references: list[list[str]] = []
+    lengths: list[int] = []
+    for count in counts:
+        part = join(split, count)
+        hypotheses = written(run.model, run.words, part.source, beam, penalty)
+        sizes = [len(source) for source in part.source]
+        score = bleu_tok(hypotheses, part.target)
+        rows.append(
+            {
+                "sentences_joined": count,
+                "texts": len(part),
+                "source_words": sum(sizes) / len(sizes),
+                "bleu_tok": score.score,
+                "bleu_tok_signature": score.signature,
+            }
+        )
+        translations += hypotheses
+        references += part.target
+        lengths += sizes
+    return {
+        "how": HOW_JOINED,
+        "beam": beam,
+        "length_penalty": penalty,
+        "joined": rows,
+        "by_length": bleu_by_length(translations, references, lengths, JOINED_EDGES),
+    }
 
 
 def unseen() -> Records:

@@ -25,15 +25,11 @@ from torch.nn.functional import cross_entropy
 from course_lib.corpora.batches import make_batch, make_source
 from course_lib.corpora.vocabulary import BOS, EOS, MARKS, Vocabulary
 from course_lib.evaluation.forced import logits
-from course_lib.evaluation.gradients import (
-    forward_unit,
-    gates_along,
-    gradients_through_time,
-    sentence_ends,
-)
+from course_lib.evaluation.gradients import gradients_through_time
 from course_lib.models import ModelConfig, RNNsearch, build_model
 from course_lib.training import RunConfig, encode_pairs
 from course_lib.training.provenance import git_commit
+from experiments.reading_units import reading_unit, sentence_ends, update_gate
 from experiments.recording import (
     TOY,
     Part,
@@ -81,10 +77,10 @@ def gates(done: Trained) -> dict[str, Any]:
         "trained": run.model,
     }.items():
         words, states = sentence_ends(model, sources, WORDS)
-        gradients[name] = gradients_through_time(forward_unit(model), words, states)
+        gradients[name] = gradients_through_time(reading_unit(model), words, states)
     found = {"gradients": gradients, "sentences": len(words)}
     if run.model.config.unit == "paper":
-        z = gates_along(forward_unit(run.model), words, states)["update"]
+        z = update_gate(reading_unit(run.model), words, states)
         kept = (1 - z).flip(1).cumprod(dim=1)
         found["direct"] = kept.square().mean(dim=2).sqrt().median(dim=0).values.tolist()
         found["update"] = [[round(value, 2) for value in word] for word in z[0].tolist()]
@@ -130,8 +126,8 @@ def tiny() -> Records:
         optimiser.zero_grad()
         (total / count).backward()
         optimiser.step()
-    walks = [walk(model, words, source) for source in (*PAIRS, UNKNOWN)]
-    figure = {"tokens": list(SHOWN), "walks": walks, "walk": 0, "frame": 11}
+    sentences = [walk(model, words, source) for source in (*PAIRS, UNKNOWN)]
+    figure = {"tokens": list(SHOWN), "sentences": sentences, "chosen": 0, "frame": 11}
     made = {"git_commit": git_commit(), "sentences_sha256": sentences_sha256()}
     yield "tiny-translator", {**made, "figure": figure}
 
@@ -198,10 +194,10 @@ def check(read: Read) -> None:
             assert all(nats > 0 for nats in result["nats_by_position"])
     drawn = read("tiny-translator")
     assert drawn["sentences_sha256"] == sentences_sha256()
-    walks = drawn["figure"]["walks"]
-    assert [" ".join(one["source"][:-1]) for one in walks] == [*PAIRS, UNKNOWN]
-    assert [" ".join(one["target"][:-1]) for one in walks[:3]] == [*PAIRS.values()]
-    for one in walks:
+    sentences = drawn["figure"]["sentences"]
+    assert [" ".join(one["source"][:-1]) for one in sentences] == [*PAIRS, UNKNOWN]
+    assert [" ".join(one["target"][:-1]) for one in sentences[:3]] == [*PAIRS.values()]
+    for one in sentences:
         assert len(one["read"]) == len(one["source"]) == 5
         assert len(one["written"]) == len(one["target"]) == len(one["probabilities"]) == 4
         for word, row in zip(one["target"], one["probabilities"], strict=True):

@@ -144,7 +144,7 @@ def sources_of(run: Run, corpus: Corpus) -> list[list[int]]:
 def bleu(run: Run, corpus: Corpus) -> float:
     """Tokenised BLEU on `val` with beam 12."""
     penalty = run.config.recipe.length_penalty
-    scores, _ = score_split(run.model, *run.words, corpus, "val", 12, penalty)
+    scores, _ = score_split(run.model, run.words, corpus, "val", 12, penalty)
     return float(scores["bleu_tok"])
 
 

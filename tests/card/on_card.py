@@ -23,7 +23,6 @@ from course_lib.evaluation.decoding_steps import decoding_steps
 from course_lib.evaluation.diagnostics import diagnose
 from course_lib.evaluation.faithfulness import erased_words, left_out_words
 from course_lib.evaluation.forced import forced_alpha, forced_weights, sentence_log_probs
-from course_lib.evaluation.gradients import sentence_ends
 from course_lib.models import RNNsearch, build_model
 from course_lib.models.config import model_config
 from course_lib.search import n_best, sample, translate
@@ -97,8 +96,6 @@ def test_what_is_measured_of_a_model_is_the_same_on_the_card() -> None:
     for experiment in (left_out_words, erased_words):
         near(experiment(card, batch.to("card")), experiment(cpu, batch))
     assert n_best(card, [4, 5], 3, 4)[0][0] == n_best(cpu, [4, 5], 3, 4)[0][0]
-    for one, other in zip(*(sentence_ends(m, SENTENCES, 2) for m in (card, cpu)), strict=True):
-        near(one, other)
 
 
 @contextmanager

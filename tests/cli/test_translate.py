@@ -51,7 +51,6 @@ def test_ranks_as_the_run_was_scored_unless_told_otherwise(run, lines, tmp_path,
 @pytest.mark.parametrize(
     ("options", "remedy"),
     [
-        (["--beam", 0], "--beam 1"),
         (["--beam", 10**5], "1000"),
         (["--length-penalty", "nan"], "--length-penalty"),
         (["--n-best", 13], "Add --beam 13"),

@@ -14,7 +14,6 @@ from course_lib.evaluation.alignment import (
     argmax_links,
     diagonal_links,
     threshold_links,
-    transposed,
 )
 from course_lib.evaluation.links import GoldLinks, parse_links
 
@@ -131,8 +130,7 @@ def test_above_one_half_the_threshold_keeps_only_largest_weights(alpha: np.ndarr
 @given(weight_matrices)
 def test_without_end_marks_transposing_weights_transposes_links(alpha: np.ndarray) -> None:
     there = threshold_links(alpha, 0.3, end_mark=False)
-    assert threshold_links(alpha.T, 0.3, end_mark=False) == transposed(there)
-    assert transposed(transposed(there)) == there
+    assert threshold_links(alpha.T, 0.3, end_mark=False) == {(j, i) for i, j in there}
 
 
 @given(st.integers(1, 30), st.integers(1, 30))

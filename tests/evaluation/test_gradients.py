@@ -5,32 +5,12 @@ import pytest
 import torch
 from torch import Tensor
 
-from course_lib.corpora.batches import make_source
-from course_lib.errors import CourseError
-from course_lib.evaluation.gradients import (
-    forward_unit,
-    fresh_unit,
-    gates_along,
-    gradient_norms,
-    gradients_through_time,
-    sentence_ends,
-)
-from course_lib.models import GatedUnit, ModelConfig, build_model, model_config
+from course_lib.evaluation.gradients import fresh_unit, gradient_norms, gradients_through_time
 from course_lib.models.units import UNITS, state_size
-from tests.models.paper_names import unit_parameters
-from tests.reference.cells import cell_step, sigma, zero_state
 
 
 def words(*shape: int, seed: int = 0) -> Tensor:
     return torch.randn(shape, dtype=torch.double, generator=torch.Generator().manual_seed(seed))
-
-
-def with_weights(unit: GatedUnit, **values: float) -> GatedUnit:
-    """The unit with all its weights 0 but those given by name, with _ for the dots."""
-    with torch.no_grad():
-        for name, parameter in unit.named_parameters():
-            parameter.fill_(values.get(name.replace(".", "_"), 0.0))
-    return unit
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0, 1.25])
@@ -96,55 +76,6 @@ def test_the_same_seed_draws_the_same_unit_and_leaves_the_others_alone() -> None
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
-@pytest.mark.parametrize("name", ["paper", "torch", "lstm"])
-def test_gates_are_those_of_the_equations(name: str) -> None:
-    """Those of the NumPy reference, with torch's z turned into the paper's."""
-    unit, inputs = fresh_unit(name, inputs=3, size=4, recurrence=2.0), words(6, 3)
-    weights = {key: p.detach().numpy() for key, p in unit.named_parameters()}
-    p = unit_parameters(weights, name, "dec")
-    gates = {"update": "_z", "reset": "_r"}
-    if name == "lstm":
-        gates = {"input": "_i", "forget": "_f", "output": "_o"}
-    expected: dict[str, list[np.ndarray]] = {gate: [] for gate in gates}
-    state = zero_state(4, name)
-    for x in inputs.numpy():
-        for gate, g in gates.items():
-            value = sigma(p[f"dec.W{g}"] @ x + p[f"dec.U{g}"] @ state.h + p[f"dec.b{g}"])
-            expected[gate].append(1 - value if (name, g) == ("torch", "_z") else value)
-        state = cell_step(p, "dec", name, [("W", x)], state)
-    measured = gates_along(unit, inputs[None])
-    assert measured.keys() == expected.keys()
-    for gate, values in expected.items():
-        np.testing.assert_allclose(measured[gate][0], values)
-
-
-def test_a_tanh_unit_has_no_gates() -> None:
-    with pytest.raises(CourseError, match="no gates"):
-        gates_along(fresh_unit("tanh", inputs=2, size=3), words(4, 2)[None])
-
-
-@pytest.mark.parametrize("encoder", ["forward", "bidirectional"])
-@pytest.mark.parametrize("unit", UNITS)
-def test_the_unit_of_a_model_is_the_one_it_reads_with(unit: str, encoder: str) -> None:
-    """From the state before a sentence's end it makes the forward half of the annotations there."""
-    model = build_model(ModelConfig(20, 20, 3, 4, unit=unit, encoder=encoder)).double().eval()
-    generator = torch.Generator().manual_seed(3)
-    for parameter in model.parameters():
-        parameter.data.normal_(std=0.5, generator=generator)
-    sources = [[5, 6, 7, 8, 9], [9], [10, 11, 12]]
-    inputs, start = sentence_ends(model, sources, 4)  # the second has too few words
-    alone = forward_unit(model)
-    assert inputs.shape == (2, 4, 3)
-    assert start.shape == (2, state_size(alone))
-    assert not start[1].any()  # the third has four with its end mark, and nothing before
-    for row, source in enumerate((sources[0], sources[2])):
-        annotations, _ = model.encoder(*make_source([source]))
-        state = start[row : row + 1]
-        for j, projected in enumerate(alone.W(inputs[row]), start=len(source) - 3):
-            state = alone(projected[None], state)
-            torch.testing.assert_close(state[0, -4:], annotations[0, j, :4])
-
-
 def test_what_lies_before_the_ends_only_moves_the_state() -> None:
     unit, inputs = fresh_unit("lstm", inputs=3, size=4, recurrence=2.0), words(2, 9, 3)
     start = torch.zeros(2, 8, dtype=torch.double)
@@ -154,17 +85,3 @@ def test_what_lies_before_the_ends_only_moves_the_state() -> None:
     ends = gradient_norms(unit, inputs[:, 5:], start)
     torch.testing.assert_close(ends, gradient_norms(unit, inputs)[:, :5])
     assert (ends[:, 1:] - gradient_norms(unit, inputs[:, 5:])[:, 1:]).abs().min() > 1e-6
-
-
-def test_a_reversed_source_is_read_as_the_model_reads_it() -> None:
-    model = build_model(model_config("sutskever", "smoke", 20, 20))
-    ends, _ = sentence_ends(model, [[5, 6, 7]], 3)
-    torch.testing.assert_close(ends[0], model.encoder.E(torch.tensor([6, 5, 2])).detach())
-
-
-def test_what_cannot_be_measured_is_refused() -> None:
-    model = build_model(model_config("rnnsearch", "smoke", 20, 20, encoder="self-attention"))
-    with pytest.raises(CourseError, match="no recurrent unit"):
-        forward_unit(model)
-    with pytest.raises(CourseError, match="No sentence has 9 words"):
-        sentence_ends(model, [[4, 5]], 9)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import ModuleType
 
@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from course_lib.corpora.vocabulary import EOS, MARKS, Vocabulary
+from course_lib.evaluation.bleu import bleu_tok
 from course_lib.evaluation.forced import forced_weights
 from course_lib.records import read_record
 from course_lib.training import RunConfig
@@ -119,6 +120,29 @@ def test_each_row_of_the_ablation_changes_one_thing(recorder: Recorder) -> None:
         after = {**asdict(config.recipe), **config.model_config(*sizes).to_dict()}
         different = {name for name in before if before[name] != after[name]}
         assert different - {"target_vocabulary"} == set(changes)
+
+
+def test_joined_sentences_are_scored_as_the_texts_they_make(recorder: Recorder) -> None:
+    strength = recorder("strength")
+    small = {"corpus.train": 11, "corpus.val": 8, "corpus.test": 8, "epochs": 1}
+    config = RunConfig("rnnsearch", "toy", changes={**recording.SMALL, **TINY, **small})
+    done = recording.trained(config)
+    split = done.corpus.splits["train"]
+    assert strength.join(split, 1) == replace(split, links=None)
+    made = strength.join(split, 3)
+    assert len(made) == 3  # the last two are left out
+    for side in ("source", "target"):
+        words = [[word for line in getattr(one, side) for word in line] for one in (made, split)]
+        assert words[0] == words[1][: len(words[0])]
+    assert " ".join(made.reference) == " ".join(split.reference[:9])
+    found = strength.score_joined(done.run, split, (1, 3), 2, 1.0)
+    one, three = found["joined"]
+    assert (one["texts"], three["texts"]) == (11, 3)
+    translations = recording.written(done.run.model, done.run.words, made.source, 2)
+    assert three["bleu_tok"] == bleu_tok(translations, made.target).score
+    assert three["source_words"] == pytest.approx(sum(map(len, made.source)) / 3)
+    assert sum(row["sentences"] for row in found["by_length"]) == 14
+    assert max(row["upper"] for row in found["by_length"]) >= max(map(len, made.source))
 
 
 def test_uniform_weights_stay_uniform_while_everything_else_learns(recorder: Recorder) -> None:

@@ -1,8 +1,6 @@
 """Colours that everyone can tell apart and read, and labels that keep their distance."""
 
 import itertools
-import re
-from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -89,42 +87,6 @@ def test_apply_is_for_a_chapters_own_plots() -> None:
         style.apply()
         assert to_rgb(Figure().get_facecolor()[:3]) == to_rgb(style.CARD)
         assert not Figure().add_subplot().spines["top"].get_visible()
-
-
-def drawing_code() -> dict[str, str]:
-    """What draws: the modules of figures and widgets, the recorders, the cells of the pages."""
-    root = Path(__file__).parents[2]
-    files = [
-        *(root / "course_lib" / "figures").glob("*.py"),
-        *(root / "course_lib" / "widgets").glob("*.py"),
-        *(root / "experiments").rglob("*.py"),
-    ]
-    code = {path.name: path.read_text(encoding="utf-8") for path in files}
-    del code["style.py"]
-    for page in (root / "book").glob("*.md"):
-        cells = re.findall(r"```\{code-cell\}.*?```", page.read_text(encoding="utf-8"), re.DOTALL)
-        code[page.name] = "\n".join(re.sub("(?s)---.*?---", "", cell, count=1) for cell in cells)
-    return code
-
-
-OWN = re.compile(
-    r"\w*(?:fontsize|labelsize|titlesize)=[\d.\"']|\bfont(?:family|name)=|\bfamily=[\"']"
-    r"|subplots\([^)]*dpi=|[\"']#[0-9a-fA-F]{3,8}[\"']|color=[\"'](?!none|white|black)"
-)
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["text(x, fontsize=9)", 'c = "#0072B2"', "subplots(1, 2, dpi=200)", 'plot(x, color="tab:red")'],
-)
-def test_a_look_of_ones_own_is_seen(line: str) -> None:
-    assert OWN.search(line)
-
-
-def test_no_figure_has_sizes_fonts_or_colours_of_its_own() -> None:
-    found = {name: OWN.findall(text) for name, text in drawing_code().items()}
-    assert len(found) > 40
-    assert {name: own for name, own in found.items() if own} == {}, "course_lib/figures/style.py"
 
 
 def test_text_width_is_close_to_what_is_drawn() -> None:

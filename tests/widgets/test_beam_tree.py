@@ -1,12 +1,10 @@
 """The beam tree: every step of every recorded search on the screen; searches of own models."""
 
-from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
 
 from course_lib.corpora import load_corpus
 from course_lib.models import ModelConfig, build_model
@@ -15,9 +13,8 @@ from course_lib.training import Run, RunConfig
 from course_lib.training.vocabularies import make_vocabularies
 from course_lib.widgets import BeamTree
 from course_lib.widgets.beam_tree import recorded_search
-from tests.widgets.conftest import values_of
+from tests.widgets.conftest import Open, values_of
 
-Open = Callable[..., Page]
 CHAPTER = Path(__file__).resolve().parents[2] / "book" / "06-choosing-and-judging.md"
 
 

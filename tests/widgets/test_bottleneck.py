@@ -1,6 +1,5 @@
 """The bottleneck explorer: the recorded numbers on the screen, and the models behind them."""
 
-from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from playwright.sync_api import Page
 
 from course_lib.corpora import load_corpus
 from course_lib.evaluation.accuracy import accuracy_by_length, tokens_right
@@ -17,8 +15,8 @@ from course_lib.records import read_record, record_path
 from course_lib.search import translate
 from course_lib.training import Run, load_run
 from course_lib.widgets import BottleneckExplorer
+from tests.widgets.conftest import Open
 
-Open = Callable[..., Page]
 BOOK = Path(__file__).resolve().parents[2] / "book"
 GIVEN = record_path("bottleneck-explorer").parent / "explorer"
 SEEN_ON_SCREEN = """sizes => sizes.map(([size, lengths]) => {

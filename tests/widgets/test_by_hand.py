@@ -1,7 +1,6 @@
 """Attention by hand: the library's numbers, on the screen and in Python, however they are moved."""
 
 import random
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +12,8 @@ from course_lib.assignments.instances import three_vectors
 from course_lib.models import Attention, masked_softmax
 from course_lib.widgets import AttentionByHand
 from course_lib.widgets.by_hand import START
+from tests.widgets.conftest import Open
 
-Open = Callable[..., Page]
 ASSIGNMENT = Path(__file__).parents[2] / "solutions" / "attention_by_hand" / "attention_by_hand.md"
 NAMES = ("h_1", "h_2", "h_3")
 FIELDS = 8 + 8 + 2

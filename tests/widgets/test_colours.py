@@ -5,16 +5,11 @@ import re
 import yaml
 from matplotlib.colors import to_hex
 
-from course_lib.figures.style import RNNENCDEC, ROLES, WEIGHTS
+from course_lib.figures.style import ROLES, WEIGHTS
 from course_lib.widgets.modules import module, style
 from tests.conftest import ROOT
 
 BOOK_STYLE = ROOT / "book" / "_static" / "book.css"
-NEUTRAL = {
-    *("#ffffff", "#f4f4f0", "#23262b", "#565c66", "#d9d9d2", "#4a3fb0", "#b3abf5"),
-    *("#b3261e", "#f59086", "#00704a"),
-}
-"""Paper, ink, lines, links, and what is wrong: the book's, in both themes."""
 
 
 def block(text: str, selector: str) -> str:
@@ -41,17 +36,6 @@ def test_every_role_has_its_rule_and_every_macro_a_role() -> None:
         re.findall(r"^\.role-(\w+) {", BOOK_STYLE.read_text(encoding="utf-8"), re.MULTILINE)
     )
     assert used == ruled == set(ROLES)
-
-
-def test_no_figure_has_a_colour_of_its_own() -> None:
-    fills = {role.fill.lower() for role in ROLES.values()}
-    roles = {colour for role in ROLES.values() for colour in (role.text, role.dark)}
-    models = {RNNENCDEC.color.lower(), RNNENCDEC.text}
-    used = set(re.findall(r"#[0-9a-f]{6}\b", style().lower()))
-    assert used - NEUTRAL <= fills | roles | models
-    book = set(re.findall(r"#[0-9a-f]{6}\b", BOOK_STYLE.read_text(encoding="utf-8")))
-    assert NEUTRAL - {"#ffffff"} <= book
-    assert models <= used
 
 
 def test_the_steppers_map_is_coloured_as_the_printed_one() -> None:

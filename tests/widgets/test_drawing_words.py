@@ -1,6 +1,5 @@
 """Drawing words: at every setting the screen has what NumPy and the library compute."""
 
-from collections.abc import Callable
 from itertools import accumulate, product
 
 import numpy as np
@@ -11,8 +10,8 @@ from playwright.sync_api import Page
 from course_lib.search import narrowed
 from course_lib.widgets import DrawingWords
 from course_lib.widgets.drawing_words import DRAWS
+from tests.widgets.conftest import Open
 
-Open = Callable[..., Page]
 MODEL = np.array([0.5, 0.25, 0.12, 0.08, 0.05])
 # At temperature 1 some of these are what the first words have together, and must be enough.
 CUTS = [*product((0.25, 0.5, 1, 1.35, 2), (1, 2, 3, 5), (0.05, 0.5, 0.75, 0.8, 0.95, 1))]
@@ -100,19 +99,3 @@ def test_keys_move_it_and_what_they_do_is_said(open_figure: Open) -> None:
     page.get_by_text("bicycle 0.94").wait_for(state="attached")
     said = page.get_by_text("sofa is cut")
     assert said.get_attribute("aria-live") == "polite"
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        {"temperature": 0.0},
-        {"top_k": 0},
-        {"top_k": 6},
-        {"top_p": 0.0},
-        {"top_p": 1.1},
-        {"draw": DRAWS},
-    ],
-)
-def test_settings_that_say_nothing_are_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(Exception, match=next(iter(wrong))):
-        DrawingWords(**wrong)

@@ -1,6 +1,5 @@
 """The gated unit: at every setting the screen has what NumPy computes; the factor is a slope."""
 
-from collections.abc import Callable
 from itertools import product
 
 import numpy as np
@@ -8,8 +7,8 @@ import pytest
 from playwright.sync_api import Page
 
 from course_lib.widgets import GatesByHand
+from tests.widgets.conftest import Open
 
-Open = Callable[..., Page]
 GATES = [*product((0, 0.04, 0.25, 0.5, 1), (0, 0.3, 1))]
 OLD = np.tanh([0.5, 1])
 
@@ -72,9 +71,3 @@ def test_keys_move_the_gates_and_what_they_do_is_said(open_figure: Open) -> None
     said = page.get_by_text("New state 0.7616, 0.0000. The factor is 0.000")
     said.wait_for(state="attached")
     assert said.get_attribute("aria-live") == "polite"
-
-
-@pytest.mark.parametrize("wrong", [{"z": -0.01}, {"z": 1.01}, {"r": -0.5}, {"r": 2.0}])
-def test_gates_are_between_0_and_1(wrong: dict[str, float]) -> None:
-    with pytest.raises(Exception, match=next(iter(wrong))):
-        GatesByHand(**wrong)

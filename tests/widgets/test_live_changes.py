@@ -2,16 +2,14 @@
 
 import json
 import re
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote, unquote
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, expect
 
+from tests.widgets.conftest import Open
 from tests.widgets.live_page import SENTENCE, more, numbers
-
-Open = Callable[..., Page]
 
 
 def test_another_word_is_gone_on_from(opened: Open) -> None:

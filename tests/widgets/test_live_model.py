@@ -1,7 +1,5 @@
 """The forward pass and the search in the browser against the library, with the same weights."""
 
-import re
-
 import pytest
 import torch
 from playwright.sync_api import Browser, Page
@@ -9,7 +7,6 @@ from playwright.sync_api import Browser, Page
 from course_lib.models.config import ModelConfig
 from course_lib.search import translate
 from course_lib.training import Run
-from course_lib.widgets.modules import sources
 from course_lib.widgets.pack import COMPUTED
 from experiments.in_hand import translate_in_hand
 from tests.widgets.live_models import (
@@ -35,16 +32,6 @@ LOGITS = """([source, target]) => {
 
 def encoded(run: Run, count: int) -> list[list[int]]:
     return [run.source_vocabulary.encode(line.split()) for line in sentences()[:count]]
-
-
-def test_the_module_has_an_equation_above_what_computes() -> None:
-    (path,) = sources("live")[0].parent.glob("live/rnnsearch.mjs")
-    lines = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
-    computes = re.compile(r"= .*\b(product|advance|tanh|sigma|softmaxOf|mean)\(")
-    found = [k for k, line in enumerate(lines) if computes.search(line) and "function" not in line]
-    assert len(found) > 15
-    bare = [lines[k] for k in found if not lines[k - 1].startswith(("//", "/**"))]
-    assert [line for line in bare if not line.startswith(("/", "*"))] == []
 
 
 def compare_logits(page: Page, run: Run, sources: list[list[int]]) -> None:

@@ -16,12 +16,11 @@ from course_lib.training import Run, load_run
 from course_lib.widgets.live import live
 from course_lib.widgets.modules import module
 from course_lib.widgets.standalone import ONE_FILE, PAGE, export_web
+from tests.widgets.conftest import Open
 from tests.widgets.live_models import own_run
 from tests.widgets.live_page import SENTENCE, ask, more, numbers, resize, written
 
 SMALLEST = 24
-
-Open = Callable[..., Page]
 
 
 @pytest.fixture(scope="module")
@@ -231,12 +230,12 @@ def test_the_map_of_a_caption_is_not_shrunk_on_a_desktop(opened: Open) -> None:
     assert map_letters(page) > 11
 
 
-@pytest.mark.parametrize("width", [1200, 380])
-def test_the_map_of_a_long_sentence_can_be_read(opened: Open, width: int) -> None:
+def test_the_map_of_a_long_sentence_can_be_read(opened: Open) -> None:
     page = opened(text="the strong dog is coming back " * 4)
-    resize(page, width)
-    assert map_letters(page) >= 7
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for width in (1200, 380):
+        resize(page, width)
+        assert map_letters(page) >= 7
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.locator(".live-map").press("ArrowRight")
     page.wait_for_function("document.querySelector('.live-map').scrollLeft > 0")
 
@@ -285,7 +284,7 @@ def test_map_and_tree_and_table(opened: Open) -> None:
     assert shown == pytest.approx(rows[0], abs=0.0051)
 
 
-@pytest.mark.parametrize("harm", ["missing", "damaged", "cut short", "another"])
+@pytest.mark.parametrize("harm", ["missing", "damaged", "cut short"])
 def test_a_lost_part_costs_one_line_and_one_model(
     context: BrowserContext, folder: Path, tmp_path: Path, harm: str
 ) -> None:
@@ -296,10 +295,8 @@ def test_a_lost_part_costs_one_line_and_one_model(
         part.unlink()
     elif harm == "cut short":
         part.write_text(text[: len(text) // 2])
-    elif harm == "damaged":
-        part.write_text(text.replace(text[2000:2004], "AAAA"))
     else:
-        part.write_text(re.sub('= ".*"', '= "nothing of the kind"', text))
+        part.write_text(text.replace(text[2000:2004], "AAAA"))
     page = context.new_page()
     page.goto((tmp_path / "web" / PAGE).as_uri())
     page.get_by_label("Your sentence").fill(SENTENCE)
@@ -339,9 +336,8 @@ def test_a_model_that_fails_at_work_costs_one_line_and_one_model(
     assert page.locator(".live [inert]").count() == 0
 
 
-@pytest.mark.parametrize("text", ["", "   \n"])
-def test_nothing_typed_is_nothing_written(opened: Open, text: str) -> None:
-    page = opened(text=text, ask=False)
+def test_nothing_typed_is_nothing_written(opened: Open) -> None:
+    page = opened(text="   \n", ask=False)
     page.get_by_role("button", name="translate").click()
     expect(page.locator(".live-stage")).to_be_hidden()
     for place in (".live-changes", "[aria-live]"):
@@ -352,13 +348,13 @@ PRESS = """(field, how) => field.dispatchEvent(new KeyboardEvent("keydown", {
   key: "Enter", bubbles: true, cancelable: true, ...how }))"""
 
 
-@pytest.mark.parametrize("how", [{"isComposing": True}, {"keyCode": 229}])
-def test_enter_that_chooses_letters_asks_nothing(opened: Open, how: dict[str, Any]) -> None:
+def test_enter_that_chooses_letters_asks_nothing(opened: Open) -> None:
     page = opened()
     field = page.get_by_label("Your sentence")
     field.fill("the dog")
     asked = page.url
-    assert field.evaluate(PRESS, how), "the composition has the key to itself"
+    for how in ({"isComposing": True}, {"keyCode": 229}):
+        assert field.evaluate(PRESS, how), "the composition has the key to itself"
     assert page.url == asked
     assert not field.evaluate(PRESS, {}), "a key of its own asks, and ends no line"
     page.wait_for_url(lambda url: url != asked)

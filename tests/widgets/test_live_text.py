@@ -117,12 +117,12 @@ def test_pieces_of_letters_without_spaces_are_the_librarys(
     page = open_worker(browser, run)
     read = [*ODD, *(x for x, _ in lines), "PDFドキュメント 猫 とdog、犬犬"]
     words = run.source_vocabulary
-    expected = [words.encode(run.how.tokens(line, run.languages[0])) for line in read]
+    expected = [words.encode(run.how.tokens(line, run.config.languages[0])) for line in read]
     assert page.evaluate(ENCODED, read) == expected
     size = len(words)
     written = [[(7 * i * i + 13 * k) % size for i in range(12)] for k in range(40)]
     written = [[number for number in one if number != 2] for one in written]
-    texts = [run.how.text(words.decode(one), run.languages[1]) for one in written]
+    texts = [run.how.text(words.decode(one), run.config.languages[1]) for one in written]
     assert page.evaluate("(all) => all.map((one) => text.decode(one))", written) == texts
     page.close()
 

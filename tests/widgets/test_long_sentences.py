@@ -1,7 +1,6 @@
 """The figure of long sentences: the recorded numbers and translations are on the screen."""
 
 from collections import Counter
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page
@@ -10,8 +9,7 @@ from traitlets import TraitError
 from course_lib.records import read_record
 from course_lib.widgets import LongSentences
 from course_lib.widgets.long_sentences import RUN_NAMES, start
-
-Open = Callable[..., Page]
+from tests.widgets.conftest import Open
 
 
 def choose(page: Page, place: int) -> None:

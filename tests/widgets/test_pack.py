@@ -96,7 +96,7 @@ def test_sentences_to_begin_with_are_ones_that_the_model_knows() -> None:
     for line in sentences_for(run):
         assert all(is_seen(word, known) for word in tokenize(line, "en"))
     tokens = replace(run, config=replace(run.config, corpus="copy", pair="tokens"))
-    assert tokens.languages == ()
+    assert tokens.config.languages == ()
     assert all(line.split() for line in sentences_for(tokens))
 
 

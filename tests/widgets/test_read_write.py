@@ -1,6 +1,5 @@
 """Reading and writing: every frame has what the record says, and no more."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,9 +7,8 @@ import pytest
 from playwright.sync_api import Page
 
 from course_lib.widgets import ReadWrite
-from tests.widgets.conftest import values_of
+from tests.widgets.conftest import Open, values_of
 
-Open = Callable[..., Page]
 START = values_of("read_write")
 SENTENCES: list[dict[str, Any]] = START["sentences"]
 NAMES = [" ".join(sentence["source"][:-1]) for sentence in SENTENCES]
@@ -114,9 +112,3 @@ def test_a_shorter_sentence_has_fewer_frames() -> None:
     figure = ReadWrite(**START)
     figure.chosen = 0
     assert figure.frame == figure.last == LASTS[0]
-
-
-@pytest.mark.parametrize("wrong", [{"chosen": -1}, {"chosen": 2}, {"frame": -1}, {"frame": 21}])
-def test_only_sentences_and_frames_that_are_there(wrong: dict[str, int]) -> None:
-    with pytest.raises(Exception, match=next(iter(wrong))):
-        ReadWrite(**{**START, **wrong})

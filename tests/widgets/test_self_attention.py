@@ -1,6 +1,5 @@
 """Three words that look at each other: the screen has NumPy's numbers, at every setting."""
 
-from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -8,9 +7,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page
 
-from course_lib.widgets import SelfAttentionByHand
+from tests.widgets.conftest import Open
 
-Open = Callable[..., Page]
 WORDS = np.array([[1, 0], [0, 1], [1, 1]])
 QUERIES, KEYS, VALUES = (
     np.array([[1, 1], [0, 0], [1, 1]]),
@@ -67,14 +65,6 @@ def test_every_setting_shows_what_a_pencil_finds(open_figure: Open) -> None:
             assert page.locator(".self-attention .empty").count() == 9 - 3 * len(asked)
 
 
-@pytest.mark.parametrize("matrices", [True, False])
-def test_the_widget_has_the_same_numbers(matrices: bool) -> None:
-    widget = SelfAttentionByHand(matrices=matrices)
-    _, weights, contexts = by_hand(matrices)
-    assert np.allclose(widget.weights, weights)
-    assert np.allclose(widget.contexts, contexts)
-
-
 def test_it_opens_on_the_average_and_keys_step_back(open_figure: Open) -> None:
     page = open_figure("self_attention")
     assert texts(page, "text.weight") == ["0.14", "0.58", "0.28"]
@@ -119,9 +109,3 @@ def test_lines_are_as_thick_as_their_weights(open_figure: Open) -> None:
     thick = lines.evaluate_all("all => all.map((one) => Number(one.getAttribute('stroke-width')))")
     _, weights, _ = by_hand(matrices=True)
     assert np.array(thick) / sum(thick) == pytest.approx(np.repeat(weights[0], 2) / 2)
-
-
-@pytest.mark.parametrize("wrong", [{"asks": 0}, {"asks": 4}, {"step": 3}, {"matrices": "three"}])
-def test_settings_outside_their_range_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(Exception, match=next(iter(wrong))):
-        SelfAttentionByHand(**wrong)

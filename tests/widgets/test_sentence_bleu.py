@@ -1,6 +1,5 @@
 """BLEU of one sentence: for many pairs the screen has what sacrebleu counts and computes."""
 
-from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 
 import numpy as np
@@ -11,8 +10,8 @@ from sacrebleu.metrics import BLEU
 
 from course_lib.widgets import FIGURES, SentenceBleu
 from course_lib.widgets.sentence_bleu import LONGEST_SENTENCE
+from tests.widgets.conftest import Open
 
-Open = Callable[..., Page]
 READY = {
     "the coffee on the table": "54.8",
     "coffee on the table": "60.7",

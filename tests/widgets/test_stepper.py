@@ -1,6 +1,5 @@
 """The attention stepper: the recorded numbers on the screen, and the model's own behind them."""
 
-from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from playwright.sync_api import Page
 
 from course_lib.corpora.subwords import WORD_START, Pieces
 from course_lib.errors import CourseError
@@ -18,8 +16,8 @@ from course_lib.records import read_record
 from course_lib.training import Run, RunConfig, load_run
 from course_lib.widgets import AttentionStepper
 from course_lib.widgets.stepper import recorded_steps
+from tests.widgets.conftest import Open
 
-Open = Callable[..., Page]
 GIVEN = Path(__file__).resolve().parents[2] / "exercises" / "heatmap_analysis" / "model"
 
 

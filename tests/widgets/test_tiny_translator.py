@@ -1,19 +1,18 @@
 """The translator of two numbers: every frame has what its record says, and no more."""
 
-from collections.abc import Callable
+from itertools import combinations
+from math import prod
 from typing import Any
 
 import numpy as np
 import pytest
 from playwright.sync_api import Page
 
-from course_lib.widgets import TinyTranslator
-from tests.widgets.conftest import values_of
+from tests.widgets.conftest import Open, values_of
 
-Open = Callable[..., Page]
 START = values_of("tiny_translator")
-WALKS: list[dict[str, Any]] = START["walks"]
-SENTENCES = [" ".join(walk["source"][:-1]) for walk in WALKS]
+SENTENCES: list[dict[str, Any]] = START["sentences"]
+NAMES = [" ".join(sentence["source"][:-1]) for sentence in SENTENCES]
 LAST = 5 + 2 + 4
 
 
@@ -28,7 +27,7 @@ def places(page: Page, plane: int) -> np.ndarray:
 
 def test_it_opens_on_the_first_sentence_translated(open_figure: Open) -> None:
     page = open_figure("tiny_translator")
-    assert page.get_by_role("radio", name=SENTENCES[0]).is_checked()
+    assert page.get_by_role("radio", name=NAMES[0]).is_checked()
     assert page.locator("output").inner_text() == f"frame {LAST} of {LAST}"
     assert page.locator(".tiny-written li").all_inner_texts() == [
         *("der\n0.9910", "Hund\n0.9905", "schläft\n0.9939", "</s>\n0.9928"),
@@ -38,25 +37,28 @@ def test_it_opens_on_the_first_sentence_translated(open_figure: Open) -> None:
 
 @pytest.mark.parametrize("chosen", range(4))
 def test_each_frame_adds_a_state_or_a_word(chosen: int, open_figure: Open) -> None:
-    page, walk = open_figure("tiny_translator"), WALKS[chosen]
-    page.get_by_role("radio", name=SENTENCES[chosen]).check()
+    page, sentence = open_figure("tiny_translator"), SENTENCES[chosen]
+    page.get_by_role("radio", name=NAMES[chosen]).check()
     for frame in range(LAST, -1, -1):
         page.get_by_role("slider", name="frames").fill(str(frame))
         read, step = min(frame, 5), frame - 7
         np.testing.assert_allclose(
-            places(page, 0), np.reshape(walk["read"][:read], (-1, 2)), atol=1e-6
+            places(page, 0), np.reshape(sentence["read"][:read], (-1, 2)), atol=1e-6
         )
-        expected = np.reshape(walk["written"][: max(0, step + 1)], (-1, 2))
+        expected = np.reshape(sentence["written"][: max(0, step + 1)], (-1, 2))
         np.testing.assert_allclose(places(page, 1), expected, atol=1e-6)
         for plane, states in ((0, read), (1, len(expected) - 1)):
             arrows = page.locator("svg").nth(plane).locator(".arrow")
             assert arrows.count() == max(0, states)
 
-        figure = TinyTranslator(**{**START, "walk": chosen, "frame": frame})
-        rows = [f"{word}\n{factor:.4f}" for word, factor in figure.factors]
-        rows += [f"product p\n{figure.product:.4f}"] * (step > 0)
+        factors = [
+            (word, row[START["tokens"].index(word)])
+            for word, row in zip(sentence["target"], sentence["probabilities"], strict=True)
+        ][: max(0, step)]
+        rows = [f"{word}\n{factor:.4f}" for word, factor in factors]
+        rows += [f"product p\n{prod(factor for _, factor in factors):.4f}"] * (step > 0)
         assert page.locator(".tiny-written li").all_inner_texts() == rows
-        shares = walk["probabilities"][step - 1] if step > 0 else [0.0] * 7
+        shares = sentence["probabilities"][step - 1] if step > 0 else [0.0] * 7
         shown = page.locator(".share").all_text_contents()
         assert shown == [f"{share:.4f}" if step > 0 else "" for share in shares]
         widths = page.locator(".fill").evaluate_all(
@@ -65,7 +67,7 @@ def test_each_frame_adds_a_state_or_a_word(chosen: int, open_figure: Open) -> No
         )
         np.testing.assert_allclose(widths, shares, atol=2e-3)
         lit = page.locator("li.chosen > span:first-child").all_text_contents()
-        assert lit == walk["target"][step - 1 : step] * (step > 0)
+        assert lit == sentence["target"][step - 1 : step] * (step > 0)
 
 
 def test_each_frame_says_what_happened(open_figure: Open) -> None:
@@ -90,48 +92,36 @@ def test_each_frame_says_what_happened(open_figure: Open) -> None:
     ]
 
 
-@pytest.mark.parametrize("chosen", range(4))
-def test_rings_show_where_the_other_known_sentences_end(chosen: int, open_figure: Open) -> None:
-    page = open_figure("tiny_translator", {**START, "walk": chosen})
-    labels = page.locator(".tiny-translator svg").first.locator("text.small").all_text_contents()
-    others = [walk for k, walk in enumerate(WALKS[:3]) if k != chosen]
-    assert sorted(labels) == sorted(
-        ["start", *(f"{walk['source'][1]} {walk['source'][3]}" for walk in others)]
-    )
-    assert page.locator("circle.other").count() == len(others)
+BOXES = """all => all.map(text => {
+    const {x, y, width, height} = text.getBBox();
+    return [x, y + 0.2 * height, x + width, y + 0.8 * height];
+})"""
 
 
-@pytest.mark.parametrize("chosen", range(4))
-def test_no_label_lies_on_another(chosen: int, open_figure: Open) -> None:
-    page = open_figure("tiny_translator", {**START, "walk": chosen})
-    for plane in (0, 1):
-        boxes = (
-            page.locator("svg")
-            .nth(plane)
-            .locator("g text")
-            .evaluate_all(
-                "all => all.map(text => { const {x, y, width, height} = text.getBBox();"
-                " return [x, y + 0.2 * height, x + width, y + 0.8 * height] })"
-            )
+def test_rings_show_where_other_known_sentences_end_and_no_label_lies_on_another(
+    open_figure: Open,
+) -> None:
+    page = open_figure("tiny_translator")
+    for chosen, name in enumerate(NAMES):
+        page.get_by_role("radio", name=name).check()
+        planes = page.locator(".tiny-translator svg")
+        others = [one for k, one in enumerate(SENTENCES[:3]) if k != chosen]
+        assert sorted(planes.first.locator("text.small").all_text_contents()) == sorted(
+            ["start", *(f"{one['source'][1]} {one['source'][3]}" for one in others)]
         )
-        for k, (left, top, right, bottom) in enumerate(boxes):
-            for other in boxes[:k]:
-                apart = right < other[0] or other[2] < left or bottom < other[1] or other[3] < top
-                assert apart, (k, other)
+        assert page.locator("circle.other").count() == len(others)
+        for plane in planes.all():
+            boxes = plane.locator("g text").evaluate_all(BOXES)
+            for (left, top, right, bottom), other in combinations(boxes, 2):
+                assert right < other[0] or other[2] < left or bottom < other[1] or other[3] < top
 
 
 def test_keys_step_choose_and_are_heard(open_figure: Open) -> None:
     page = open_figure("tiny_translator")
-    page.get_by_role("radio", name=SENTENCES[0]).press("ArrowUp")  # round to the last
-    assert page.get_by_role("radio", name=SENTENCES[3]).is_checked()
+    page.get_by_role("radio", name=NAMES[0]).press("ArrowUp")  # round to the last
+    assert page.get_by_role("radio", name=NAMES[3]).is_checked()
     page.get_by_role("button", name="next frame").press("ArrowLeft")
     assert page.locator("output").inner_text() == "frame 10 of 11"
     said = page.get_by_text("and gives schläft 0.9588").last
     page.get_by_text("The product is 0.9218.").wait_for(state="attached")
     assert said.get_attribute("aria-live") == "polite"
-
-
-@pytest.mark.parametrize("wrong", [{"walk": -1}, {"walk": 4}, {"frame": -1}, {"frame": LAST + 1}])
-def test_only_sentences_and_frames_that_are_there(wrong: dict[str, int]) -> None:
-    with pytest.raises(Exception, match=next(iter(wrong))):
-        TinyTranslator(**{**START, **wrong})

@@ -1,6 +1,5 @@
 """The writing Transformer: every step shows what its record says, and nothing that comes later."""
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -8,10 +7,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page
 
-from course_lib.widgets import WritingTransformer
-from tests.widgets.conftest import values_of
+from tests.widgets.conftest import Open, values_of
 
-Open = Callable[..., Page]
 START = values_of("transformer")
 SENTENCES: list[dict[str, Any]] = START["sentences"]
 NAMES = [" ".join(sentence["source"][:-1]) for sentence in SENTENCES]
@@ -124,11 +121,3 @@ def test_no_word_lies_on_another(chosen: int, open_figure: Open) -> None:
     )
     for (line, _, right), (other, left, _) in pairwise(sorted(ends)):
         assert line != other or right < left, ends
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"chosen": -1}, {"chosen": 3}, {"frame": -1}, {"frame": LAST + 1}]
-)
-def test_only_sentences_and_steps_that_are_there(wrong: dict[str, int]) -> None:
-    with pytest.raises(Exception, match=next(iter(wrong))):
-        WritingTransformer(**{**START, **wrong})

@@ -1,16 +1,10 @@
 """What waits for what: each step follows from the equations, and the screen shows it."""
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 from playwright.sync_api import Page
-from traitlets import TraitError
 
-from course_lib.widgets import Waiting
 from course_lib.widgets.waiting import LAYERS, SOURCE, TARGET, recurrent, start, steps, transformer
-
-Open = Callable[..., Page]
+from tests.widgets.conftest import Open
 
 
 @pytest.mark.parametrize("T_x", [1, 2, 5, 40])
@@ -76,9 +70,3 @@ def test_in_use_a_word_is_seen_when_it_is_written_and_in_training_from_the_start
     written = page.locator(".waiting svg > .role-word").all_text_contents()
     assert written == [TARGET[0], TARGET[0], *TARGET[: (len(SOURCE) + 1) // LAYERS - 1]]
     assert page.locator(".waiting [lang=fr]").all_text_contents() == SOURCE * 3
-
-
-@pytest.mark.parametrize("wrong", [{"mode": "sleep"}, {"frame": -1}])
-def test_what_it_cannot_show_is_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(TraitError):
-        Waiting(**wrong)

@@ -6,7 +6,6 @@ const LEAST = 0.05; // a smaller weight's number is left out
 const PRONOUNS = ["er", "sie", "es"];
 
 const inGerman = (words) => foreign("de", words);
-const text = (x, y, words, kind = "") => draw("text", { x, y, class: kind }, words);
 
 /** The words in a column, each with its weight, and a line to it from the word that asks. */
 function column(words, { antecedent, weights }) {

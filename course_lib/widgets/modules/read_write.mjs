@@ -6,8 +6,6 @@ const [READ, NOTE, BUS, WRITE, WORDS, RIGHT, COUNT] = [54, 112, 149, 195, 250, 2
 const [HALF, STEP] = [16, 19]; // half of a state's square, and of a step's box around it
 const across = (column) => 22 + 43 * column;
 
-const named = (letter, k) => `${letter}${"₀₁₂₃₄₅₆₇₈₉"[k]}`;
-const text = (x, y, words, kind = "") => draw("text", { x, y, class: kind }, words);
 
 /** One number between −1 and 1 as a cell: of its role's colour above zero, grey below, fainter towards zero. */
 function cell(x, y, side, number) {
@@ -30,7 +28,7 @@ function partsOf({ source, target, right, read, written }, arrow) {
     const x = across(k + 1);
     return [
       part(k + 1, "ink", text(x, 15, word), arrow("ink", `M${x} 20V${READ - HALF - 2}`)),
-      part(k + 1, "annotation", square(x, READ, read[k]), text(x + 13, READ - HALF - 5, named("h", k + 1), "name"),
+      part(k + 1, "annotation", square(x, READ, read[k]), text(x + 13, READ - HALF - 5, numbered("h", k + 1), "name"),
         ...(k ? [arrow("annotation", `M${x - 43 + HALF} ${READ}H${x - HALF - 1}`)] : []))];
   });
   const [x, top] = [across(note), NOTE - HALF - 6];
@@ -41,13 +39,13 @@ function partsOf({ source, target, right, read, written }, arrow) {
     return [
       part(first + i, "context", way(i, WRITE - STEP - 1)),
       part(first + i, "state", draw("rect", { x: here - STEP, y: WRITE - STEP, width: 2 * STEP, height: 2 * STEP, rx: 5 }), square(here, WRITE, state),
-        text(here + 13, WRITE - STEP - 5, named("s", i), "name"), arrow("state", `M${here - 43 + HALF} ${WRITE}H${here - STEP - 1}`)),
+        text(here + 13, WRITE - STEP - 5, numbered("s", i), "name"), arrow("state", `M${here - 43 + HALF} ${WRITE}H${here - STEP - 1}`)),
       part(first + i, "word", arrow("word", `M${here - 32} ${WORDS - 13}L${here - 12} ${WRITE + STEP + 2}`, "3 3"), arrow("word", `M${here} ${WRITE + STEP}V${WORDS - 15}`)),
       target[k] === right[k] ? part(first + i, "word", text(here, WORDS, target[k]))
         : part(first + i, "wrong", text(here, WORDS, target[k]), draw("path", { d: `M${here - 12} ${WORDS + 6}q3 -4.5 6 0t6 0 6 0 6 0` }))];
   });
   return [...reading,
-    part(note + 1, "context", arrow("context", `M${x} ${READ + HALF}V${top - 1}`), draw("path", { class: "paper", d: paper }), square(x, NOTE, read.at(-1)), text(x - 28, NOTE + 5, `c = ${named("h", note)}`, "before")),
+    part(note + 1, "context", arrow("context", `M${x} ${READ + HALF}V${top - 1}`), draw("path", { class: "paper", d: paper }), square(x, NOTE, read.at(-1)), text(x - 28, NOTE + 5, `c = ${numbered("h", note)}`, "before")),
     part(first, "context", way(0, WRITE - HALF - 1)), part(first, "state", square(across(0), WRITE, written[0]), text(across(0) + 13, WRITE - STEP - 5, "s₀", "name")),
     part(first + 1, "word", text(across(0), WORDS, "<s>")), ...writing,
     part(first + 1, "quiet", text(across(0), RIGHT, "right:")), ...right.map((word, k) => part(first + k + 1, "quiet", text(across(k + 1), RIGHT, word))),
@@ -64,10 +62,10 @@ function rightWords({ target, right }) {
 function sentenceOf(frame, { source, target, right }) {
   const [j, i] = [frame, frame - source.length - 2];
   if (j === 0) return "Nothing is read yet.";
-  if (j <= source.length) return `Reading “${source[j - 1]}”: ${named("h", j)} is made from the word${j > 1 ? ` and ${named("h", j - 1)}.` : "; nothing was read before."}`;
+  if (j <= source.length) return `Reading “${source[j - 1]}”: ${numbered("h", j)} is made from the word${j > 1 ? ` and ${numbered("h", j - 1)}.` : "; nothing was read before."}`;
   if (i < 0) return "The last state is the note, c: all that the decoder gets to know of the sentence.";
   if (i === 0) return "The decoder's first state, s₀, is made from c.";
-  const step = `Step ${i} reads ${named("s", i - 1)}, c and the word before, “${i > 1 ? target[i - 2] : "<s>"}”. It writes “${target[i - 1]}” and leaves ${named("s", i)}`;
+  const step = `Step ${i} reads ${numbered("s", i - 1)}, c and the word before, “${i > 1 ? target[i - 2] : "<s>"}”. It writes “${target[i - 1]}” and leaves ${numbered("s", i)}`;
   return target[i - 1] === right[i - 1] ? `${step}.` : `${step}; right would be “${right[i - 1]}”.`;
 }
 
@@ -78,13 +76,11 @@ function render({ model, el }) {
   const last = ({ source, target }) => source.length + 2 + target.length;
   const choice = sentenceChoice(sentences.map(({ source }) => source.slice(0, -1).join(" ")), (k) => { put("chosen", k); put("frame", last(sentences[k])); });
   const steps = new Steps((frame) => put("frame", frame), PACE, "frame", "frames");
-  const head = fresh("head");
-  const heads = ["ink", "annotation", "context", "state", "word"].map((role) => draw("marker", { id: `${head}-${role}`, class: `role-${role}`, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, markerUnits: "userSpaceOnUse", orient: "auto" },
-    draw("path", { class: "head", d: "M0 0.5L7.5 4L0 7.5z" })));
-  const arrow = (role, d, dashes) => draw("path", { class: "way", d, "marker-end": `url(#${head}-${role})`, "stroke-dasharray": dashes });
+  const heads = Object.fromEntries(["ink", "annotation", "context", "state", "word"].map((role) => [role, arrowhead(role, 7, 7)]));
+  const arrow = (role, d, dashes) => draw("path", { class: "way", d, "marker-end": `url(#${heads[role].id})`, "stroke-dasharray": dashes });
   const drawing = draw("g");
   const scale = [-1, -0.6, -0.2, 0, 0.2, 0.6, 1].map((number, k) => cell(36 + 11 * k, NOTE - 13, 11, number));
-  const picture = draw("svg", { viewBox: "0 0 440 306", role: "img" }, draw("defs", {}, ...heads),
+  const picture = draw("svg", { viewBox: "0 0 440 306", role: "img" }, draw("defs", {}, ...Object.values(heads)),
     draw("g", { class: "role-annotation" }, ...scale, draw("rect", { x: 36, y: NOTE - 13, width: 77, height: 11 }), text(0, READ - HALF - 5, "Encoder", "name")),
     draw("g", { class: "role-quiet" }, text(12, NOTE - 3, "−1", "name"), text(117, NOTE - 3, "1", "name"), text(0, NOTE + 13, "one cell = one number", "name")),
     draw("g", { class: "role-state" }, text(0, BUS - 6, "Decoder", "name")), drawing);

@@ -9,7 +9,6 @@ const HEARD = 0.2; // so much weight has a source word whose own look is shown
 const SURE = 0.5; // with so much a source word's own look is told in numbers
 const across = (column) => 25 + 53 * column;
 
-const text = (x, y, words, kind = "") => draw("text", { x, y, class: kind }, words);
 const word = (column, y, name, kind = "") => text(across(column), y, name, name.length > 6 ? `${kind} long` : kind);
 const thick = (weight) => ({ "stroke-width": 0.8 + 5 * weight, opacity: 0.25 + 0.75 * weight });
 
@@ -77,8 +76,7 @@ function render({ model, el }) {
   const last = ({ read }) => read.length - 1;
   const choice = sentenceChoice(sentences.map(({ source }) => source.slice(0, -1).join(" ")), (k) => put("chosen", k));
   const steps = new Steps((frame) => put("frame", frame), PACE, "word", "words written");
-  const heads = [["role-word", 7], ["role-annotation", 0]].map(([kind, refX]) => draw("marker", { id: fresh("head"), class: kind, viewBox: "0 0 8 8", refX, refY: 4,
-    markerWidth: 8, markerHeight: 8, markerUnits: "userSpaceOnUse", orient: "auto" }, draw("path", { class: "head", d: "M0 0.5L7.5 4L0 7.5z" })));
+  const heads = [arrowhead("word"), arrowhead("annotation", 0)];
   const drawing = draw("g");
   const picture = draw("svg", { viewBox: "0 0 416 262", role: "img" }, draw("defs", {}, ...heads), drawing);
   const happened = make("p", { class: "transformer-says" });
@@ -98,12 +96,7 @@ function render({ model, el }) {
     happened.replaceChildren(...sentenceOf(step, sentence, (words) => foreign(model.get("language"), words)));
     say(...copied(happened));
   }
-  show();
-  const end = watch(model, ["chosen", "frame"], show);
-  return () => {
-    steps.stop();
-    end();
-  };
+  return stepped(model, ["chosen", "frame"], steps, show);
 }
 
 export default { render };

@@ -7,7 +7,6 @@ const [TITLE, TOP] = [16, 28]; // base line of a model's name, and where its box
 const MODES = { training: "in training", use: "in use" };
 const ROLES = { source: "role-annotation", target: "role-state" };
 
-const text = (x, y, words, kind = "") => draw("text", { x, y, class: kind }, words);
 const last = (vectors) => Math.max(...vectors.map(({ step }) => step));
 
 /** One model's picture after `frame` steps, from `top` downwards. */
@@ -78,12 +77,7 @@ function render({ model, el }) {
     picture.setAttribute("aria-label", `${words.source.join(" ")}, ${MODES[mode]}. ${happened.textContent}`);
     say(happened.textContent);
   }
-  show();
-  const ends = watch(model, ["mode", "frame"], show);
-  return () => {
-    steps.stop();
-    ends();
-  };
+  return stepped(model, ["mode", "frame"], steps, show);
 }
 
 export default { render };

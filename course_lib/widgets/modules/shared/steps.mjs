@@ -60,6 +60,16 @@ class Steps {
   }
 }
 
+/** Draws a figure that is stepped through, and again when one of these values changes; what it returns ends that. */
+function stepped(model, keys, steps, show) {
+  show();
+  const end = watch(model, keys, show);
+  return () => {
+    steps.stop();
+    end();
+  };
+}
+
 /** Sentences of which one is chosen: `check(k)` marks the k-th. */
 function sentenceChoice(names, choose) {
   const group = fresh("sentence");

@@ -4,10 +4,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib.corpora.corpus import Link
-from course_lib.evaluation.alignment import (
+from course_lib.corpora import Corpus, Link, load_corpus
+from course_lib.evaluation.weights import Weights
+from experiments.two_directions import (
     COMBINATIONS,
-    both_directions,
+    agreed_weights,
+    align_both_ways,
     grow_diag,
     intersection,
     union,
@@ -72,6 +74,31 @@ def test_weights_agree_where_each_model_looks_at_the_other_word() -> None:
     backward = [[0.9, 0.0, 0.1], [0.32, 0.48, 0.2], [0.0, 0.0, 1.0]]
     # Without end marks: 0.8 0.2 / 0.25 0.75, and 1 0 / 0.4 0.6 turned.
     wanted = np.sqrt([[0.8 * 1.0, 0.2 * 0.4], [0.25 * 0.0, 0.75 * 0.6]])
-    np.testing.assert_allclose(both_directions(forward, backward), wanted)
-    turned = both_directions(backward, forward)
+    np.testing.assert_allclose(agreed_weights(forward, backward), wanted)
+    turned = agreed_weights(backward, forward)
     np.testing.assert_allclose(turned, wanted.T)
+
+
+def weights_on_links(corpus: Corpus, turned: bool) -> list[Weights]:
+    """Weights that lie on the gold links, one source word a target word; end mark on end mark."""
+    part = corpus.splits["test"]
+    assert part.links is not None
+    found = []
+    for source, target, links in zip(part.source, part.target, part.links, strict=True):
+        alpha = np.zeros((len(target) + 1, len(source) + 1))
+        alpha[-1, -1] = 1
+        for i, j in links:
+            alpha[j, i] = 1
+        found.append(alpha.T if turned else alpha)
+    return found
+
+
+def test_weights_on_the_gold_links_are_without_error_whichever_way_they_are_read() -> None:
+    corpus = load_corpus("verbs", min_length=3, max_length=12, train=400, val=5, test=40)
+    both = (weights_on_links(corpus, turned) for turned in (False, True))
+    scores = align_both_ways(*both, corpus, "test")["alignments"]
+    combinations = {"reverse", "intersection", "union", "grow-diag"}
+    assert scores["attention"].keys() == {"argmax", "threshold", "words", "agreed"} | combinations
+    assert {score["aer"] for score in scores["attention"].values()} == {0}
+    assert scores["ibm1"].keys() == {"forward"} | combinations
+    assert all(0 < score["aer"] < 1 for score in scores["ibm1"].values())
