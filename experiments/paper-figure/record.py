@@ -366,8 +366,11 @@ def seeds(model: str) -> Records:
 
 
 def halves(model: str) -> Records:
-    """Those runs, given each half of a source by itself."""
-    yield f"paper-figure-{model}-halves", scored(model, _seeds(model), "halves", halves=True)
+    """Those runs, given each half of a source by itself, beside what they make of the whole."""
+    paths = _seeds(model)
+    whole = scored(model, paths)["by_length"]
+    record = scored(model, paths, "halves", halves=True)
+    yield f"paper-figure-{model}-halves", {**record, "whole": whole}
 
 
 def up_to_30(model: str) -> Records:
@@ -404,6 +407,8 @@ def check(read: Read) -> None:
         for stem in stems:
             if record := found.get(model + stem):
                 check_scores(record, len(SEEDS))
+                if stem == "-halves":
+                    check_scores({**record, "by_length": record["whole"]}, len(SEEDS))
                 expected = {"epochs": EPOCHS, **tuned["chosen"]} if tuned else {}
                 expected |= UP_TO_30 if stem == "-up-to-30" else {}
                 assert expected.items() <= record["changes"].items()

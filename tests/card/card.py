@@ -145,13 +145,15 @@ def seed(number: int) -> None:
     set_random_state(torch.Generator().manual_seed(number).get_state())
 
 
-def moved(module: torch.nn.Module, *given: Any, _apply: Any = torch.nn.Module._apply) -> Any:
+def moved(
+    module: torch.nn.Module, *given: Any, _apply: Any = torch.nn.Module._apply, **how: Any
+) -> Any:
     """Weights that move stay the same objects, as with any other card, so that tied ones stay."""
     before = torch.__future__.get_swap_module_params_on_conversion()
     moves = any(x is not None and x.is_cpu for x in module._parameters.values())
     torch.__future__.set_swap_module_params_on_conversion(moves)
     try:
-        return _apply(module, *given)
+        return _apply(module, *given, **how)
     finally:
         torch.__future__.set_swap_module_params_on_conversion(before)
 

@@ -160,6 +160,7 @@ def test_a_part_trains_what_is_missing_and_records_it_whole(
     assert again == record
     assert {p: p.stat().st_mtime_ns for p in files} == files
     ((_, halved),) = recorder.halves(model)
+    assert halved["whole"] == record["by_length"]
     assert halved["by_length"][-1]["sentences"] == record["by_length"][-1]["sentences"]
     monkeypatch.setattr(recorder, "git_commit", lambda: "c0ffee-dirty")
     with pytest.raises(CourseError, match="Commit first"):
