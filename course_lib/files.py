@@ -3,8 +3,8 @@
 import hashlib
 import os
 import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -68,6 +68,22 @@ def remove_unfinished(folder: Path) -> None:
     """Delete the temporary files of writes that were killed; nobody else may be writing there."""
     for leftover in folder.glob(f".*{TEMPORARY}"):
         leftover.unlink(missing_ok=True)
+
+
+def cached(path: Path, make: Callable[[], bytes]) -> bytes:
+    """What `make` makes, from its copy at `path` where that is undamaged; else made and kept there.
+
+    The copy's first line is the SHA-256 of the rest.
+    """
+    with suppress(OSError):
+        seal, _, body = path.read_bytes().partition(b"\n")
+        if seal == hashlib.sha256(body).hexdigest().encode():
+            return body
+    body = make()
+    # A cache that cannot be written, as in a sandbox, costs the next load its seconds only.
+    with suppress(OSError):
+        write_atomically(path, hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+    return body
 
 
 def sha256_of(path: Path | str) -> str:
