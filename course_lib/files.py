@@ -5,8 +5,8 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -84,6 +84,22 @@ def copy_files(files: Mapping[str, Path], folder: Path) -> None:
 def read_table(path: Path) -> dict[str, Any]:
     """The object that a JSON file holds; an empty one where there is no file."""
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+
+
+def cached(path: Path, make: Callable[[], bytes]) -> bytes:
+    """What `make` makes, from its copy at `path` where that is undamaged; else made and kept there.
+
+    The copy's first line is the SHA-256 of the rest.
+    """
+    with suppress(OSError):
+        seal, _, body = path.read_bytes().partition(b"\n")
+        if seal == hashlib.sha256(body).hexdigest().encode():
+            return body
+    body = make()
+    # A cache that cannot be written, as in a sandbox, costs the next load its seconds only.
+    with suppress(OSError):
+        write_atomically(path, hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+    return body
 
 
 def sha256_of(path: Path | str) -> str:

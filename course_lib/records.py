@@ -1,11 +1,9 @@
-"""What the book's recorders wrote down, found by its name, and what a page may say of it."""
+"""What the book's recorders wrote down, found by its name."""
 
 import json
 import os
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import mean
-from typing import Any, NamedTuple
+from typing import Any
 
 from course_lib.errors import CourseError
 
@@ -41,48 +39,6 @@ def record_paths(pattern: str) -> list[Path]:
         CourseError: this is no clone of the course.
     """
     return sorted(_folder().glob(f"*/{pattern}.json"), key=lambda path: path.name)
-
-
-class Lead(NamedTuple):
-    """A row before all others: how far, and between which limits, over all pairs of seeds.
-
-    difference: of the printed means, to the best other row. least, most: of any seed of the row
-    and any seed of any other one. seeds: of the row with the fewest.
-    """
-
-    difference: float
-    least: float
-    most: float
-    seeds: int
-
-
-def compared(rows: Mapping[str, Sequence[float]], first: str) -> Lead:
-    """The numbers of a sentence that says that `first` is above all other rows.
-
-    Args:
-        rows: by name, a number a seed; every row that the sentence speaks of.
-        first: the row that is said to be above the others.
-
-    Raises:
-        CourseError: a row is empty, there is no other row, or some seed of another row is not
-            below every seed of this one, so that the sentence would not hold.
-    """
-    others = {name: row for name, row in rows.items() if name != first}
-    if not others or not all(rows.values()):
-        raise CourseError("There is nothing to compare. Give every row one number a seed.")
-    for name, row in others.items():
-        if max(row) >= min(rows[first]):
-            raise CourseError(
-                f"{first!r} is not above {name!r} with every seed: {min(rows[first]):.1f} "
-                f"against {max(row):.1f}. Say so, or run more seeds."
-            )
-    printed = {name: round(mean(row), 1) for name, row in rows.items()}
-    return Lead(
-        difference=round(printed[first] - max(printed[name] for name in others), 1),
-        least=min(rows[first]) - max(max(row) for row in others.values()),
-        most=max(rows[first]) - min(min(row) for row in others.values()),
-        seeds=min(len(row) for row in rows.values()),
-    )
 
 
 def work_in(folder: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.files import remove_unfinished, write_atomically
+from course_lib.files import cached, remove_unfinished, write_atomically
 
 
 @pytest.fixture
@@ -57,3 +57,14 @@ def test_what_a_kill_left_behind_is_removed(
     assert len(list(tmp_path.iterdir())) == 1
     remove_unfinished(tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_cache_is_read_where_it_is_whole_and_need_not_be_writable(tmp_path: Path) -> None:
+    kept = tmp_path / "cache" / "kept"
+    assert cached(kept, lambda: b"two\nlines") == b"two\nlines"
+    assert cached(kept, lambda: b"other") == b"two\nlines"
+    for damaged in (kept.read_bytes()[:-3], b"", b"half a line"):
+        kept.write_bytes(damaged)
+        assert cached(kept, lambda: b"made anew") == b"made anew"
+        assert cached(kept, lambda: b"other") == b"made anew"
+    assert cached(kept / "no folder", lambda: b"not kept") == b"not kept"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from course_lib.errors import CourseError
-from course_lib.records import compared, read_record, record_path, record_paths, work_in
+from course_lib.records import read_record, record_path, record_paths, work_in
 from tests.conftest import ROOT
 
 
@@ -56,25 +56,3 @@ def test_no_two_records_of_the_course_have_one_name() -> None:
     names = [path.name for path in (ROOT / "experiments").glob("*/*.json")]
     assert names
     assert len(set(names)) == len(names)
-
-
-# --- sentences that compare -----------------------------------------------------------------------
-
-ROWS = {"first": [30.14, 30.36], "second": [20.44, 21.0], "third": [10.0, 12.0, 11.0]}
-
-
-def test_a_difference_is_that_of_the_printed_means() -> None:
-    found = compared(ROWS, "first")
-    assert found.difference == pytest.approx(30.2 - 20.7)  # 30.25 and 20.72, as they are printed
-    assert found.least == pytest.approx(30.14 - 21.0)
-    assert found.most == pytest.approx(30.36 - 10.0)
-    assert found.seeds == 2
-
-
-def test_one_seed_of_any_other_row_is_enough_to_refuse_the_sentence() -> None:
-    with pytest.raises(CourseError, match="'first' is not above 'third' with every seed"):
-        compared({**ROWS, "third": [10.0, 30.14]}, "first")
-    with pytest.raises(CourseError, match="nothing to compare"):
-        compared({"first": [1.0]}, "first")
-    with pytest.raises(CourseError, match="nothing to compare"):
-        compared({"first": [1.0], "second": []}, "first")

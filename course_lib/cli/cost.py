@@ -143,9 +143,13 @@ def predicted(
         "hours": None,
         "price": None,
     }
-    if tflops is not None or words_per_second is not None:
-        rate = None if tflops is None else tflops * 1e12
-        bill["hours"] = formulas.seconds(model_config, work, rate, words_per_second) / 3600
+    seconds = None
+    if tflops is not None:
+        seconds = work.flops(model_config) / (tflops * 1e12)
+    elif words_per_second is not None:
+        seconds = work.words / words_per_second
+    if seconds is not None:
+        bill["hours"] = seconds / 3600
         bill["price"] = None if price is None else price * bill["hours"]
     return bill
 

@@ -26,7 +26,6 @@ import tarfile
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from functools import partial
 from importlib.metadata import version
 from importlib.resources import files
@@ -46,7 +45,7 @@ from course_lib.corpora.restructured_text import CODE_SIGN, Plain, plain_text
 from course_lib.corpora.splitting import Splitting
 from course_lib.corpora.tokenization import PROTOCOL, tokenize
 from course_lib.errors import CourseError
-from course_lib.files import write_atomically
+from course_lib.files import cached
 
 PAIRS = ("en-es", "es-en")
 COMMIT = "91f4ccc0baa8c7cbeb739e696c641388264caa30"
@@ -242,23 +241,18 @@ def prepare() -> Prepared:
     own = (Path(module).read_bytes() for module in modules)
     decides = [*own, _TABLE.encode(), PROTOCOL.encode(), version("regex").encode()]
     key = hashlib.sha256(b"\0".join(decides)).hexdigest()[:16]
-    entry = cache_folder() / f"{key}.pairs.json"
-    with suppress(OSError, ValueError):
-        seal, _, body = entry.read_bytes().partition(b"\n")
-        if seal == hashlib.sha256(body).hexdigest().encode():
-            kept = json.loads(body)
-            splits = {
-                split: [TextPair(name, Plain(*en), Plain(*es)) for name, en, es in rows]
-                for split, rows in kept["splits"].items()
-            }
-            return Prepared(splits, kept["counts"])
-    (path,) = fetch()
-    prepared = made(catalogues(path.read_bytes()))
-    body = json.dumps(prepared._asdict(), ensure_ascii=False).encode()
-    # A cache that cannot be written, as in a sandbox, costs the next load its seconds only.
-    with suppress(OSError):
-        write_atomically(entry, hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
-    return prepared
+
+    def from_archive() -> bytes:
+        (path,) = fetch()
+        prepared = made(catalogues(path.read_bytes()))
+        return json.dumps(prepared._asdict(), ensure_ascii=False).encode()
+
+    kept = json.loads(cached(cache_folder() / f"{key}.pairs.json", from_archive))
+    splits = {
+        split: [TextPair(name, Plain(*en), Plain(*es)) for name, en, es in rows]
+        for split, rows in kept["splits"].items()
+    }
+    return Prepared(splits, kept["counts"])
 
 
 def made(texts: dict[str, bytes]) -> Prepared:

@@ -35,21 +35,14 @@ CORPORA = {
         pairs=("en-de", "de-en"),
         load=toy_corpus,
     ),
-    "copy": Description(
-        what="token strings to be written down again",
-        pairs=TOKENS,
-        load=partial(string_corpus, "copy"),
-    ),
-    "reverse": Description(
-        what="token strings to be written down backwards",
-        pairs=TOKENS,
-        load=partial(string_corpus, "reverse"),
-    ),
-    "verbs": Description(
-        what="token strings whose verbs move to the end of the clause",
-        pairs=TOKENS,
-        load=partial(string_corpus, "verbs"),
-    ),
+    **{
+        task: Description(f"token strings {what}", TOKENS, partial(string_corpus, task))
+        for task, what in (
+            ("copy", "to be written down again"),
+            ("reverse", "to be written down backwards"),
+            ("verbs", "whose verbs move to the end of the clause"),
+        )
+    },
     "multi30k": Description(
         what="descriptions of photographs, translated by people (Elliott et al., 2016)",
         pairs=multi30k.PAIRS,

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -19,7 +18,7 @@ from course_lib.corpora.tokenization import (
     tokenize,
     uniform,
 )
-from course_lib.files import write_atomically
+from course_lib.files import cached
 
 Rules = Literal["plain", "moses", "tokens"]
 
@@ -76,20 +75,13 @@ class Splitting:
 
     def _kept(self, folder: Path, lines: list[str], language: str) -> list[list[str]]:
         """The lines' tokens, from their file where it is undamaged; else split, and kept there."""
-        entry = folder / f"{self.key(language, *lines)}.tokens"
-        with suppress(OSError):
-            seal, _, body = entry.read_bytes().partition(b"\n")
-            if seal == hashlib.sha256(body).hexdigest().encode():
-                return [
-                    line.split(" ") if line else [] for line in body.decode("utf-8").split("\n")
-                ]
-        bar = tqdm(lines, desc=f"tokenising {language}", leave=False, disable=None)
-        tokens = [self.tokens(line, language) for line in bar]
-        body = "\n".join(" ".join(sentence) for sentence in tokens).encode()
-        # A cache that cannot be written, as in a sandbox, costs the next load its seconds only.
-        with suppress(OSError):
-            write_atomically(entry, hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
-        return tokens
+
+        def tokenised() -> bytes:
+            bar = tqdm(lines, desc=f"tokenising {language}", leave=False, disable=None)
+            return "\n".join(" ".join(self.tokens(line, language)) for line in bar).encode()
+
+        body = cached(folder / f"{self.key(language, *lines)}.tokens", tokenised)
+        return [line.split(" ") if line else [] for line in body.decode().split("\n")]
 
 
 PUBLISHED = Splitting(lowercase=True, rules="moses")

@@ -11,13 +11,11 @@ from course_lib.training.result import finish_run, score_run
 from course_lib.training.run import Run, load_run
 from course_lib.training.run_config import RunConfig, parse_changes
 from course_lib.training.run_directory import read_metrics, read_result
-from course_lib.training.teacher_forcing import TEACHER_FORCING, given_share
 from course_lib.training.validation import mean_loss
 from course_lib.training.warm_start import initial
 
 __all__ = [
     "RECIPES",
-    "TEACHER_FORCING",
     "Recipe",
     "Run",
     "RunConfig",
@@ -25,7 +23,6 @@ __all__ = [
     "compared_configs",
     "encode_pairs",
     "finish_run",
-    "given_share",
     "initial",
     "load_run",
     "mean_loss",

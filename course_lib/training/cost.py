@@ -143,26 +143,6 @@ class Workload:
         return self.updates * self.batch * pair
 
 
-def seconds(
-    config: ModelConfig,
-    work: Workload,
-    flops: float | None = None,
-    words: float | None = None,
-) -> float:
-    """How long a training takes at `flops` operations or `words` target words a second.
-
-    Raises:
-        CourseError: not exactly one of the two is given, or it is not above 0.
-    """
-    rate = flops if words is None else words
-    if rate is None or (flops is not None and words is not None) or rate <= 0:
-        raise CourseError(
-            "Say how fast the device is: either the TFLOP/s that it sustains (--tflops) or the "
-            "target words a second (--words-per-second), above 0."
-        )
-    return (work.words if words is not None else work.flops(config)) / rate
-
-
 PAPER_WORDS = (304 / 12, 348 / 12)
 """Words of an average pair of the paper's training data, English and French: 12 million selected
 sentences have 304 and 348 million (Sutskever et al., 2014, Section 3.1, on the same selection)."""

@@ -8,15 +8,13 @@ sigmoid starts at k / (k + 1), which is near 1 from some hundreds of updates on.
 
 import math
 
-from course_lib.errors import CourseError
-
 TEACHER_FORCING = ("always", "linear", "exponential", "inverse-sigmoid", "never")
 
 
-def given_share(schedule: str, step: int, last: int, end: float = 0.5) -> float:
+def given_share(schedule: str, step: int, last: int, end: float) -> float:
     """The probability that the decoder is given the true previous word at update `step`.
 
-    always and never are 1 and 0. The others fall to `end`:
+    It is 1 with always, 0 with never. The others fall to `end`:
 
         linear            1 - (1 - end) i / I
         exponential       k^i             with k = end^(1 / I)
@@ -26,14 +24,7 @@ def given_share(schedule: str, step: int, last: int, end: float = 0.5) -> float:
         schedule: one of TEACHER_FORCING.
         step: the update i, from 0; `last` is the last one's number, I.
         end: the share at the last update, above 0 and below 1.
-
-    Raises:
-        CourseError: the schedule is not known.
     """
-    if schedule == "always":
-        return 1.0
-    if schedule == "never":
-        return 0.0
     progress = step / max(last, 1)
     if schedule == "linear":
         return 1 - (1 - end) * progress
@@ -42,9 +33,7 @@ def given_share(schedule: str, step: int, last: int, end: float = 0.5) -> float:
     if schedule == "inverse-sigmoid":
         k = _sigmoid_constant(max(last, 1), end)
         return 1 / (1 + math.exp(step / k - math.log(k)))
-    raise CourseError(
-        f"teacher_forcing={schedule!r} is not known. Choose {' or '.join(TEACHER_FORCING)}."
-    )
+    return 0.0 if schedule == "never" else 1.0
 
 
 def _sigmoid_constant(last: int, end: float) -> float:

@@ -107,14 +107,6 @@ def test_second_load_tokenises_nothing_and_gives_the_same(
     assert multi30k().splits == first.splits
 
 
-@pytest.mark.parametrize("damage", [b"", b"half a line", None])
-def test_damaged_cache_is_made_anew(data: Path, tmp_path: Path, damage: bytes | None) -> None:
-    first = multi30k()
-    for entry in (tmp_path / "cache").glob("*.tokens"):
-        entry.write_bytes(entry.read_bytes()[:-3] if damage is None else damage)
-    assert multi30k().splits == first.splits
-
-
 def test_other_text_under_the_same_name_never_meets_old_tokens(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,11 +114,6 @@ def test_other_text_under_the_same_name_never_meets_old_tokens(
     write(data / "val.en.gz", ["New text.", "Two girls sing.", "And more."])
     monkeypatch.setattr(module, "CHECKSUMS", sums(data))
     assert multi30k().splits["val"].source[0] == ["new", "text", "."]
-
-
-def test_unwritable_cache_costs_time_only(data: Path, tmp_path: Path) -> None:
-    (tmp_path / "cache").write_text("a file where the folder should be")
-    assert len(multi30k().splits["train"]) == 3
 
 
 def test_missing_files_are_downloaded_and_then_found_offline(

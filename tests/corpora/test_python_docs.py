@@ -280,18 +280,6 @@ def test_second_load_reads_no_catalogue_and_tokenises_nothing(
     assert second.notes == first.notes
 
 
-def test_damaged_or_unwritable_cache_is_made_anew(data: Path, tmp_path: Path) -> None:
-    first = python_docs().splits
-    (kept,) = (tmp_path / "cache").glob("*.pairs.json")
-    kept.write_bytes(kept.read_bytes()[:-3])
-    assert python_docs().splits == first
-    for entry in (tmp_path / "cache").iterdir():
-        entry.unlink()
-    (tmp_path / "cache").rmdir()
-    (tmp_path / "cache").write_text("a file where the folder should be")
-    assert python_docs().splits == first
-
-
 def test_other_rules_never_meet_old_pairs(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepare()
     monkeypatch.setattr(module, "PROTOCOL", "another")

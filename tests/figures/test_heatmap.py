@@ -26,9 +26,7 @@ def weights(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
     return rng.dirichlet(np.full(columns, 0.3), rows)
 
 
-@pytest.mark.parametrize(
-    ("rows", "columns"), [(2, 2), (1, 3), (8, 8), (20, 20), (20, 7), (60, 60), (80, 80), (5, 80)]
-)
+@pytest.mark.parametrize(("rows", "columns"), [(2, 2), (1, 3), (20, 7), (80, 80), (5, 80)])
 def test_all_words_are_there_and_none_touches_another(rows: int, columns: int) -> None:
     rng = np.random.default_rng(rows * 100 + columns)
     source, target = words(rng, columns), words(rng, rows)

@@ -98,26 +98,15 @@ def assert_kept(config: ModelConfig, t_x: int, t_y: int) -> None:
     assert abs(6 * cost.of_pair(config, t_x, t_y).kept - sum(kept.values())) <= few
 
 
-def test_hours_are_operations_or_words_over_their_rate() -> None:
-    config = model_config("rnnsearch", "paper", 30_004, 30_004)
-    work = cost.Workload(288_000, 80, *cost.PAPER_WORDS)
-    assert work.words == 288_000 * 80 * 30
-    by_words = cost.seconds(config, work, words=2_000)
-    assert by_words == pytest.approx(345_600)
-    rate = work.flops(config) / by_words
-    assert cost.seconds(config, work, flops=rate) == pytest.approx(by_words)
-    for wrong in ({}, {"flops": 1.0, "words": 1.0}, {"words": 0.0}):
-        with pytest.raises(CourseError, match="how fast"):
-            cost.seconds(config, work, **wrong)
-
-
 def test_the_command_gives_hours_and_money(course: Course) -> None:
     def asked(*words: str) -> dict[str, Any]:
         return json.loads(course("cost", *words, "--json").out)
 
     found = asked("--words-per-second", "2000", "--price", "1.5")
-    assert found["hours"] == pytest.approx(96)
+    assert found["hours"] == pytest.approx(288_000 * 80 * 30 / 2000 / 3600)
     assert found["price"] == pytest.approx(144)
+    tflops = found["flops"] / 1e12 / 3600 / 96
+    assert asked("--tflops", f"{tflops}")["hours"] == pytest.approx(96)
     assert found["memory_bytes"] == sum(found["memory"].values())
     assert found["parameters"] == cost.parameters(
         model_config("rnnsearch", "paper", 30_004, 30_004)

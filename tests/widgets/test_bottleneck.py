@@ -177,8 +177,10 @@ def test_the_translations_are_the_recorded_models_own(content: dict[str, Any]) -
         assert written == [example["written"][name][at] for example in examples]
 
 
-def check_accuracy(content: dict[str, Any], at: int) -> None:
-    """Measure the models of one size again."""
+@pytest.mark.parametrize("at", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2, 3))])
+def test_the_models_still_get_as_much_right(content: dict[str, Any], at: int) -> None:
+    """Those of one size, measured again."""
+    torch.set_num_threads(1)
     figure = content["figure"]
     some = load_run(GIVEN / f"rnnsearch-n{figure['sizes'][at]}", "cpu").config
     seen = load_corpus(some.corpus, some.pair, **some.corpus_options)
@@ -196,9 +198,3 @@ def check_accuracy(content: dict[str, Any], at: int) -> None:
         assert [row["sentences"] for row in rows] == figure["sentences"]
         shares = [row["tokens"] for row in rows]
         assert figure["accuracy"][name][at][0] == pytest.approx(shares, abs=0.5)
-
-
-@pytest.mark.parametrize("at", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2, 3))])
-def test_the_models_still_get_as_much_right(content: dict[str, Any], at: int) -> None:
-    torch.set_num_threads(1)
-    check_accuracy(content, at)

@@ -74,9 +74,9 @@ def test_the_pairs_are_of_every_kind() -> None:
     assert sum(figure.score > 0 and figure.brevity < 1 for figure in figures) > 5
 
 
-def test_every_pair_typed_shows_what_sacrebleu_computes(open_figure: Open) -> None:
+def test_a_pair_that_is_typed_shows_what_sacrebleu_computes(open_figure: Open) -> None:
     page = open_figure("sentence_bleu")
-    for reference, translation in PAIRS:
+    for reference, translation in [*PAIRS[:3], *PAIRS[3::4]]:
         write(page, reference, translation)
         there = COUNTER.corpus_score([translation], [[reference]])
         parts = [c / max(t, 1) for c, t in zip(there.counts, there.totals, strict=True)]

@@ -35,7 +35,7 @@ def test_it_opens_on_the_first_sentence_translated(open_figure: Open) -> None:
     ]
 
 
-@pytest.mark.parametrize("chosen", range(4))
+@pytest.mark.parametrize("chosen", [0, 3])
 def test_each_frame_adds_a_state_or_a_word(chosen: int, open_figure: Open) -> None:
     page, sentence = open_figure("tiny_translator"), SENTENCES[chosen]
     page.get_by_role("radio", name=NAMES[chosen]).check()

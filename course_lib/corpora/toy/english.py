@@ -2,7 +2,7 @@
 
 from course_lib.corpora.toy import plan
 from course_lib.corpora.toy.lexicon import BE, FUTURE, THIRD, A
-from course_lib.corpora.toy.plan import Key, Token, token
+from course_lib.corpora.toy.plan import Key, Token, joined, token
 
 PRESENT_OF_BE = ("am", "is", "are")
 PAST_OF_BE = ("was", "was", "were")
@@ -10,14 +10,7 @@ PAST_OF_BE = ("was", "was", "were")
 
 def english_sentence(conjuncts: list[plan.Conjunct]) -> list[Token]:
     """The English words of a plan, with a comma before "but" and after an embedded clause."""
-    words: list[Token] = []
-    for number, conjunct in enumerate(conjuncts):
-        if number:
-            if conjunct.opposed or conjuncts[number - 1].clauses > 1:
-                words.append(token(",", (conjunct, "comma")))
-            words.append(token("but" if conjunct.opposed else "and", (conjunct, "conjunction")))
-        words += english_clause(conjunct.main)
-    return [*words, token(".", ("sentence", "stop"))]
+    return joined(conjuncts, english_clause, "and", "but")
 
 
 def english_clause(clause: plan.Clause) -> list[Token]:

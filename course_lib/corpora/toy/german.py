@@ -8,7 +8,7 @@ clause), and what follows the bracket.
 from operator import itemgetter
 
 from course_lib.corpora.toy import lexicon, plan
-from course_lib.corpora.toy.plan import Token, token
+from course_lib.corpora.toy.plan import Token, joined, token
 
 COMMA: Token = (",", ())
 """A comma that German wants and English has not: it stays without a link."""
@@ -44,14 +44,7 @@ NEGATION, MANNER, LOCATION, INDEFINITE_OBJECT, LAST = range(6, 11)
 
 def german_sentence(conjuncts: list[plan.Conjunct]) -> list[Token]:
     """The German words of a plan, with a comma before "aber" and around embedded clauses."""
-    words: list[Token] = []
-    for number, conjunct in enumerate(conjuncts):
-        if number:
-            if conjunct.opposed or conjuncts[number - 1].clauses > 1:
-                words.append(token(",", (conjunct, "comma")))
-            words.append(token("aber" if conjunct.opposed else "und", (conjunct, "conjunction")))
-        words += german_clause(conjunct.main)
-    return _settle_commas([*words, token(".", ("sentence", "stop"))])
+    return _settle_commas(joined(conjuncts, german_clause, "und", "aber"))
 
 
 def _settle_commas(tokens: list[Token]) -> list[Token]:

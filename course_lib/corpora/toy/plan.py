@@ -8,6 +8,7 @@ with the part itself, so each part stands at one place of one sentence.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -197,3 +198,21 @@ class Conjunct:
     subject: Subject
     clauses: int = 1
     opposed: bool = False
+
+
+def joined(
+    conjuncts: list[Conjunct], said: Callable[[Clause], list[Token]], joint: str, opposing: str
+) -> list[Token]:
+    """A sentence of its conjuncts as they are `said`, joined by "and" or by what opposes them.
+
+    A comma stands before what opposes, and after a conjunct with a clause inside.
+    """
+    words: list[Token] = []
+    for number, conjunct in enumerate(conjuncts):
+        if number:
+            if conjunct.opposed or conjuncts[number - 1].clauses > 1:
+                words.append(token(",", (conjunct, "comma")))
+            word = opposing if conjunct.opposed else joint
+            words.append(token(word, (conjunct, "conjunction")))
+        words += said(conjunct.main)
+    return [*words, token(".", ("sentence", "stop"))]
