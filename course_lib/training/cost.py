@@ -1,4 +1,4 @@
-"""What a training costs: parameters, operations, memory, hours, money.
+"""What a training costs: parameters, operations, memory.
 
 torch counts operations and what the backward pass needs, while the model itself reads four small
 minibatches: both grow evenly with the length of either side, so that these tell them for sentences
