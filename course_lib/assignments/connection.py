@@ -7,7 +7,8 @@ a call, while it is being asked itself. What the judge asks for beyond that stan
 import builtins
 import re
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -136,7 +137,7 @@ class Connection:
         }
         request["flow"] = [wire.numbers(one) for one in inputs]
         reply = self.ask(request)
-        try:
+        with _to_be_read():
             if "error" in reply:
                 raise stopped(reply["error"])
             flow = self._values(reply["flow"])
@@ -148,10 +149,6 @@ class Connection:
             for place, new in reply["changed"]:
                 wire.overwrite(arguments[place], wire.unpack(new, self.unpack_other, flow))
             return wire.unpack(reply["value"], self.unpack_other, flow)
-        except (Stopped, Broken):
-            raise
-        except Exception as error:
-            raise Broken("the answer is of no form that could be read") from error
 
     def _pull(
         self, number: int, inputs: list[Tensor], vectors: Sequence[Tensor | None]
@@ -159,7 +156,7 @@ class Connection:
         """The gradients of a call's inputs, for these of its outputs."""
         sent = [None if one is None else wire.numbers(one) for one in vectors]
         reply = self.ask({"ask": "pull", "call": number, "vectors": sent})
-        try:
+        with _to_be_read():
             if "error" in reply:
                 raise stopped(reply["error"])
             gradients = self._values(reply["vectors"])
@@ -167,10 +164,6 @@ class Connection:
                 if one is not None and (one.shape, one.dtype) != (given.shape, given.dtype):
                     raise Broken("a gradient has another shape than what it is of")
             return gradients
-        except (Stopped, Broken):
-            raise
-        except Exception as error:
-            raise Broken("the gradient is of no form that could be read") from error
 
     def _called(self, message: Message) -> Message:
         function = self._functions[message["function"]]
@@ -230,6 +223,17 @@ class Connection:
         if kind == "thing":
             return type(word(rest[0]), (Foreign,), {})()
         raise Broken("this is of no kind that goes over")
+
+
+@contextmanager
+def _to_be_read() -> Iterator[None]:
+    """Whatever else is wrong with an answer than that a function raised, it is none."""
+    try:
+        yield
+    except (Stopped, Broken):
+        raise
+    except Exception as error:
+        raise Broken("the answer is of no form that could be read") from error
 
 
 def word(name: Any) -> str:

@@ -137,8 +137,4 @@ def _named_run(notebook: Path) -> dict[str, Path]:
             f"The notebook names the run {named}, and there is no such run directory beside it."
             " Copy the run there, and name its folder."
         )
-    return {
-        f"{named}/{file}": folder / file
-        for file in (CONFIG, VOCABULARY, BEST)
-        if (folder / file).is_file()
-    }
+    return files_beside(notebook, [f"{named}/{file}" for file in (CONFIG, VOCABULARY, BEST)])

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from jupyter_client.kernelspec import NoSuchKernel
 from nbclient.exceptions import DeadKernelError
-from nbconvert.filters import strip_ansi
 from nbformat import NotebookNode
 
 from course_lib.assignments import opened
@@ -121,13 +120,11 @@ def _stopped(cell: NotebookNode) -> PartResult | None:
     if not errors or (is_grade(cell) and not is_solution(cell)):
         return None
     [error] = errors[:1]
-    place = re.search(r"Cell In\[\d+\], line (\d+)", strip_ansi("\n".join(error.traceback)))
+    place = re.search(r"Cell In\[\d+\], line (\d+)", "\n".join(error.traceback))
     line = f" in line {place[1]}" if place else ""
     first = cell.source.strip().split("\n", 1)[0]
     name = grade_id(cell) or f"that begins with `{first[:40]}`"
-    text = (
-        _message(error) if error.ename in ENDINGS else f"{error.ename}: {strip_ansi(error.evalue)}"
-    )
+    text = _message(error) if error.ename in ENDINGS else f"{error.ename}: {error.evalue}"
     return PartResult(f"The cell {name}", None, f"stopped{line} with {text}")
 
 
@@ -166,7 +163,7 @@ def _message(error: NotebookNode) -> str:
         return f"It did not come to an end within {SECONDS} seconds."
     if error.ename == "NameError":
         return f"{error.evalue}. Run the whole notebook: did an earlier cell fail?"
-    return f"{error.ename}: {strip_ansi(error.evalue)}"
+    return f"{error.ename}: {error.evalue}"
 
 
 def _read(path: Path) -> tuple[NotebookNode, list[PartResult]]:

@@ -96,23 +96,23 @@ class _Room:
     total: int
 
 
-def extract(archive: Path, target: Path, limits: ArchiveLimits | None = None) -> Unpacked:
+def extract(
+    archive: Path, target: Path, limits: ArchiveLimits | None = None, room: _Room | None = None
+) -> Unpacked:
     """Unpack a zip or tar, and the archives in it, into a new folder: all of it or nothing.
 
     Args:
         archive: the file.
         target: a folder that does not exist yet, or is empty.
         limits: how much may be in it.
+        room: what may still come of that, for an archive in another.
 
     Raises:
         BadArchive: it is none, is damaged, encrypted, or holds more than the limits allow; `target`
             is then as it was before.
     """
     limits = limits or ArchiveLimits()
-    return _extract(archive, target, limits, _Room(limits.files, limits.total))
-
-
-def _extract(archive: Path, target: Path, limits: ArchiveLimits, room: _Room) -> Unpacked:
+    room = room or _Room(limits.files, limits.total)
     shown = visible(archive.name)
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".unpacking-", dir=target.parent) as folder:
@@ -170,7 +170,7 @@ def _unpack(archive: Path, place: Path, limits: ArchiveLimits, room: _Room) -> U
         for file in [file for _, file in files if is_archive(file)]:
             folder = file.with_name(f"{file.name} unpacked")
             try:
-                remarks += _extract(file, folder, inner, room).remarks
+                remarks += extract(file, folder, inner, room).remarks
                 file.unlink()
             except BadArchive as error:  # the file stays, for a person to look at
                 remarks.append(str(error))

@@ -9,6 +9,7 @@ Nothing here asks for nbgrader: what students run reads notebooks in the same wa
 
 import codecs
 import copy
+import itertools
 import json
 import re
 from collections import Counter
@@ -429,15 +430,13 @@ def _read_beside(cells: list[NotebookNode], at: int, said: dict[str, list[str]])
     """
     answer = cells[at]
 
-    def near(places: range) -> list[int]:
-        found = []
-        for place in places:
-            if grade_id(cells[place]):
-                break
-            found.append(place)
-        return found
+    def free(place: int) -> bool:
+        return not grade_id(cells[place])
 
-    around = {*near(range(at - 1, -1, -1)), *near(range(at + 1, len(cells)))}
+    around = {
+        *itertools.takewhile(free, range(at - 1, -1, -1)),
+        *itertools.takewhile(free, range(at + 1, len(cells))),
+    }
     written = [
         cell
         for place, cell in enumerate(cells)

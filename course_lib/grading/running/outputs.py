@@ -21,7 +21,6 @@ MOST_OUTPUTS = 100
 """Of one cell."""
 MORE = "\n[more was put out than is kept]\n"
 
-_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _SEQUENCES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?", re.DOTALL)
 # control characters but tab and newline, those that turn the direction of writing, half pairs
 _HIDDEN = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f-\x9f{TURNING}\ud800-\udfff]")
@@ -73,7 +72,7 @@ def _error(output: NotebookNode) -> NotebookNode:
 
 
 def printable(text: Any, most: int = MOST_TEXT) -> str:
-    """Text that shows what it holds: colours stay, other terminal sequences do not."""
+    """Text that shows what it holds, and tells no terminal anything."""
     if not isinstance(text, str):
         return ""
     if len(text) > most:
@@ -81,10 +80,7 @@ def printable(text: Any, most: int = MOST_TEXT) -> str:
     # a progress bar writes over its line: only what is left standing is kept
     lines = text.replace("\r\n", "\n").split("\n")
     text = "\n".join(line[line.rfind("\r") + 1 :] for line in lines)
-    parts = _COLOURS.split(text)
-    cleaned = [_HIDDEN.sub("\N{REPLACEMENT CHARACTER}", _SEQUENCES.sub("", one)) for one in parts]
-    colours = [*_COLOURS.findall(text), ""]
-    text = "".join(one + colour for one, colour in zip(cleaned, colours, strict=True))
+    text = _HIDDEN.sub("\N{REPLACEMENT CHARACTER}", _SEQUENCES.sub("", text))
     return "\n".join(map(_line, text.split("\n")))
 
 

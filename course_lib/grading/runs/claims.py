@@ -17,7 +17,6 @@ from typing import Any
 from course_lib.corpora.corpus import Split
 from course_lib.evaluation.bleu import bleu_tok
 from course_lib.grading.runs.submitted_run import Fault, SubmittedRun
-from course_lib.grading.untrusted import visible
 from course_lib.search import translate
 from course_lib.training import encode_pairs, mean_loss
 
@@ -50,7 +49,7 @@ def check_scores(run: SubmittedRun, score: dict[str, Any], split: str) -> None:
         if said != found and not abs(said - found) <= TOLERANCES[kind]:
             raise Fault(
                 f"{run.name}/result.json reports {kind}{' of ' * bool(where)}{where} ="
-                f" {visible(str(said), 20)}; its translations give {found:.2f}."
+                f" {said:.2f}; its translations give {found:.2f}."
             )
 
 

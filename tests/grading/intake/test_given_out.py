@@ -3,15 +3,14 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
 from course_lib.grading.intake.staging import laid_over
-from course_lib.grading.running.submission import Job, grade
+from course_lib.grading.running.submission import grade
 from course_lib.grading.sources.project import db_url
-from course_lib.grading.sources.release import generate, release
-from tests.grading.tiny import NAME, cell_of, write_course
+from course_lib.grading.sources.release import release
+from tests.grading.tiny import NAME, hand_in, job_of, write_course
 
 Folder = Callable[..., dict[str, Path]]
 
@@ -58,27 +57,22 @@ def test_a_notebook_is_graded_with_the_files_of_its_release(tmp_path: Path) -> N
     words = tmp_path / "solutions" / NAME / "words"
     words.mkdir()
     (words / "first.txt").write_text("right")
-    place, handed_in = tmp_path / "place", tmp_path / "submitted" / "ada" / NAME
-    for made in (place, handed_in / "words"):
-        made.mkdir(parents=True)
+    handed_in = hand_in(tmp_path, "ada", reading)
+    (handed_in / "words").mkdir()
     (handed_in / "words" / "first.txt").write_text("changed")
     exchange = {"timestamp.txt": "2026-05-04 12:00:00 UTC\n", "submission_secret.txt": "secret"}
     for name, text in exchange.items():
         (handed_in / name).write_text(text)
-    notebook = generate(tmp_path, NAME, db_url(place))[f"{NAME}.ipynb"].decode()
     given = {path.name for path in release(tmp_path, [NAME])}
     assert given == {f"{NAME}.ipynb", "first.txt", "AGENTS.md"}
-    answered = nbformat.reads(notebook, as_version=4)
-    cell_of(answered, "part_answer").source = reading
-    nbformat.write(answered, handed_in / f"{NAME}.ipynb")
-    outcome = grade(Job(tmp_path, place, handed_in, "ada", NAME, notebook, boxed=True))
+    outcome = grade(job_of(tmp_path, "ada"))
     assert outcome.graded
     assert outcome.remarks == [
         "words/first.txt is given out with the assignment and had been changed; the original was"
         " used."
     ]
-    with Gradebook(db_url(place)) as book:
+    with Gradebook(db_url(tmp_path)) as book:
         assert book.find_submission(NAME, "ada").score == 2
     # `nbgrader release_feedback` looks for them beside the page
     for name, text in exchange.items():
-        assert (place / "feedback" / "ada" / NAME / name).read_text() == text
+        assert (tmp_path / "feedback" / "ada" / NAME / name).read_text() == text

@@ -20,8 +20,8 @@ for text in ("# a" + " " * 200_000 + "b", "#" * 200_000, "# " * 99_000, "# (" + 
     titles(notebook), notebook_title(notebook)
 for text in ("x" * 200_000, "x\\r" * 100_000, "\\x1b[" * 60_000, "\\x1b]" * 60_000):
     printable(text)
-loop = "for k, row in enumerate(energies):\n    energies[k] = [e if keep else 0 for e in row]\n" * 2
-there = [new_code_cell(text) for text in (loop, loop + " \n" * 200_000 + loop)]
+loop = "for k, row in enumerate(rows):\\n    scores[k] = [e if keep else 0 for e in row]\\n" * 2
+there = [new_code_cell(text) for text in (loop, loop + " \\n" * 200_000 + loop)]
 [pair] = similarity.pairs({name: {"f": cell} for name, cell in zip("ab", there)}, {})
 """
 

@@ -27,12 +27,11 @@ from course_lib.assignments import owner
 from course_lib.grading.running import journal
 from course_lib.grading.running.classroom import ClassReport, grade_class
 from course_lib.grading.running.execution import ContainedExecute
-from course_lib.grading.running.submission import Job, grade
+from course_lib.grading.running.submission import grade
 from course_lib.grading.sandbox import scratch
 from course_lib.grading.sources.project import db_url, nbgrader_messages
-from course_lib.grading.sources.release import generate
 from tests.conftest import PATIENCE
-from tests.grading.tiny import NAME, write_course
+from tests.grading.tiny import NAME, hand_in, job_of, write_course
 
 STUDENTS = ("ada", "ben", "eve")
 ANSWERS = {"ada": "6 * 7", "ben": "41", "eve": "'?'"}
@@ -49,24 +48,14 @@ except OSError:
 def course(folder: Path, students: tuple[str, ...] = STUDENTS) -> Path:
     """A course with this assignment, and what its class has handed in."""
     write_course(folder, answer="number = 42", test="assert number == 42")
-    released = generate(folder, NAME)[f"{NAME}.ipynb"].decode()
     for number, student in enumerate(students):
-        hand_in(folder, student, released, list(ANSWERS.values())[number % len(ANSWERS)])
+        answers(folder, student, list(ANSWERS.values())[number % len(ANSWERS)])
     return folder
 
 
-def hand_in(folder: Path, student: str, released: str, answer: str) -> None:
-    notebook = nbformat.reads(released, as_version=4)
-    for cell in notebook.cells:
-        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
-        if grade_id == "part_answer":
-            cell.source = f"number = {answer}\n{ASK}"
-        elif grade_id == "why":
-            cell.source = f"Says {student}."
-    path = folder / "submitted" / student / NAME / f"{NAME}.ipynb"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, path)
-    (path.parent / owner.FILE).write_text("mallory")
+def answers(folder: Path, student: str, answer: str) -> None:
+    handed_in = hand_in(folder, student, f"number = {answer}\n{ASK}")
+    (handed_in / owner.FILE).write_text("mallory")
 
 
 def printed(folder: Path, student: str) -> list[str]:
@@ -216,7 +205,7 @@ def test_what_is_graded_and_has_not_changed_is_not_run_again(
     )
     assert stamps(folder) == before
 
-    hand_in(folder, "ben", generate(folder, NAME)[f"{NAME}.ipynb"].decode(), "42")
+    answers(folder, "ben", "42")
     assert scores(grade_class(folder, NAME, scheduler=scheduler))["ben"] == 2
     after = stamps(folder)
     assert {name for name in after if after[name] != before[name]} == {"ben"}
@@ -250,23 +239,26 @@ def test_points_given_by_hand_are_kept_and_reach_the_feedback(
     assert stamps(folder)["eve"] != before["eve"]
 
 
-@pytest.mark.parametrize("lost", ["autograded", "feedback", "grading"])
 def test_what_the_journal_says_has_to_be_borne_out(
-    lost: str, undisturbed: tuple[Path, ClassReport], tmp_path: Path, scheduler: str
+    undisturbed: tuple[Path, ClassReport], tmp_path: Path, scheduler: str
 ) -> None:
+    """Here by a graded notebook that is gone, an entry that is gone, and a page that is gone."""
     folder = tmp_path / "class"
     shutil.copytree(undisturbed[0], folder)
-    shutil.rmtree(folder / lost)
+    shutil.rmtree(folder / "autograded" / "ada")
+    journal.path_of(folder, NAME, "ben").unlink()
+    shutil.rmtree(folder / "feedback" / "eve")
     assert scores(grade_class(folder, NAME, scheduler=scheduler)) == scores(undisturbed[1])
     assert rows(folder) == rows(undisturbed[0])
     assert pages(folder).keys() == pages(undisturbed[0]).keys()
+    assert journal.read(folder, NAME, "ben") is not None
 
 
 def test_the_gradebook_is_opened_twice_and_never_while_answers_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, events = course(tmp_path), []
-    released = generate(folder, NAME, db_url(folder))[f"{NAME}.ipynb"].decode()
+    job = job_of(folder, "ada", boxed=False)
     opened, run = Gradebook.__init__, ContainedExecute.preprocess
 
     def noted_opening(self: Gradebook, *arguments: Any) -> None:
@@ -281,8 +273,7 @@ def test_the_gradebook_is_opened_twice_and_never_while_answers_run(
 
     monkeypatch.setattr(Gradebook, "__init__", noted_opening)
     monkeypatch.setattr(ContainedExecute, "preprocess", noted_run)
-    handed_in = folder / "submitted" / "ada" / NAME
-    assert grade(Job(folder, folder, handed_in, "ada", NAME, released, boxed=False)).graded
+    assert grade(job).graded
     # once to mark, and once by nbgrader's own step that makes the page
     assert events == ["answers run", "and have ended", "gradebook", "gradebook"]
     # the owner's name lies there without a sandbox too, where root may write what it likes

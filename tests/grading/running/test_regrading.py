@@ -8,7 +8,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
@@ -18,19 +17,9 @@ from course_lib.grading.running import execution, extensions, gradebooks, submis
 from course_lib.grading.running.classroom import ClassReport, Report, grade_class
 from course_lib.grading.running.submission import Job, grade
 from course_lib.grading.sources.project import db_url, nbgrader_messages
-from course_lib.grading.sources.release import generate
-from tests.grading.tiny import NAME, cell_of, write_course
+from tests.grading.tiny import NAME, hand_in, job_of, write_course
 
 TEST = "assert number == 42"
-
-
-def hand_in(folder: Path, student: str, answer: str, why: str) -> None:
-    notebook = nbformat.reads(generate(folder, NAME)[f"{NAME}.ipynb"].decode(), as_version=4)
-    cell_of(notebook, "part_answer").source = f"number = {answer}"
-    cell_of(notebook, "why").source = why
-    path = folder / "submitted" / student / NAME / f"{NAME}.ipynb"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, path)
 
 
 def give(folder: Path, student: str, points: float, part: str = "why") -> None:
@@ -59,7 +48,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("course")
     write_course(folder, answer="number = 42", test=TEST)
     for student, answer in (("ada", "6 * 7"), ("ben", "41"), ("eve", "'?'")):
-        hand_in(folder, student, answer, f"Says {student}.")
+        hand_in(folder, student, f"number = {answer}")
     grade_class(folder, NAME)
     for student in ("ada", "ben", "eve"):
         give(folder, student, 2)
@@ -83,7 +72,7 @@ def test_a_mark_stands_whatever_changes_but_its_answer(folder: Path) -> None:
     with (folder / "nbgrader_config.py").open("a") as settings:
         settings.write("\n# a remark\n")
     (folder / "submitted" / "ada" / NAME / "timestamp.txt").write_text("2026-05-04T12:00Z\n")
-    hand_in(folder, "eve", "7 * 6", "Says eve.")
+    hand_in(folder, "eve", "number = 7 * 6")
     result = grade_class(folder, NAME, regrade=True)
     for student in ("ada", "ben", "eve"):
         assert states(of(result, student))["why"] == (2, False, False), student
@@ -93,8 +82,8 @@ def test_a_mark_stands_whatever_changes_but_its_answer(folder: Path) -> None:
 
 
 def test_a_mark_of_another_answer_is_called_so_until_a_person_has_looked(folder: Path) -> None:
-    hand_in(folder, "ada", "6 * 7", "Says somebody else.")
-    hand_in(folder, "ben", "40 + 1", "Says ben.")
+    hand_in(folder, "ada", "number = 6 * 7", "Says somebody else.")
+    hand_in(folder, "ben", "number = 40 + 1")
     for again in ([], ["ada"]):
         result = grade_class(folder, NAME, only=again)
         assert states(of(result, "ada"))["why"] == (2, False, True)
@@ -104,7 +93,7 @@ def test_a_mark_of_another_answer_is_called_so_until_a_person_has_looked(folder:
         assert "changed since it was marked" in page(folder, "ada")
         assert "so far" not in page(folder, "ada")
         assert "why: 2 of 3 (changed)" in as_table(result)
-    hand_in(folder, "ben", "41", "Says ben.")  # as it was when it was marked
+    hand_in(folder, "ben", "number = 41")  # as it was when it was marked
     give(folder, "ada", 3)
     result = grade_class(folder, NAME)
     assert states(of(result, "ben"))["part"] == (1, False, False)
@@ -121,8 +110,8 @@ def test_where_nobody_knows_which_answer_was_marked_a_person_looks(folder: Path)
 
 def test_who_gained_and_who_lost_is_told_with_the_reason(folder: Path) -> None:
     assert grade_class(folder, NAME).changes == []
-    hand_in(folder, "eve", "42", "Says eve.")
-    hand_in(folder, "ada", "43", "Says ada.")
+    hand_in(folder, "eve", "number = 42")
+    hand_in(folder, "ada", "number = 43")
     result = grade_class(folder, NAME)
     told = as_changes(result)
     assert "ada: 4 -> 2  part 2 -> 0: handed in again" in told
@@ -137,9 +126,9 @@ def test_who_gained_and_who_lost_is_told_with_the_reason(folder: Path) -> None:
 
 
 def test_one_student_is_graded_again_and_nobody_else(folder: Path) -> None:
-    hand_in(folder, "eve", "42", "Says eve.")
-    hand_in(folder, "ada", "43", "Says ada.")
-    hand_in(folder, "new", "42", "Says new.")
+    hand_in(folder, "eve", "number = 42")
+    hand_in(folder, "ada", "number = 43")
+    hand_in(folder, "new", "number = 42")
     path = folder / "autograded" / "ada" / NAME / f"{NAME}.ipynb"
     before = path.stat().st_mtime_ns
     result = grade_class(folder, NAME, only=["eve"])
@@ -160,7 +149,7 @@ LATE = {"due": "2026-05-04T12:00Z", "late": "{points: 1, per: day}"}
 
 def test_an_extension_counts_before_grading_and_after(folder: Path) -> None:
     for student in ("ada", "ben", "new"):
-        hand_in(folder, student, "42", f"Says {student}.")
+        hand_in(folder, student, "number = 42")
         (folder / "submitted" / student / NAME / "timestamp.txt").write_text("2026-05-05T13:00Z\n")
     extensions.set_extension(folder, NAME, "new", "2026-05-06T12:00Z")
     result = grade_class(folder, NAME, **LATE)
@@ -255,7 +244,7 @@ def test_two_markers_gradebooks_are_joined_and_conflicts_are_told(
 ) -> None:
     theirs = tmp_path / "theirs"
     shutil.copytree(graded, theirs)
-    hand_in(theirs, "new", "42", "Says new.")
+    hand_in(theirs, "new", "number = 42")
     grade_class(theirs, NAME)
     with nbgrader_messages(), Gradebook(db_url(folder)) as gradebook:
         for student in ("ada", "ben"):
@@ -302,7 +291,7 @@ def test_a_fault_of_the_grader_is_no_verdict_and_the_submission_is_run_again_alo
 
     monkeypatch.setattr(submission, "run_notebook", troubled)
     for student in disturbed:
-        hand_in(folder, student, "42", f"Says {student}.")
+        hand_in(folder, student, "number = 42")
     result = grade_class(folder, NAME)
     assert [one.student for one in result.reports if not one.graded] == ["eve"]
     assert of(result, "ben").remarks == []
@@ -324,10 +313,8 @@ def test_what_is_stopped_with_others_beside_it_is_run_again_alone(
     write_course(tmp_path, answer="number = 42", test=TEST)
     with (tmp_path / "nbgrader_config.py").open("a") as settings:
         settings.write("\nc.ContainedExecute.timeout = 2\n")
-    hand_in(tmp_path, "ada", f"0\n{SLEEPS}", "Says ada.")
-    released = generate(tmp_path, NAME, db_url(tmp_path))[f"{NAME}.ipynb"].decode()
-    handed_in = tmp_path / "submitted" / "ada" / NAME
-    job = Job(tmp_path, tmp_path, handed_in, "ada", NAME, released, boxed=True)
+    hand_in(tmp_path, "ada", f"number = 0\n{SLEEPS}")
+    job = job_of(tmp_path, "ada")
     first = grade(job)
     assert first.fault, first.remarks
     assert not job.graded.exists()

@@ -168,8 +168,8 @@ EXPLODING = b"k0: &k0 [lol]\n" + b"".join(
 )
 BUILDING = b"x: !!python/object/apply:os.system ['touch /tmp/caught']\n"
 TAMPERED: dict[str, tuple[set[str], str, Change]] = {
-    "BLEU": (SCORES, "reports bleu_tok = 61.5; its translations give", scores(bleu_tok=61.5)),
-    "BLEU of long": (SCORES, "bleu_tok of long = 61.5", scores(long={"bleu_tok": 61.5})),
+    "BLEU": (SCORES, "reports bleu_tok = 61.50; its translations give", scores(bleu_tok=61.5)),
+    "BLEU of long": (SCORES, "bleu_tok of long = 61.50", scores(long={"bleu_tok": 61.5})),
     "BLEU of plain text": (SCORES, "bleu_detok = nan", scores(bleu_detok=float("nan"))),
     "text for numbers": (SCORES, "could not be checked", scores(bleu_tok="good", short=None)),
     "half edited": (
