@@ -185,4 +185,4 @@ def _for_moodle(text: str, pictures: Mapping[str, bytes]) -> tuple[str, dict[str
 
 
 def _xml(template: str, **values: Any) -> bytes:
-    return render("course_lib.grading.authoring", "banks", template, **values).lstrip().encode()
+    return render("course_lib.grading", "authoring", template, **values).lstrip().encode()
