@@ -109,8 +109,8 @@ def flag(
         raise Refused(_wrong_shape(name, given, shape, axes))
     that(
         all(isinstance(one, bool) for one in _flat(nested)),
-        f"{name} holds something else than True and False: compare (`<`, `!=`, ...), and leave the"
-        " result as it is.",
+        f"{name} holds something else than True and False. Write these without quotation marks, or"
+        " leave what a comparison (`<`, `!=`, ...) gives as it is.",
     )
     return nested
 
@@ -219,7 +219,7 @@ def choice(answer: Any, options: tuple[int, ...], name: str) -> int:
     except (TypeError, ValueError):
         raise Refused(f"{name} is no number: choose {listed}.") from None
     if number == 0 and 0 not in options:
-        raise Refused(f"{name} is 0: the paper counts from 1. Choose {listed}.")
+        raise Refused(f"{name} is 0, and counting begins at 1. Choose {listed}.")
     that(number in options, f"{name} is none of the choices: {listed}.")
     return int(number)
 
@@ -465,6 +465,7 @@ def _wrong_shape(
         kind = "a single number" if not given else f"a table of shape {given}"
         return f"{name} is {kind}; expected {shape[0]} numbers in a row."
     if not shape:
-        return f"{name} has the shape {given}; expected a single number, without an axis."
+        comma = " (A decimal point, not a comma.)" if given == (2,) else ""
+        return f"{name} has the shape {given}; expected a single number, without an axis.{comma}"
     meaning = f" = ({', '.join(axes)})" if axes else ""
     return f"{name} has the shape {given}; expected {shape}{meaning}."

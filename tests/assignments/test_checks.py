@@ -69,6 +69,8 @@ def test_a_wrong_shape_is_told_with_the_names_of_the_axes() -> None:
         checks.numbers(torch.zeros(3, 2), (2, 3), "alpha", axes=("B", "T_x"))
     with pytest.raises(Refused, match=r"loss has the shape .*; expected a single number"):
         checks.numbers(torch.ones(2), (), "loss")
+    with pytest.raises(Refused, match="A decimal point, not a comma"):
+        checks.numbers((0, 92), (), "at_verb")
     assert checks.numbers(torch.ones(1, 1), (), "loss") == checks.numbers([1], (), "loss") == 1.0
 
 
@@ -114,7 +116,7 @@ def test_a_choice_may_be_written_in_many_ways(answer: object) -> None:
     ("answer", "said"),
     [
         (None, "still None"),
-        (0, "counts from 1"),
+        (0, "counting begins at 1"),
         (4, "none of the choices"),
         (2.5, "none of the choices"),
         ("third", "is no number"),

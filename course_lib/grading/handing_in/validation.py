@@ -162,7 +162,10 @@ def _message(error: NotebookNode) -> str:
     if error.ename == TIMED_OUT:
         return f"It did not come to an end within {SECONDS} seconds."
     if error.ename == "NameError":
-        return f"{error.evalue}. Run the whole notebook: did an earlier cell fail?"
+        return (
+            f"{error.evalue}. Is it the name that the task gives, quotation marks included where it"
+            " is a text? Or did an earlier cell fail? Run the whole notebook."
+        )
     return f"{error.ename}: {error.evalue}"
 
 
