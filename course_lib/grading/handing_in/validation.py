@@ -163,8 +163,8 @@ def _message(error: NotebookNode) -> str:
         return f"It did not come to an end within {SECONDS} seconds."
     if error.ename == "NameError":
         return (
-            f"{error.evalue}. Is it the name that the task gives, quotation marks included where it"
-            " is a text? Or did an earlier cell fail? Run the whole notebook."
+            f"{error.evalue}. Keep the names that the task gives, and put a text in quotation"
+            " marks. Did an earlier cell fail? Then mend that first, and run the whole notebook."
         )
     return f"{error.ename}: {error.evalue}"
 
