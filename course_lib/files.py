@@ -81,7 +81,7 @@ def copy_files(files: Mapping[str, Path], folder: Path) -> None:
         shutil.copyfile(path, folder / name)
 
 
-def read_table(path: Path) -> dict[str, Any]:
+def read_object(path: Path) -> dict[str, Any]:
     """The object that a JSON file holds; an empty one where there is no file."""
     return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
 

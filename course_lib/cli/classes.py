@@ -132,10 +132,10 @@ def release(
         if found:
             typer.echo("A solution is not what its tests want: correct one of the two.", err=True)
             raise typer.Exit(1)
-        for path in [] if check else write(root, names or []):
-            typer.echo(f"wrote {path.relative_to(root)}")
-    if not check:
-        return
+        if not check:
+            for path in write(root, names or []):
+                typer.echo(f"wrote {path.relative_to(root)}")
+            return
     differing = differences(root, names or [])
     for path, kind in differing.items():
         typer.echo(f"{kind}: {path.relative_to(root)}")

@@ -17,8 +17,8 @@ from course_lib.evaluation.align import align_split, saved_weights
 from course_lib.evaluation.alignment import alignment_error_rate, argmax_links
 from course_lib.evaluation.forced import forced_alpha, forced_weights
 from course_lib.evaluation.links import GoldLinks
-from course_lib.evaluation.weights import Weights
 from course_lib.models import ModelConfig, RNNsearch, build_model, model_config
+from tests.evaluation.gold_weights import weights_on_links
 
 
 @pytest.fixture(scope="module")
@@ -33,20 +33,6 @@ def words(corpus: Corpus) -> Vocabulary:
 
 def model_of(name: str, words: Vocabulary) -> RNNsearch:
     return build_model(model_config(name, "smoke", len(words), len(words))).eval()
-
-
-def oracle(corpus: Corpus, split: str) -> list[Weights]:
-    """Weights that lie on the gold links, one source word a target word; end mark on end mark."""
-    part = corpus.splits[split]
-    assert part.links is not None
-    found = []
-    for source, target, links in zip(part.source, part.target, part.links, strict=True):
-        alpha = np.zeros((len(target) + 1, len(source) + 1))
-        alpha[-1, -1] = 1
-        for i, j in links:
-            alpha[j, i] = 1
-        found.append(alpha)
-    return found
 
 
 def test_weights_come_in_the_order_of_the_split_without_padding(
@@ -90,7 +76,7 @@ def test_a_model_without_attention_aligns_nothing(
 
 
 def test_weights_on_the_gold_links_are_without_error(corpus: Corpus) -> None:
-    record = align_split(oracle(corpus, "test"), corpus, "test")
+    record = align_split(weights_on_links(corpus), corpus, "test")
     assert record["aer"] == 0
     assert set(record["alignments"]["attention"]) == {"argmax", "threshold", "words"}
     assert {score["aer"] for score in record["alignments"]["attention"].values()} == {0}
@@ -116,7 +102,7 @@ def test_the_two_methods_are_scored_on_the_same_links(corpus: Corpus, words: Voc
 
 def test_words_that_look_at_the_end_mark_can_still_be_linked(corpus: Corpus) -> None:
     """Half of every row moves to the end mark: what is left still points at the gold link."""
-    looking = [alpha / 2 for alpha in oracle(corpus, "test")]
+    looking = [alpha / 2 for alpha in weights_on_links(corpus)]
     for alpha in looking:
         alpha[:, -1] += 0.5 + 1e-9
     record = align_split(looking, corpus, "test")
@@ -128,7 +114,7 @@ def test_gold_links_from_elsewhere_are_the_ones_that_count(corpus: Corpus) -> No
     own = corpus.splits["test"].links
     assert own is not None
     nothing_sure = [GoldLinks(frozenset(), links) for links in own]
-    record = align_split(oracle(corpus, "test"), corpus, "test", gold=nothing_sure)
+    record = align_split(weights_on_links(corpus), corpus, "test", gold=nothing_sure)
     assert record["aer"] == 0
     assert record["alignments"]["attention"]["argmax"]["recall"] is None
     assert record["gold"].startswith("0 sure links")
@@ -137,12 +123,12 @@ def test_gold_links_from_elsewhere_are_the_ones_that_count(corpus: Corpus) -> No
 def test_without_gold_links_there_are_diagnostics_and_no_error_rate(corpus: Corpus) -> None:
     part = replace(corpus.splits["test"], links=None)
     plain = replace(corpus, splits={**corpus.splits, "test": part})
-    record = align_split(oracle(corpus, "test"), plain, "test")
+    record = align_split(weights_on_links(corpus), plain, "test")
     assert record["aer"] is record["ibm1_aer"] is None
     assert record["alignments"] == {}
     assert record["gold"] == "verbs has no gold alignment, so there is no error rate"
     assert record["diagnostics"]["sentences"] == 40
-    assert saved_weights(oracle(corpus, "test"), plain, "test")["sentences"][0]["gold"] is None
+    assert saved_weights(weights_on_links(corpus), plain, "test")["sentences"][0]["gold"] is None
 
 
 def test_saved_weights_can_be_read_again_with_their_words(

@@ -4,8 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib.corpora import Corpus, Link, load_corpus
-from course_lib.evaluation.weights import Weights
+from course_lib.corpora import Link, load_corpus
 from experiments.two_directions import (
     COMBINATIONS,
     agreed_weights,
@@ -14,6 +13,7 @@ from experiments.two_directions import (
     intersection,
     union,
 )
+from tests.evaluation.gold_weights import weights_on_links
 
 links = st.frozensets(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=14)
 
@@ -79,24 +79,11 @@ def test_weights_agree_where_each_model_looks_at_the_other_word() -> None:
     np.testing.assert_allclose(turned, wanted.T)
 
 
-def weights_on_links(corpus: Corpus, turned: bool) -> list[Weights]:
-    """Weights that lie on the gold links, one source word a target word; end mark on end mark."""
-    part = corpus.splits["test"]
-    assert part.links is not None
-    found = []
-    for source, target, links in zip(part.source, part.target, part.links, strict=True):
-        alpha = np.zeros((len(target) + 1, len(source) + 1))
-        alpha[-1, -1] = 1
-        for i, j in links:
-            alpha[j, i] = 1
-        found.append(alpha.T if turned else alpha)
-    return found
-
-
 def test_weights_on_the_gold_links_are_without_error_whichever_way_they_are_read() -> None:
     corpus = load_corpus("verbs", min_length=3, max_length=12, train=400, val=5, test=40)
-    both = (weights_on_links(corpus, turned) for turned in (False, True))
-    scores = align_both_ways(*both, corpus, "test")["alignments"]
+    forward = weights_on_links(corpus)
+    backward = [alpha.T for alpha in forward]
+    scores = align_both_ways(forward, backward, corpus, "test")["alignments"]
     combinations = {"reverse", "intersection", "union", "grow-diag"}
     assert scores["attention"].keys() == {"argmax", "threshold", "words", "agreed"} | combinations
     assert {score["aer"] for score in scores["attention"].values()} == {0}

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple
 
 from course_lib.errors import CourseError
-from course_lib.files import read_table, write_atomically
+from course_lib.files import read_object, write_atomically
 from course_lib.grading.intake.archives import ArchiveLimits, BadArchive, extract, is_archive, safe
 from course_lib.grading.intake.notebooks import could_be_notebook, kind_of
 from course_lib.grading.intake.roster import Platform, Roster, RosterEntry, plain_name
@@ -165,7 +165,7 @@ def collect(name: str, archives: Iterable[Path], submitted: Path, roster: Roster
 
 def recorded(place: Path, name: str) -> list[CollectedFile]:
     """What became of every file of every zip that was collected for an assignment."""
-    zips = read_table(_record_of(place, name))
+    zips = read_object(_record_of(place, name))
     return [CollectedFile(**end) for ends in zips.values() for end in ends]
 
 
@@ -177,7 +177,7 @@ def group_of(place: Path, name: str, student: str) -> list[str]:
 
 def _record(place: Path, name: str, archive: str, ends: list[CollectedFile]) -> None:
     path = _record_of(place, name)
-    zips = read_table(path) | {archive: [asdict(end) for end in ends]}
+    zips = read_object(path) | {archive: [asdict(end) for end in ends]}
     write_atomically(path, json.dumps(zips, indent=1, ensure_ascii=False), private=True)
 
 

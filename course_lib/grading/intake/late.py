@@ -19,7 +19,7 @@ from nbgrader.utils import parse_utc
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from course_lib.errors import CourseError
-from course_lib.files import read_table, write_atomically
+from course_lib.files import read_object, write_atomically
 from course_lib.grading.sources.project import db_url, load_config, nbgrader_messages
 
 RULES = "late.json"
@@ -144,7 +144,7 @@ def set_policy(root: Path, place: Path, name: str, due: str | None, rule: str | 
         with nbgrader_messages(), Gradebook(db_url(place), course_id) as gradebook:
             gradebook.update_or_create_assignment(name, duedate=when)
     if rule is not None:
-        rules = read_table(place / RULES)
+        rules = read_object(place / RULES)
         rules[name] = read_rule(rule).model_dump(mode="json", exclude_defaults=True)
         write_atomically(place / RULES, json.dumps(rules, indent=2) + "\n")
     rule_of(root, place, name)  # one that cannot be read stops here, not at each submission
@@ -152,7 +152,7 @@ def set_policy(root: Path, place: Path, name: str, due: str | None, rule: str | 
 
 def rule_of(root: Path, place: Path, name: str) -> Rule:
     """The rule in force for an assignment."""
-    return read_rule(read_table(place / RULES).get(name, load_config(root).LatePolicy.rule))
+    return read_rule(read_object(place / RULES).get(name, load_config(root).LatePolicy.rule))
 
 
 def settle(root: Path, place: Path, name: str, students: list[str]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from nbgrader.api import Gradebook, SubmittedAssignment
 
 from course_lib.errors import CourseError
-from course_lib.files import read_table, write_atomically
+from course_lib.files import read_object, write_atomically
 from course_lib.grading.intake.dates import ending_in_a_time
 from course_lib.grading.intake.late import parse_time
 from course_lib.grading.intake.roster import Roster, kept_roster, read_roster
@@ -30,7 +30,7 @@ def set_extension(place: Path, name: str, student: str, until: str) -> datetime 
     known = _known(place)
     if known and student not in known:
         raise CourseError(f"Nobody in this class has the id {student!r}. The roster has the ids.")
-    told = read_table(place / FILE)
+    told = read_object(place / FILE)
     told.setdefault(name, {})[student] = when.isoformat() if when else None
     write_atomically(place / FILE, json.dumps(told, indent=1) + "\n", private=True)
     return when
@@ -53,7 +53,7 @@ def granted(place: Path, name: str) -> dict[str, datetime | None]:
     """
     until: dict[str, datetime | None] = {
         student: datetime.fromisoformat(when) if when else None
-        for student, when in read_table(place / FILE).get(name, {}).items()
+        for student, when in read_object(place / FILE).get(name, {}).items()
     }
     path = kept_roster(place, name)
     for student, status in _stated(read_roster(path)) if path.is_file() else ():
