@@ -22,15 +22,15 @@ class LocalAttention(Attention):
         self.W_p = nn.Linear(n, n, bias=False)
         self.v_p = nn.Linear(n, 1, bias=False)
 
-    def keys(self, annotations: Tensor) -> Tensor:
+    def keys(self, h: Tensor) -> Tensor:
         """Those of the other attention."""
-        return self.attention.keys(annotations)
+        return self.attention.keys(h)
 
     def energies(self, s_prev: Tensor, keys: Tensor) -> Tensor:
         """Those of the other attention."""
         return self.attention.energies(s_prev, keys)
 
-    def forward(self, s_prev: Tensor, keys: Tensor, annotations: Tensor, mask: Tensor) -> Look:
+    def forward(self, s_prev: Tensor, keys: Tensor, h: Tensor, mask: Tensor) -> Look:
         """One look at a window: the context c_i, (B, 2n), and the weights alpha_i, (B, T_x)."""
         # In bfloat16, positions beyond 256 are no longer whole numbers.
         guess = at_least_single(self.v_p(torch.tanh(self.W_p(s_prev))))
@@ -42,4 +42,4 @@ class LocalAttention(Attention):
         near = mask & (distance.abs() <= self.window)
         alpha = masked_softmax(self.energies(s_prev, keys), near) * gaussian
         # c_i = sum_j alpha_ij h_j
-        return torch.einsum("...bj,bjd->...bd", alpha, annotations), alpha
+        return torch.einsum("...bj,bjd->...bd", alpha, h), alpha

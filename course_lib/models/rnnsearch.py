@@ -1,14 +1,16 @@
 """RNNsearch, whole: encoder, attention, decoder and loss (Bahdanau, Cho and Bengio, 2014).
 
-Equations are those of Appendix A; it leaves out the biases. There are B sentences of T_x source and
-T_y target words; an embedding has m numbers, a state n, an annotation 2n, the alignment model's
-hidden layer n', the readout l. RNNencdec is this file with `FixedContext` in place of `Attention`.
+Equations are those of Appendix A, which leaves out the biases. There are B sentences, of T_x
+source and T_y target words. An embedding has m numbers, a state n, an annotation 2n, the layer
+that is hidden in the alignment model n', the readout l. RNNencdec is this file with
+`FixedContext` in place of `Attention`.
 """
 
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
 
 from course_lib.corpora.batches import Batch
 from course_lib.corpora.vocabulary import PAD
@@ -19,7 +21,7 @@ Look = tuple[Tensor, Tensor | None]  # the context c_i and the weights alpha_i
 
 
 class GatedUnit(nn.Module):
-    """The gated hidden unit (A.1.1): `W` stacks W_z, W_r and W, `U_gates` stacks U_z and U_r."""
+    """The gated hidden unit (A.1.1): `W` stacks W_z, W_r and W, `U_gates` U_z and U_r."""
 
     def __init__(self, inputs: int, n: int) -> None:
         super().__init__()
@@ -28,7 +30,7 @@ class GatedUnit(nn.Module):
         self.U = nn.Linear(n, n, bias=False)
 
     def forward(self, Wx: Tensor, s_prev: Tensor) -> Tensor:
-        """One step: the products W x, (B, 3n), and the state before, (B, n), to the new state."""
+        """One step: the products W x, (B, 3n), and the last state, (B, n), to the next."""
         W_z_x, W_r_x, W_x = Wx.chunk(3, dim=-1)
         U_z_s, U_r_s = self.U_gates(s_prev).chunk(2, dim=-1)
         # z = sigma(W_z x + U_z s),  r = sigma(W_r x + U_r s)
@@ -39,7 +41,7 @@ class GatedUnit(nn.Module):
         return torch.lerp(s_prev, candidate, z)
 
     def read(self, x: Tensor, mask: Tensor, backwards: bool = False) -> Tensor:
-        """The states along a sentence, (B, T_x, m) to (B, T_x, n); the unit waits at padding."""
+        """The states along a sentence, (B, T_x, m) to (B, T_x, n). It waits at padding."""
         Wx = self.W(x).unbind(dim=1)
         h = Wx[0].new_zeros(len(x), self.U.in_features)
         states = [h] * len(Wx)
@@ -59,10 +61,10 @@ class Encoder(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, source: Tensor, lengths: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-        """Words (B, T_x), mask True at real ones, to annotations (B, T_x, 2n), summary (B, n)."""
+        """Words (B, T_x), real where mask is True, to h (B, T_x, 2n), summary (B, n)."""
         x = self.dropout(self.E(source))
         ahead, back = self.ahead.read(x, mask), self.back.read(x, mask, backwards=True)
-        # h_j = [forward h_j; backward h_j], and backward h_1, which has read the whole sentence
+        # h_j = [forward h_j; backward h_j]; backward h_1 has read the whole sentence
         return self.dropout(torch.cat([ahead, back], dim=-1)), back[:, 0]
 
 
@@ -75,25 +77,25 @@ class Attention(nn.Module):
         self.U_a = nn.Linear(annotation_size, n_prime, bias=False)
         self.v_a = nn.Linear(n_prime, 1, bias=False)
 
-    def keys(self, annotations: Tensor) -> Tensor:
+    def keys(self, h: Tensor) -> Tensor:
         """U_a h_j, which no step changes: (B, T_x, n')."""
-        return self.U_a(annotations)
+        return self.U_a(h)
 
     def energies(self, s_prev: Tensor, keys: Tensor) -> Tensor:
         """How well the state fits each word: (B, T_x)."""
         # e_ij = v_a' tanh(W_a s_{i-1} + U_a h_j)
         return self.v_a(torch.tanh(self.W_a(s_prev).unsqueeze(-2) + keys)).squeeze(-1)
 
-    def forward(self, s_prev: Tensor, keys: Tensor, annotations: Tensor, mask: Tensor) -> Look:
+    def forward(self, s_prev: Tensor, keys: Tensor, h: Tensor, mask: Tensor) -> Look:
         """One look back: the context c_i, (B, 2n), and the weights alpha_i, (B, T_x)."""
         # alpha_ij = exp(e_ij) / sum_k exp(e_ik)
         alpha = masked_softmax(self.energies(s_prev, keys), mask)
         # c_i = sum_j alpha_ij h_j
-        return torch.einsum("...bj,bjd->...bd", alpha, annotations), alpha
+        return torch.einsum("...bj,bjd->...bd", alpha, h), alpha
 
 
 def masked_softmax(energies: Tensor, mask: Tensor) -> Tensor:
-    """Softmax over the words, 0 where the mask is False; a row without words is all 0, not NaN."""
+    """Softmax where the mask is True, 0 elsewhere; a row without words is all 0, not NaN."""
     energies = energies.masked_fill(~mask, torch.finfo(energies.dtype).min)
     return torch.softmax(energies, dim=-1) * mask
 
@@ -105,22 +107,22 @@ class FixedContext(nn.Module):
         super().__init__()
         self.n = n
 
-    def keys(self, annotations: Tensor) -> Tensor:
+    def keys(self, h: Tensor) -> Tensor:
         """Nothing is scored: no numbers a word, (B, T_x, 0)."""
-        return annotations[..., :0]
+        return h[..., :0]
 
-    def forward(self, s_prev: Tensor, keys: Tensor, annotations: Tensor, mask: Tensor) -> Look:
+    def forward(self, s_prev: Tensor, keys: Tensor, h: Tensor, mask: Tensor) -> Look:
         """The same c at every i, (B, n), and no weights."""
         last = mask.sum(dim=1)[:, None, None] - 1
         # c_i = c = forward h_{T_x}
-        return annotations.take_along_dim(last, dim=1)[:, 0, : self.n], None
+        return h.take_along_dim(last, dim=1)[:, 0, : self.n], None
 
 
 Context = Attention | FixedContext
 
 
 class State(NamedTuple):
-    """What one step hands to the next. In a beam of k hypotheses a sentence s is (k, B, n)."""
+    """What one step hands to the next. With k hypotheses a sentence s is (k, B, n)."""
 
     s: Tensor  # s_{i-1}, (B, n)
     keys: Tensor  # (B, T_x, n')
@@ -137,7 +139,7 @@ class Decoder(nn.Module):
         self.attention, self.unit = attention, unit
         self.E = nn.Embedding(config.target_vocabulary, m, padding_idx=PAD)
         self.W_s = nn.Linear(config.summary_size, config.state_size)
-        self.C = nn.Linear(config.context_size, unit.W.out_features, bias=False)  # C_z, C_r, C
+        self.C = nn.Linear(config.context_size, unit.W.out_features, bias=False)
         self.U_o, self.V_o = nn.Linear(n, l_2, bias=False), nn.Linear(m, l_2)
         self.C_o = nn.Linear(config.context_size, l_2, bias=False)
         self.W_o = nn.Linear(config.readout_size, config.target_vocabulary)
@@ -159,7 +161,7 @@ class Decoder(nn.Module):
 
     def readout(self, s: Tensor, Ey: Tensor, c: Tensor) -> Tensor:
         """Logits of the next word, (..., K_y), whose softmax is p(y_i)."""
-        # t~_i = U_o s_{i-1} + V_o E y_{i-1} + C_o c_i;  t_i = the larger of each pair (maxout)
+        # t~_i = U_o s_{i-1} + V_o E y_{i-1} + C_o c_i;  t_i: the larger of each pair
         t = self.U_o(s) + self.V_o(Ey) + self.C_o(c)
         return self.W_o(self.dropout(torch.maximum(t[..., 0::2], t[..., 1::2])))
 
@@ -184,7 +186,7 @@ class RNNsearch(nn.Module):
         return torch.log_softmax(logits, dim=-1), alpha, state
 
     def unroll(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
-        """All steps, each given the true word before: s, E y and c to read out, (B, T_y, ...)."""
+        """All steps, each given the true word before: s, E y and c, (B, T_y, ...)."""
         state = self.start(batch.source, batch.source_lengths, batch.source_mask)
         Ey = self.decoder.dropout(self.decoder.E(batch.target_in))
         steps = []
@@ -200,7 +202,7 @@ class RNNsearch(nn.Module):
         steps = (*self.unroll(batch), batch.target_out)
         s, Ey, c, y = (each.flatten(0, 1).index_select(0, real) for each in steps)
         logits = self.decoder.readout(s, Ey, c)
-        loss = nn.functional.cross_entropy(logits, y, reduction="sum", label_smoothing=smoothing)
+        loss = cross_entropy(logits, y, reduction="sum", label_smoothing=smoothing)
         return loss, len(real)
 
     forward = loss  # what training calls, through whatever precision wraps the model

@@ -26,9 +26,9 @@ class ConcatAttention(Attention):
         self.W_a = nn.Linear(n + annotation_size, n_prime, bias=False)
         self.v_a = nn.Linear(n_prime, 1, bias=False)
 
-    def keys(self, annotations: Tensor) -> Tensor:
+    def keys(self, h: Tensor) -> Tensor:
         """The annotations' part of W_a [s; h_j]: (B, T_x, 2n) to (B, T_x, n')."""
-        return nn.functional.linear(annotations, self.W_a.weight[:, self.n :])
+        return nn.functional.linear(h, self.W_a.weight[:, self.n :])
 
     def energies(self, s_prev: Tensor, keys: Tensor) -> Tensor:
         """Energies (B, T_x) of the (B, n) state against the (B, T_x, n') keys."""
@@ -43,9 +43,9 @@ class GeneralAttention(Attention):
         nn.Module.__init__(self)
         self.W_a = nn.Linear(annotation_size, n, bias=False)
 
-    def keys(self, annotations: Tensor) -> Tensor:
+    def keys(self, h: Tensor) -> Tensor:
         """W_a h_j, as wide as the state: (B, T_x, 2n) to (B, T_x, n)."""
-        return self.W_a(annotations)
+        return self.W_a(h)
 
     def energies(self, s_prev: Tensor, keys: Tensor) -> Tensor:
         """Energies (B, T_x) of the (B, n) state against the (B, T_x, n) keys."""
@@ -68,9 +68,9 @@ class DotAttention(Attention):
             raise CourseError(unequal_sizes(n, annotation_size))
         self.scale = scale
 
-    def keys(self, annotations: Tensor) -> Tensor:
+    def keys(self, h: Tensor) -> Tensor:
         """The annotations themselves, scaled: (B, T_x, d)."""
-        return annotations * self.scale
+        return h * self.scale
 
     def energies(self, s_prev: Tensor, keys: Tensor) -> Tensor:
         """Energies (B, T_x) of the (B, d) state against the (B, T_x, d) keys."""
