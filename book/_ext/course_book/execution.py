@@ -122,6 +122,8 @@ async def execute(
             coalesce_streams=True,
             # Times beside the cells would make it another notebook than the one Sphinx looks for.
             record_timing=False,
+            # A kernel warns that it talks over TCP, and calls its own end an error.
+            extra_arguments=["--log-level=CRITICAL"],
         )
         await client.async_execute()
         bundle = CacheBundleIn(notebook, str(path))
