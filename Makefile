@@ -5,7 +5,7 @@
 #   PYTHON   the Python, 3.11 to 3.15, that the environment is made from
 #   TORCH    cpu (without CUDA), default (what pip brings) or auto: cpu where no NVIDIA card is
 #   PORT     where `make serve` listens (8000)
-#   WORKERS  how many processes run tests (2)
+#   WORKERS  how many processes run tests (3, since they wait for browsers and sandboxes)
 #   PYTEST   further options for pytest, as in `make test PYTEST="-x -k beam"`
 
 .DEFAULT_GOAL := help
@@ -18,7 +18,7 @@ endif
 PORT ?= 8000
 PYTHON ?=
 TORCH ?= auto
-WORKERS ?= 2
+WORKERS ?= 3
 PYTEST ?=
 
 VENV := .venv

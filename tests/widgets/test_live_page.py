@@ -350,6 +350,7 @@ PRESS = """(field, how) => field.dispatchEvent(new KeyboardEvent("keydown", {
 
 def test_enter_that_chooses_letters_asks_nothing(opened: Open) -> None:
     page = opened()
+    page.wait_for_url("**#live=*")  # which is written a moment after the sentence was asked
     field = page.get_by_label("Your sentence")
     field.fill("the dog")
     asked = page.url
