@@ -29,8 +29,10 @@ from course_lib.errors import CourseError
 from course_lib.grading.intake.notebooks import kind_of
 from course_lib.grading.untrusted import visible
 
-LITTER = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini", ".ipynb_checkpoints"}
-"""What systems and Jupyter add by themselves."""
+LITTER = {"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini"}
+"""What systems add by themselves."""
+CHECKPOINTS = ".ipynb_checkpoints"
+"""Jupyter's folder of earlier copies: all that there is where somebody packed the wrong folder."""
 _PACKED = {"", ".zip", ".ipynb", ".tar", ".gz", ".tgz", ".bz2", ".xz"}
 """How the names of archives end that are unpacked; other zips are documents and models."""
 _DAMAGED = (zipfile.BadZipFile, tarfile.TarError, zlib.error, struct.error, EOFError)
@@ -150,8 +152,10 @@ def _unpack(archive: Path, place: Path, limits: ArchiveLimits, room: _Room) -> U
                     " homework: nothing of it was taken."
                 )
             path = safe(member.name)
-            if path is None or LITTER & set(path.parts):
+            if path is None or LITTER & set(path.parts) or path.name.startswith("._"):
                 continue
+            if path.suffix.lower() == ".ipynb":  # a hidden notebook is one as well
+                path = PurePosixPath(*(part.lstrip(".") for part in path.parts))
             if member.fault is not None:
                 remarks.append(f"{visible(member.name)} {member.fault}; it was left out.")
                 continue
@@ -165,6 +169,11 @@ def _unpack(archive: Path, place: Path, limits: ArchiveLimits, room: _Room) -> U
             if member.changed is not None:
                 os.utime(file, (member.changed, member.changed))
             files.append((member.name, file))
+    earlier = [(name, file) for name, file in files if CHECKPOINTS in Path(name).parts]
+    if any(file.suffix == ".ipynb" for _, file in {*files} - {*earlier}):
+        for one in earlier:
+            shutil.rmtree(one[1].parent, ignore_errors=True)
+            files.remove(one)
     if limits.nested:
         inner = replace(limits, nested=limits.nested - 1)
         for file in [file for _, file in files if is_archive(file)]:

@@ -51,6 +51,7 @@ _PROSE = re.compile(r"\b(?:[^\W\d_]{1,40}[ ,;:'’-]{1,3}){4}[^\W\d_]")
 _SIGNS = {
     b"%PDF": "a PDF",
     b"PK\x03\x04": "a zip",
+    b"PK\x05\x06": "an empty zip",
     b"7z\xbc\xaf": "a 7z archive",
     b"Rar!": "a RAR archive",
     b"\x1f\x8b": "a gzip archive",

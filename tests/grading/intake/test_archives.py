@@ -54,6 +54,20 @@ def test_an_honest_archive_is_unpacked_whole(zipped: Path, tmp_path: Path) -> No
     assert files(tmp_path / "out") == handed_in
 
 
+def test_the_only_notebook_counts_wherever_it_is_hidden(zipped: Path, tmp_path: Path) -> None:
+    copy = "hw/.ipynb_checkpoints/a-checkpoint.ipynb"
+    packed(zipped, ("hw/._a.ipynb", b"of the Finder"), (copy, b"{}"), ("hw/.b.ipynb", b"[]"))
+    extract(zipped, tmp_path / "hidden", SMALL)
+    assert files(tmp_path / "hidden") == {"hw/b.ipynb": b"[]"}
+    packed(zipped, (copy, b"{}"), ("hw/notes.txt", b"mine"))
+    extract(zipped, tmp_path / "copy", SMALL)
+    found = {"hw/ipynb_checkpoints/a-checkpoint.ipynb": b"{}", "hw/notes.txt": b"mine"}
+    assert files(tmp_path / "copy") == found
+    packed(zipped, (copy, b"{}"), ("hw/a.ipynb", b"[]"))
+    extract(zipped, tmp_path / "both", SMALL)
+    assert [path.name for path in (tmp_path / "both" / "hw").iterdir()] == ["a.ipynb"]
+
+
 def test_a_tar_is_unpacked_as_a_zip_is(tmp_path: Path) -> None:
     made = tmp_path / "ada.tar.gz"
     with tarfile.open(made, "w:gz") as archive:
