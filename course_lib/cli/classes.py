@@ -461,7 +461,6 @@ def _collect(
         say(
             f"The roster's times were read as this machine's, {zone:%Z (UTC%z)}; TZ=... changes it."
         )
-    unowned = sum(not entry.students for entry in open_ends)
     say(
         f"{len(result.students)} submissions for {name} in {submitted}, of {len(known.people)} in"
         " the roster."
@@ -469,9 +468,10 @@ def _collect(
     if stated := [one.student for one in result.absent if one.handed_in or one.unread]:
         say(f"The roster says that they handed in, and the zip has nothing: {', '.join(stated)}.")
     if absent := [one.student for one in result.absent if one.student not in stated]:
-        said = f"have no file named as theirs, and {unowned} are nobody's yet"
-        said = said if unowned else "handed in nothing"
-        say(f"{len(absent)} in the roster {said}: {', '.join(absent)}.")
+        if all(entry.students for entry in open_ends):
+            say(f"{len(absent)} in the roster handed in nothing: {', '.join(absent)}.")
+        else:
+            say(f"No file is named after {', '.join(absent)}; what is asked about may be theirs.")
     return not (open_ends or stated)
 
 
