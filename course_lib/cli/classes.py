@@ -7,6 +7,7 @@ need, so each command imports its own.
 import contextlib
 import importlib.util
 import json
+import platform
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -296,10 +297,17 @@ def class_folder(name: str | None, submitted: Path | None) -> tuple[Path, Path]:
 
 def _prepare(sandbox: Sandbox, scheduler: str | None) -> None:
     """Make sure of the sandbox, or warn of what is possible without."""
-    from course_lib.grading.sandbox import boxes, bubblewrap
+    from course_lib.grading.sandbox import boxes, bubblewrap, namespaces
 
     if sandbox == "bwrap":
         bubblewrap.require()
+        if not namespaces.seccomp_filter():
+            typer.echo(
+                f"On this kind of processor ({platform.machine()}) the sandbox cannot forbid what"
+                " Linux counts for all of your processes together (keys, watches): one submission"
+                " can take them from the others. It harms no file and no mark.",
+                err=True,
+            )
         if scheduler is None:
             boxes.fork_server()  # which imports while this process does
     else:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from course_lib.grading.authoring import own_solution
+from course_lib.grading.sandbox import namespaces
 from tests.conftest import ROOT, Course
 
 pytestmark = pytest.mark.usefixtures("quick_gradebooks")
@@ -57,6 +58,15 @@ def test_mistakes_are_one_line_and_status_2(
         assert "Traceback" not in err
     monkeypatch.setenv("PATH", "/nonexistent")
     assert course("grade", NAME).refused("apt install bubblewrap")
+
+
+def test_a_limit_that_cannot_be_set_here_is_named_before_grading(
+    course: Course, copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = "the sandbox cannot forbid what Linux counts for all of your processes"
+    assert wanted not in course("grade", NAME).err
+    monkeypatch.setattr(namespaces, "FORBIDDEN", {})
+    assert wanted in course("grade", NAME).err
 
 
 def test_collect_says_what_came_of_each_file_and_keeps_it_private(
