@@ -1,6 +1,5 @@
 """The built site, and one browser for all tests of it."""
 
-import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -33,11 +32,6 @@ def chapters() -> list[Path]:
 def runnable() -> list[Path]:
     """The pages that are notebooks, too: chapters and the workshop's, where they run anything."""
     return [source for source in sources() if has_notebook(source, BOOK)]
-
-
-def trains(page: Path) -> bool:
-    """Does a cell of the page train a model?"""
-    return bool(re.search(r"\btrain\(|\.step\(\)", page.read_text("utf-8")))
 
 
 @cache

@@ -19,11 +19,16 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from course_lib.errors import CourseError
-from tests.book.conftest import runnable, trains
+from tests.book.conftest import runnable
 from tests.conftest import ROOT
 
 NOTEBOOKS = ROOT / "book" / "notebooks"
 WIDGET = "from course_lib.widgets import "
+
+
+def trains(page: Path) -> bool:
+    """Does a cell of the page train a model?"""
+    return bool(re.search(r"\btrain\(|\.step\(\)", page.read_text("utf-8")))
 
 
 @pytest.fixture
