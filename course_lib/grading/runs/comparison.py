@@ -34,8 +34,8 @@ from course_lib.training.vocabularies import make_vocabularies
 OFFERED = (("multi30k", "en-de"), ("python-docs", "en-es"), ("toy", "en-de"))
 """The corpora and pairs that may be compared on, beside one that the instructor names."""
 
-SHARED = ("corpus", "pair", "preset", "seed", "changes", "corpus_sha256", "lowercased")
-"""What two compared runs have in common."""
+SHARED = ("corpus", "pair", "preset", "seed", "corpus_sha256", "lowercased")
+"""What two compared runs have in common, beside what was set."""
 
 PRESETS = ("cpu", "gpu")
 """Those of the task. No model that the course publishes is of them."""
@@ -89,9 +89,11 @@ class Findings:
         except CourseError as error:
             self.add(part, str(error).replace(f"{self.folder}/", ""))
         except Exception as error:  # files can be wrong in as many ways as there are files
-            kind = type(error).__name__
+            kind, files = type(error).__name__, ", ".join(PARTS[part])
             self.add(
-                part, f"This could not be checked ({kind}): a file is not as training left it."
+                part,
+                f"This could not be checked ({kind}): of {files} one is not as training left it."
+                " Restore it from a copy, or train again.",
             )
         return None
 
@@ -171,6 +173,9 @@ def _corpus_and_pair(config: RunConfig) -> str:
 def _check_same(one: SubmittedRun, other: SubmittedRun) -> None:
     """Whether the two configurations differ in nothing but the context."""
     different = [key for key in SHARED if one.recorded.get(key) != other.recorded.get(key)]
+    theirs, others = one.config.changes, other.config.changes
+    changed = theirs.keys() | others.keys()
+    different += sorted(key for key in changed if theirs.get(key) != others.get(key))
     if different:
         raise Fault(f"The two runs differ in more than the context: {', '.join(different)}.")
 
@@ -246,7 +251,7 @@ def _inspect_run(
         return {}
     split = next(name for name in corpus.splits if name.startswith("test"))
     test = corpus.splits[split]
-    for read in (lambda: run.trained, lambda: run.result):
+    for read in (lambda: run.trained, lambda: run.result, lambda: run.validations):
         findings.attempt("files", read)
     translations = findings.attempt("files", run.translations, split, len(test))
     findings.attempt("recipe", _check_recipe, run, corpus, student)

@@ -48,13 +48,26 @@ class SubmittedRun:
         return dict(json.loads(self._text(RESULT)))
 
     @cached_property
+    def validations(self) -> list[dict[str, Any]]:
+        """The lines of metrics.jsonl, whatever stands in them."""
+        try:
+            rows = [dict(json.loads(line)) for line in self._text(METRICS).splitlines()]
+        except (ValueError, TypeError):
+            rows = []
+        if not rows:
+            raise Fault(
+                f"{self.name}/{METRICS} does not have a JSON object on each line, as training wrote"
+                " it. Restore it from a copy, or train again."
+            )
+        return rows
+
+    @cached_property
     def curve(self) -> list[dict[str, float]]:
         """The validations, each with numbers alone."""
-        rows: list[dict[str, float]] = [*map(json.loads, self._text(METRICS).splitlines())]
-        for place, row in enumerate(rows, start=1):
+        for place, row in enumerate(self.validations, start=1):
             if not all(type(one) in (int, float) and math.isfinite(one) for one in row.values()):
                 raise Fault(f"{self.name}/{METRICS}, line {place}: not all of it are numbers.")
-        return rows
+        return self.validations
 
     def translations(self, split: str, sentences: int) -> list[list[str]]:
         """The translations of a test split that the run was scored with."""

@@ -171,7 +171,11 @@ TAMPERED: dict[str, tuple[set[str], str, Change]] = {
     "BLEU": (SCORES, "reports bleu_tok = 61.50; its translations give", scores(bleu_tok=61.5)),
     "BLEU of long": (SCORES, "bleu_tok of long = 61.50", scores(long={"bleu_tok": 61.5})),
     "BLEU of plain text": (SCORES, "bleu_detok = nan", scores(bleu_detok=float("nan"))),
-    "text for numbers": (SCORES, "could not be checked", scores(bleu_tok="good", short=None)),
+    "text for numbers": (
+        SCORES,
+        "of config.yaml, result.json, hypotheses",
+        scores(bleu_tok="good", short=None),
+    ),
     "half edited": (
         OWN,
         "of the lines are the model's",
@@ -201,7 +205,7 @@ TAMPERED: dict[str, tuple[set[str], str, Change]] = {
     "another seed": (RECIPE, "with seed 1; the seed of reference is", config(*BOTH, seed=1)),
     "more dropout": (
         RECIPE,
-        "differ in more than the context: changes",
+        "differ in more than the context: dropout.",
         config(RUN, changes={"dropout": 0.5}),
     ),
     "other data": (
@@ -220,6 +224,16 @@ TAMPERED: dict[str, tuple[set[str], str, Change]] = {
         CURVES,
         "line 1: not all of it are numbers",
         rewritten("metrics.jsonl", lambda text: text.replace(b": ", b': 1e999, "was": ', 1)),
+    ),
+    "one JSON list": (
+        {"files"} | CURVES,
+        "metrics.jsonl does not have a JSON object on each line",
+        rewritten("metrics.jsonl", lambda text: b"[" + b",".join(text.splitlines()) + b"]\n"),
+    ),
+    "an empty curve": (
+        {"files"} | CURVES,
+        "metrics.jsonl does not have a JSON object on each line",
+        rewritten("metrics.jsonl", lambda _: b""),
     ),
     "deep JSON": (
         {"files", "scores", "translations"},
