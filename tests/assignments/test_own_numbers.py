@@ -5,11 +5,12 @@ import math
 import shutil
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from nbformat import NotebookNode
 
-from course_lib.assignments import checks, instances, owner
+from course_lib.assignments import checks, instances, owner, slips
 from course_lib.assignments.checks import Refused
 from course_lib.files import copy_files
 from course_lib.grading.authoring.demonstration import Student, answered
@@ -100,6 +101,29 @@ def test_somebody_elses_numbers_are_refused(salted: Path) -> None:
 
     with pytest.raises(Refused, match="still None"):
         checks.drawn_for(gone)
+
+
+@pytest.mark.parametrize(
+    ("typed", "folder"),
+    [("Ann  Marie ", "Ann-Marie"), (".ada", "ada"), ("-ada-", "ada"), (4711, "4711")],
+)
+def test_an_id_draws_what_the_folder_made_of_it_draws(
+    salted: Path, typed: Any, folder: str
+) -> None:
+    assert owner.as_folder(typed) == folder
+    (salted / slips.FILE).write_text(
+        slips.packed([slips.Slip(f"f{number}", "", "") for number in range(50)])
+    )
+    for what in (
+        instances.example,
+        instances.three_vectors,
+        instances.query,
+        instances.rain,
+        slips.drawn,
+        lambda name: instances.number(name, 64),
+        lambda name: instances.sentences(name, 200),
+    ):
+        assert what(typed) == what(folder)
 
 
 def test_another_word_draws_other_numbers(salted: Path) -> None:
