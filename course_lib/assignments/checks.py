@@ -81,7 +81,7 @@ def numbers(
     that(
         all(map(math.isfinite, _flat(nested))),
         f"{name} contains NaN or infinity: something was divided by zero, the logarithm of 0 was"
-        " taken, or a softmax saw nothing but -inf.",
+        " taken, an exponential was too large, or a softmax saw nothing but -inf.",
     )
     return nested
 

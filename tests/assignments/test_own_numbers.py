@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -63,6 +64,26 @@ def test_the_solution_is_right_for_whoever_it_is_drawn_for_and_the_books_is_not(
         assert failed_parts(solved(own, student)) == {}
     book = solved(source(name), "bela")
     assert DRAWN[name] <= failed_parts(book).keys()
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_the_notebook_says_first_which_parts_are_drawn(name: str, tmp_path: Path) -> None:
+    copy = shutil.copytree(source_of(ROOT, name).parent, tmp_path / name)
+    (copy / instances.CLASS).write_text(SALTED)
+    cells = source_notebook(copy / f"{name}.md").cells
+    heads = {
+        cell.metadata["nbgrader"]["grade_id"]: cell.source
+        for cell in cells
+        if cell.metadata.get("nbgrader", {}).get("grade") and cell.cell_type == "code"
+    }
+    drawn = {int(re.findall(r"# Part (\d+)", heads[part])[0]) for part in DRAWN[name]}
+    before = [cell.source for cell in cells[: [cell.cell_type for cell in cells].index("code") + 6]]
+    said = set()
+    for text in before:
+        for sentence in re.findall(r"[^.]*\bdrawn\s+from (?:it|your id)\b", text):
+            for first, last in re.findall(r"\bparts? (\d+)(?: to (\d+))?", sentence):
+                said |= set(range(int(first), int(last or first) + 1))
+    assert drawn <= said
 
 
 def test_without_the_word_everybody_has_the_books(
