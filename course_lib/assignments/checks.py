@@ -38,6 +38,10 @@ class Refused(AssertionError):
         return textwrap.wrap(f"Not yet: {self}", width=88)
 
 
+class Raised(Refused):
+    """A student's function raised, in a process of its own."""
+
+
 def that(holds: bool, message: str) -> None:
     """Refuse with `message` unless `holds`."""
     if not holds:
@@ -77,7 +81,7 @@ def numbers(
     that(
         all(map(math.isfinite, _flat(nested))),
         f"{name} contains NaN or infinity: something was divided by zero, the logarithm of 0 was"
-        " taken, or a softmax saw nothing but -inf.",
+        " taken, an exponential was too large, or a softmax saw nothing but -inf.",
     )
     return nested
 
@@ -350,10 +354,9 @@ def _returned(function: Callable[..., Any], arguments: tuple) -> Any:
     ]
     try:
         return function(*arguments)
-    except Refused:
-        raise
-    except Exception:
-        if not any(asked):
+    except Exception as error:
+        judged = isinstance(error, Refused) and not isinstance(error, Raised)
+        if judged or not any(asked):
             raise
         return function(
             *(x.detach() if leaf else x for x, leaf in zip(arguments, asked, strict=True))

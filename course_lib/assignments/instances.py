@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 from typing import TypeVar
 
-from course_lib.assignments.owner import draw, seed
+from course_lib.assignments.owner import draw, normalised_id, seed
 
 CLASS = "class.json"
 """Beside a notebook whose numbers are drawn for everybody: what they are drawn with."""
@@ -121,7 +121,7 @@ def query(student_id: str | None) -> TwoNumbers:
 
 def number(student_id: str | None, n: int) -> int:
     """What the random queries and keys of n numbers begin from, in `beyond_additive`."""
-    return n if student_id is None else seed(f"{salt()} keys {n} {student_id.strip()}")
+    return n if student_id is None else seed(f"{salt()} keys {n} {normalised_id(student_id)}")
 
 
 Follows = dict[str, dict[str, float]]
@@ -183,7 +183,7 @@ def sentences(student_id: str | None, count: int) -> set[int]:
 
 
 def _draw(student_id: str, what: str) -> Random:
-    return Random(seed(f"{salt()} {what} {str(student_id).strip()}"))
+    return Random(seed(f"{salt()} {what} {normalised_id(student_id)}"))
 
 
 def _whole(drawn: Random, low: int, high: int) -> int:

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from course_lib.assignments.owner import seed
+from course_lib.assignments.owner import normalised_id, seed
 from course_lib.errors import CourseError
 
 FILE = "slips.json"
@@ -62,7 +62,7 @@ def drawn(student_id: str) -> Slip:
     """
     try:
         slips = unpacked(Path(FILE).read_text(encoding="utf-8"))
-        return slips[seed(f"slip {str(student_id).strip()}") % len(slips)]
+        return slips[seed(f"slip {normalised_id(student_id)}") % len(slips)]
     except (OSError, ValueError, TypeError) as error:
         raise CourseError(
             f"{FILE} is missing or damaged. Copy it from the folder of the assignment to where the"

@@ -119,7 +119,11 @@ def _packed_array(
 def numbers(tensor: Any) -> Encoded:
     """A tensor by its numbers alone."""
     plain = tensor.detach().cpu().resolve_conj().resolve_neg()
-    raw = plain.contiguous().reshape(-1).view(sys.modules["torch"].uint8).numpy().tobytes()
+    torch = sys.modules["torch"]
+    # A column of one row, `words[:, 1]`, passes for contiguous with any stride, and then cannot be
+    # viewed as bytes. A clone has the strides that its shape asks for.
+    packed = plain.clone(memory_format=torch.contiguous_format).reshape(-1)
+    raw = packed.view(torch.uint8).numpy().tobytes()
     steps = None if plain.is_contiguous() else list(plain.stride())
     return ["tensor", str(plain.dtype).removeprefix("torch."), list(plain.shape), raw, steps]
 

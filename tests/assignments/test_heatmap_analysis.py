@@ -22,6 +22,7 @@ from course_lib.evaluation import alignment, diagnostics
 from course_lib.evaluation.bleu import bleu_tok
 from course_lib.evaluation.forced import forced_weights
 from course_lib.evaluation.weights import Weights
+from course_lib.grading.authoring.demonstration import read_variants
 from course_lib.grading.handing_in.packing import pack_submission
 from course_lib.grading.sources.project import source_of
 from course_lib.grading.sources.release import source_notebook
@@ -273,3 +274,23 @@ def test_the_numbers_in_the_mark_scheme_are_the_models(
     scheme = SOURCE.cells[-2].source
     for share in shares:
         assert f"{100 * share:.0f} of 100" in scheme, share
+
+
+def test_put_together_takes_links_of_whatever_kind_the_notebook_allows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Lists of lists and arrays of links cannot be made a set as they are."""
+    kinds = {"largest-loops", "threshold-argwhere"}
+    variants = [one for one in read_variants(ROOT, NAME).answers if one.name in kinds]
+    assert {one.name for one in variants} == kinds
+    answers = {cell: text for one in variants for cell, text in one.cells.items()}
+    notebook = source_notebook(source_of(ROOT, NAME))
+    for cell in notebook.cells:
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id")
+        cell.source = answers.pop(grade_id, cell.source)
+    assert not answers
+    shutil.copytree(FOLDER, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    assert failed_parts(notebook) == {}
+    out, _ = capsys.readouterr()
+    assert "verbs found exactly 92%" in out

@@ -2,14 +2,16 @@
 
 import json
 import math
+import re
 import shutil
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from nbformat import NotebookNode
 
-from course_lib.assignments import checks, instances, owner
+from course_lib.assignments import checks, instances, owner, slips
 from course_lib.assignments.checks import Refused
 from course_lib.files import copy_files
 from course_lib.grading.authoring.demonstration import Student, answered
@@ -64,6 +66,26 @@ def test_the_solution_is_right_for_whoever_it_is_drawn_for_and_the_books_is_not(
     assert DRAWN[name] <= failed_parts(book).keys()
 
 
+@pytest.mark.parametrize("name", DRAWN)
+def test_the_notebook_says_first_which_parts_are_drawn(name: str, tmp_path: Path) -> None:
+    copy = shutil.copytree(source_of(ROOT, name).parent, tmp_path / name)
+    (copy / instances.CLASS).write_text(SALTED)
+    cells = source_notebook(copy / f"{name}.md").cells
+    heads = {
+        cell.metadata["nbgrader"]["grade_id"]: cell.source
+        for cell in cells
+        if cell.metadata.get("nbgrader", {}).get("grade") and cell.cell_type == "code"
+    }
+    drawn = {int(re.findall(r"# Part (\d+)", heads[part])[0]) for part in DRAWN[name]}
+    before = [cell.source for cell in cells[: [cell.cell_type for cell in cells].index("code") + 6]]
+    said = set()
+    for text in before:
+        for sentence in re.findall(r"[^.]*\bdrawn\s+from (?:it|your id)\b", text):
+            for first, last in re.findall(r"\bparts? (\d+)(?: to (\d+))?", sentence):
+                said |= set(range(int(first), int(last or first) + 1))
+    assert drawn <= said
+
+
 def test_without_the_word_everybody_has_the_books(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +122,29 @@ def test_somebody_elses_numbers_are_refused(salted: Path) -> None:
 
     with pytest.raises(Refused, match="still None"):
         checks.drawn_for(gone)
+
+
+@pytest.mark.parametrize(
+    ("typed", "folder"),
+    [("Ann  Marie ", "Ann-Marie"), (".ada", "ada"), ("-ada-", "ada"), (4711, "4711")],
+)
+def test_an_id_draws_what_the_folder_made_of_it_draws(
+    salted: Path, typed: Any, folder: str
+) -> None:
+    assert owner.as_folder(typed) == folder
+    (salted / slips.FILE).write_text(
+        slips.packed([slips.Slip(f"f{number}", "", "") for number in range(50)])
+    )
+    for what in (
+        instances.example,
+        instances.three_vectors,
+        instances.query,
+        instances.rain,
+        slips.drawn,
+        lambda name: instances.number(name, 64),
+        lambda name: instances.sentences(name, 200),
+    ):
+        assert what(typed) == what(folder)
 
 
 def test_another_word_draws_other_numbers(salted: Path) -> None:

@@ -9,10 +9,11 @@ import torch
 from course_lib.assignments import wire
 
 
-def test_a_generator_arrives_as_it_is_and_one_that_would_read_beyond_its_numbers_does_not() -> None:
-    def refuse(entry: Any) -> Any:
-        raise AssertionError(entry)
+def refuse(entry: Any) -> Any:
+    raise AssertionError(entry)
 
+
+def test_a_generator_arrives_as_it_is_and_one_that_would_read_beyond_its_numbers_does_not() -> None:
     for drawn in (0, 1, 623, 624, 700):
         generator = torch.Generator().manual_seed(drawn)
         torch.randint(0, 2**32, (drawn,), generator=generator)
@@ -27,3 +28,13 @@ def test_a_generator_arrives_as_it_is_and_one_that_would_read_beyond_its_numbers
             wire.unpack(
                 ["generator", ["tensor", "uint8", [len(state)], bytes(state), None]], refuse
             )
+
+
+def test_a_column_arrives_whether_its_batch_has_one_row_or_many() -> None:
+    """`words[:, 1]` is how many a search takes the last word of every sentence."""
+    table = torch.arange(12)
+    for column in (table.reshape(1, 12)[:, 1], table.reshape(4, 3)[:, 1], table[5], table[:0]):
+        for sent in (column, column.to(torch.bfloat16)):
+            arrived = wire.unpack(wire.pack(sent, refuse), refuse)
+            assert torch.equal(arrived, sent)
+            assert arrived.dtype == sent.dtype

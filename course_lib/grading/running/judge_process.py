@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.assignments import wire
-from course_lib.assignments.checks import Refused, error_message
+from course_lib.assignments.checks import Raised, Refused, error_message
 from course_lib.assignments.connection import Connection, Message, Remote, Stopped
 from course_lib.assignments.wire import Broken, Encoded
 from course_lib.grading.running.judge import GRACE
@@ -85,7 +85,7 @@ class Bench(Connection):
         try:
             return super().call(function, arguments, keywords)
         except Stopped as error:
-            raise Refused(f"{name} {error_message(error.kind, error.text, error.line)}") from None
+            raise Raised(f"{name} {error_message(error.kind, error.text, error.line)}") from None
         except Broken:
             raise self._refusal(name) from None
 
