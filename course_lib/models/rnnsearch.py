@@ -1,9 +1,9 @@
 """RNNsearch, whole: encoder, attention, decoder and loss (Bahdanau, Cho and Bengio, 2014).
 
 Equations are those of Appendix A, which leaves out the biases. There are B sentences, of T_x
-source and T_y target words. An embedding has m numbers, a state n, an annotation 2n, the layer
-that is hidden in the alignment model n', the readout l. RNNencdec is this file with
-`FixedContext` in place of `Attention`.
+source and T_y target words. An embedding has m numbers, a state n, an annotation 2n, the
+alignment model's hidden layer n', the readout l. RNNencdec is this file with `FixedContext`
+in place of `Attention`.
 """
 
 from typing import NamedTuple
@@ -139,6 +139,7 @@ class Decoder(nn.Module):
         self.attention, self.unit = attention, unit
         self.E = nn.Embedding(config.target_vocabulary, m, padding_idx=PAD)
         self.W_s = nn.Linear(config.summary_size, config.state_size)
+        # C stacks C_z, C_r and C, as W does
         self.C = nn.Linear(config.context_size, unit.W.out_features, bias=False)
         self.U_o, self.V_o = nn.Linear(n, l_2, bias=False), nn.Linear(m, l_2)
         self.C_o = nn.Linear(config.context_size, l_2, bias=False)
@@ -161,7 +162,7 @@ class Decoder(nn.Module):
 
     def readout(self, s: Tensor, Ey: Tensor, c: Tensor) -> Tensor:
         """Logits of the next word, (..., K_y), whose softmax is p(y_i)."""
-        # t~_i = U_o s_{i-1} + V_o E y_{i-1} + C_o c_i;  t_i: the larger of each pair
+        # t~_i = U_o s_{i-1} + V_o E y_{i-1} + C_o c_i;  t_i = maxout(t~_i)
         t = self.U_o(s) + self.V_o(Ey) + self.C_o(c)
         return self.W_o(self.dropout(torch.maximum(t[..., 0::2], t[..., 1::2])))
 

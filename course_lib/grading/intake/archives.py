@@ -172,7 +172,9 @@ def _unpack(archive: Path, place: Path, limits: ArchiveLimits, room: _Room) -> U
     earlier = [(name, file) for name, file in files if CHECKPOINTS in Path(name).parts]
     if any(file.suffix == ".ipynb" for _, file in {*files} - {*earlier}):
         for one in earlier:
-            shutil.rmtree(one[1].parent, ignore_errors=True)
+            one[1].unlink()
+            with contextlib.suppress(OSError):  # a folder of that name without a dot is no litter
+                one[1].parent.rmdir()
             files.remove(one)
     if limits.nested:
         inner = replace(limits, nested=limits.nested - 1)

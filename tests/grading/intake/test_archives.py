@@ -66,6 +66,10 @@ def test_the_only_notebook_counts_wherever_it_is_hidden(zipped: Path, tmp_path: 
     packed(zipped, (copy, b"{}"), ("hw/a.ipynb", b"[]"))
     extract(zipped, tmp_path / "both", SMALL)
     assert [path.name for path in (tmp_path / "both" / "hw").iterdir()] == ["a.ipynb"]
+    own = "hw/ipynb_checkpoints/own.txt"
+    packed(zipped, (copy, b"{}"), ("hw/a.ipynb", b"[]"), (own, b"mine"))
+    extract(zipped, tmp_path / "own", SMALL)
+    assert files(tmp_path / "own") == {"hw/a.ipynb": b"[]", own: b"mine"}
 
 
 def test_a_tar_is_unpacked_as_a_zip_is(tmp_path: Path) -> None:
