@@ -17,6 +17,8 @@ from jinja2 import Environment, StrictUndefined
 from safetensors.torch import load_file
 
 from course_lib.corpora import Corpus
+from course_lib.corpora.multi30k import OPTIONAL_SPLITS
+from course_lib.corpora.own_text import is_own
 from course_lib.corpora.registry import CORPORA
 from course_lib.corpora.subwords import Pieces
 from course_lib.corpora.tokenization import detokenize, tokenize
@@ -32,13 +34,16 @@ from course_lib.training.run_directory import BEST, CONFIG, RESULT, VOCABULARY
 from course_lib.widgets.live import DOCUMENTATION
 from course_lib.widgets.training_words import SEEN, seen_words
 from experiments.recording import RUNS, Part, Records, corpus_of, in_half_precision, written
+from experiments.strength.record import WRITERS, sha256_of_model
 
 DTYPES = {
     "multi30k-en-de": "int8",
+    "multi30k-en-de-taught": "int8",
     "multi30k-en-de-rnnencdec": "int8",
     "multi30k-en-de-laptop": "float16",
     "multi30k-en-de-laptop-rnnencdec": "float16",
     "multi30k-en-fr": "int8",
+    "multi30k-en-fr-taught": "int8",
     "multi30k-en-fr-rnnencdec": "int8",
     "multi30k-en-fr-laptop": "int8",
     "multi30k-en-fr-laptop-rnnencdec": "int8",
@@ -75,8 +80,8 @@ def publish(name: str) -> Records:
         raise CourseError(f"{source} makes a file of more than {LARGEST:,} bytes. Take a smaller.")
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder)
-        for kept in (CONFIG, VOCABULARY):
-            (out / kept).write_bytes((source / kept).read_bytes())
+        (out / VOCABULARY).write_bytes((source / VOCABULARY).read_bytes())
+        (out / CONFIG).write_text(settings_of(source), encoding="utf-8")
         (out / BEST).write_bytes(weights)
         run = load_run(out, "cpu")
         corpus = corpus_of(run.config)
@@ -87,6 +92,13 @@ def publish(name: str) -> Records:
             yield str(FOLDER / name / kept), (out / kept).read_bytes()
     yield str(FOLDER / name / RESULT), text.encode()
     yield str(FOLDER / name / CARD), card(result, run, corpus).encode()
+
+
+def settings_of(source: Path) -> str:
+    """A run's config.yaml; a text that was written again is called by the corpus that it is of."""
+    text = (source / CONFIG).read_text(encoding="utf-8")
+    corpus = yaml.safe_load(text)["corpus"]
+    return text.replace(f"corpus: {corpus}\n", "corpus: multi30k\n") if is_own(corpus) else text
 
 
 def scored(source: Path, name: str, run: Run, corpus: Corpus) -> dict[str, Any]:
@@ -109,9 +121,12 @@ def scored(source: Path, name: str, run: Run, corpus: Corpus) -> dict[str, Any]:
             ("bleu_tok", run.model),
         )
     }
+    again = {"written_by": writers_of(run.config.pair)} if is_own(full["corpus"]) else {}
     return {
         **full,
+        **again,
         "name": name,
+        "corpus": corpus.name,
         "model_sha256": sha256_of(weights),
         "published_by": git_commit(),
         "weights": {
@@ -126,6 +141,11 @@ def scored(source: Path, name: str, run: Run, corpus: Corpus) -> dict[str, Any]:
         "val": on_val,
         "examples": examples(run),
     }
+
+
+def writers_of(pair: str) -> dict[str, str]:
+    """Who wrote the training text again, each with the SHA-256 of its weights."""
+    return {name: sha256_of_model(name) for name in WRITERS[pair]}
 
 
 def examples(run: Run) -> list[dict[str, str]]:
@@ -172,6 +192,11 @@ def card(result: dict[str, Any], run: Run, corpus: Corpus) -> str:
         settings=", ".join(f"{name}={value}" for name, value in result["changes"].items()),
         recipe=run.config.recipe,
         beam=BEAM,
+        unscored=[
+            split
+            for split in OPTIONAL_SPLITS
+            if corpus.name == "multi30k" and split not in result["scores"]
+        ],
         pieces=isinstance(run.source_vocabulary, Pieces),
     )
 
