@@ -10,8 +10,7 @@ FOLDER`. A part records only what is finished, so an hour at a time is
     timeout --signal INT 55m python -m experiments paper-figure seeds-rnnsearch
 
 In this order, the most useful first; two parts of different models may run side by side. The hours
-are of one core that multiplies bfloat16, as measured; those of the Transformer's halves are from a
-few searches.
+are of one core that multiplies bfloat16, as measured.
 
     tuning-rnnencdec 0.6, tuning-rnnsearch 0.9, tuning-transformer 1.1
         four learning rates and two dropouts each, a third of the updates, by loss on val; where
