@@ -34,7 +34,7 @@ from course_lib.training.run_directory import BEST, CONFIG, RESULT, VOCABULARY
 from course_lib.widgets.live import DOCUMENTATION
 from course_lib.widgets.training_words import SEEN, seen_words
 from experiments.recording import RUNS, Part, Records, corpus_of, in_half_precision, written
-from experiments.strength.record import WRITERS, sha256_of_model
+from experiments.strength.record import writers_of
 
 DTYPES = {
     "multi30k-en-de": "int8",
@@ -85,6 +85,8 @@ def publish(name: str) -> Records:
         (out / BEST).write_bytes(weights)
         run = load_run(out, "cpu")
         corpus = corpus_of(run.config)
+        if run.how.rules != corpus.rules:
+            raise CourseError(f"{source} has split its text otherwise than {corpus.name} is split.")
         result = scored(source, name, run, corpus)
         text = json.dumps(result, ensure_ascii=False, indent=1) + "\n"
         yield str(FOLDER / name / SEEN), seen_words(run)
@@ -141,11 +143,6 @@ def scored(source: Path, name: str, run: Run, corpus: Corpus) -> dict[str, Any]:
         "val": on_val,
         "examples": examples(run),
     }
-
-
-def writers_of(pair: str) -> dict[str, str]:
-    """Who wrote the training text again, each with the SHA-256 of its weights."""
-    return {name: sha256_of_model(name) for name in WRITERS[pair]}
 
 
 def examples(run: Run) -> list[dict[str, str]]:

@@ -196,6 +196,11 @@ def translations(writer: str, pair: str) -> list[str]:
     return path.read_text(encoding="utf-8").splitlines()
 
 
+def writers_of(pair: str) -> dict[str, str]:
+    """Who wrote a pair's text again, each with the SHA-256 of its weights."""
+    return {name: sha256_of_model(name) for name in WRITERS[pair]}
+
+
 def sha256_of_model(name: str) -> str:
     """Of a published model."""
     return str(read_result(published_path(name))["model_sha256"])
@@ -236,7 +241,7 @@ def rewritten(pair: str) -> dict[str, Any]:
     sides = [train.target[i * size : (i + 1) * size] for i in range(parts)]
     pairs = set(zip(map(tuple, train.source), map(tuple, train.target), strict=True))
     return {
-        "written_by": {name: sha256_of_model(name) for name in WRITERS[pair]},
+        "written_by": writers_of(pair),
         "corpus_sha256": corpus.sha256,
         "pairs": len(train),
         "different_pairs": len(pairs),
