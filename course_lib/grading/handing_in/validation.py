@@ -97,12 +97,11 @@ def validate_notebook(path: Path) -> list[PartResult]:
     if run.starved:
         busy = "was busy with other things while a cell was stopped. Run it again when it is not."
         noticed.append(PartResult("This machine", None, busy))
-    stopped = [one for cell in notebook.cells if (one := _stopped(cell))]
-    judged = [_judge(cell) for cell in notebook.cells if is_grade(cell)]
+    below = [(cell, notebook.cells[place + 1 :]) for place, cell in enumerate(notebook.cells)]
     return (
         noticed
-        + stopped
-        + judged
+        + [one for cell, later in below if (one := _stopped(cell, later))]
+        + [_judge(cell, later) for cell, later in below if is_grade(cell)]
         + [shown for cell in notebook.cells if (shown := _together(cell))]
     )
 
@@ -114,7 +113,7 @@ def _laid_out(notebook: Path, folder: Path) -> Path:
     return work
 
 
-def _stopped(cell: NotebookNode) -> PartResult | None:
+def _stopped(cell: NotebookNode, below: list[NotebookNode]) -> PartResult | None:
     """What a student's own cell stopped with: whatever is missing further down is missing since."""
     errors = [one for one in cell.get("outputs", []) if one.output_type == "error"]
     if not errors or (is_grade(cell) and not is_solution(cell)):
@@ -124,11 +123,29 @@ def _stopped(cell: NotebookNode) -> PartResult | None:
     line = f" in line {place[1]}" if place else ""
     first = cell.source.strip().split("\n", 1)[0]
     name = grade_id(cell) or f"that begins with `{first[:40]}`"
-    text = _message(error) if error.ename in ENDINGS else f"{error.ename}: {error.evalue}"
+    if error.ename in ENDINGS:
+        text = _message(error, below)
+    else:
+        text = f"{error.ename}: {error.evalue}{_made_below(error, below)}"
     return PartResult(f"The cell {name}", None, f"stopped{line} with {text}")
 
 
-def _judge(cell: NotebookNode) -> PartResult:
+def _made_below(error: NotebookNode, below: list[NotebookNode]) -> str:
+    """Whoever ran the cells in another order may use a name above the cell that makes it."""
+    found = re.match(r"name '(\w+)' is not defined", error.evalue)
+    if not found:
+        return ""
+    name = found[1]
+    made = rf"^(?:(?:def|class) {name}\b|{name}\s*=[^=]|(?:from .+ )?import .*\b{name}\b)"
+    if not any(re.search(made, one.source, re.M) for one in below if one.cell_type == "code"):
+        return ""
+    return (
+        f". `{name}` is made in a cell further down, and the grader begins at the top: move that"
+        " cell up."
+    )
+
+
+def _judge(cell: NotebookNode, below: list[NotebookNode]) -> PartResult:
     part = comment(cell) or f"The text {grade_id(cell)!r}"
     untouched = cell.metadata.nbgrader.get("checksum") == checksum(cell)
     if is_solution(cell):
@@ -141,7 +158,7 @@ def _judge(cell: NotebookNode) -> PartResult:
             " the notebook you were given.",
         )
     errors = [output for output in cell.get("outputs", []) if output.output_type == "error"]
-    return PartResult(part, not errors, _message(errors[0]) if errors else "")
+    return PartResult(part, not errors, _message(errors[0], below) if errors else "")
 
 
 def _together(cell: NotebookNode) -> PartResult | None:
@@ -156,12 +173,14 @@ def _together(cell: NotebookNode) -> PartResult | None:
     return PartResult("Put it together", None, "\n        ".join(["", *lines])) if lines else None
 
 
-def _message(error: NotebookNode) -> str:
+def _message(error: NotebookNode, below: list[NotebookNode]) -> str:
     if error.ename == "Refused" or error.ename in ENDINGS:
         return str(error.evalue)
     if error.ename == TIMED_OUT:
         return f"It did not come to an end within {SECONDS} seconds."
     if error.ename == "NameError":
+        if where := _made_below(error, below):
+            return f"{error.evalue}{where}"
         return (
             f"{error.evalue}. Keep the names that the task gives, and put a text in quotation"
             " marks. Did an earlier cell fail? Then mend that first, and run the whole notebook."
