@@ -89,14 +89,14 @@ def shown(course: Path) -> str:
 
 
 def secrets(source: str, seen: str) -> list[str]:
-    """Solutions as a whole and hidden tests line by line, without white space, if they are long."""
+    """Solutions as a whole and hidden tests by three lines in a row, without white space, if they
+    are long: a line alone may be anybody's."""
     found = []
     for match in SECRET.finditer(source):
-        whole = match["kind"] == "SOLUTION"
-        for text in [match["body"]] if whole else match["body"].splitlines():
-            squeezed = re.sub(r"\s+", "", text)
-            if len(squeezed) > (60 if whole else 40) and squeezed not in seen:
-                found.append(squeezed)
+        lines = [line for text in match["body"].splitlines() if (line := re.sub(r"\s+", "", text))]
+        size = len(lines) if match["kind"] == "SOLUTION" else 3
+        rows = ["".join(lines[at : at + size]) for at in range(max(1, len(lines) - size + 1))]
+        found += [row for row in rows if len(row) > 60 and row not in seen]
     return found
 
 

@@ -77,6 +77,7 @@ CLASSES = {
     for kind in ("", *KINDS)
 }
 """Who is graded together; an honest one is among them."""
+UNREADABLE = {"missing", "cut-off", "deep-json", "borrowed-folder"}
 
 
 def hand_in(attack: Attack, submitted: Path) -> None:
@@ -114,7 +115,11 @@ def graded(kind: str, place: Path) -> ClassReport:
     (course / "nbgrader_config.py").write_text(settings, encoding="utf-8")
     for name in CLASSES[kind]:
         hand_in(ATTACKS[name], place / "submitted")
-    return grade_class(course, NAME, submitted=place / "submitted", jobs=2)
+    for _ in range(5):  # as its remark asks, where other tests had the processors
+        result = grade_class(course, NAME, submitted=place / "submitted", jobs=2)
+        if all(one.graded or one.student in UNREADABLE for one in result.reports):
+            break
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -150,9 +155,6 @@ def check(report: Report, attack: Attack) -> None:
     page = text_of(report.feedback)
     for words in attack.feedback:
         assert words in page
-
-
-UNREADABLE = {"missing", "cut-off", "deep-json", "borrowed-folder"}
 
 
 def text_of(page: Path) -> str:
