@@ -205,7 +205,8 @@ def disagreements(result: "ClassReport", declared: list[Student]) -> list[str]:
     for student in declared:
         marks = reports[student.name].marks
         if not marks:
-            lines.append(f"{student.name}: nothing is recorded.")
+            why = " ".join(reports[student.name].remarks)
+            lines.append(f"{student.name}: nothing is recorded. {why}".rstrip())
         for mark in marks:
             due = 0.0 if mark.part in student.loses else mark.points
             if mark.automatic and mark.score != due:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from course_lib.errors import CourseError
-from course_lib.grading.authoring.demonstration import MadeUp
+from course_lib.grading.authoring.demonstration import MadeUp, Student, disagreements
+from course_lib.grading.running.classroom import ClassReport, Report
 from course_lib.grading.sources.data import read_data
 
 
@@ -34,3 +35,12 @@ def test_what_is_written_otherwise_is_refused(text: str, message: str, tmp_path:
         read_data(path, MadeUp)
     assert "\n" not in str(caught.value)
     assert str(path) in str(caught.value)
+
+
+def test_who_has_no_marks_is_named_with_what_the_grader_said_of_it(tmp_path: Path) -> None:
+    """On a busy machine one that is stopped gets none, and a person has to know what to do."""
+    said = ["It was stopped.", "Run the command again."]
+    report = Report("ada", False, [], said, 1.0, None)
+    result = ClassReport("tiny", tmp_path, "none", [report])
+    ada = Student(name="ada", loses=frozenset())
+    assert disagreements(result, [ada]) == [f"ada: nothing is recorded. {' '.join(said)}"]
