@@ -131,17 +131,22 @@ def _stopped(cell: NotebookNode, below: list[NotebookNode]) -> PartResult | None
 
 
 def _made_below(error: NotebookNode, below: list[NotebookNode]) -> str:
-    """Whoever ran the cells in another order may use a name above the cell that makes it."""
+    """Whoever ran the cells in another order may use a name above the cell that makes it.
+
+    Only cells that a student writes in count: nobody is sent to a test for an import. The name is
+    to be made further up, not the cell moved, for the grader puts an answer's cell back.
+    """
     found = re.match(r"name '(\w+)' is not defined", error.evalue)
     if not found:
         return ""
     name = found[1]
     made = rf"^(?:(?:def|class) {name}\b|{name}\s*=[^=]|(?:from .+ )?import .*\b{name}\b)"
-    if not any(re.search(made, one.source, re.M) for one in below if one.cell_type == "code"):
+    written = [one.source for one in below if not grade_id(one) or is_solution(one)]
+    if not any(re.search(made, source, re.M) for source in written):
         return ""
     return (
-        f". `{name}` is made in a cell further down, and the grader begins at the top: move that"
-        " cell up."
+        f". `{name}` is made in a cell further down, and the grader begins at the top: make it"
+        " above this one."
     )
 
 
