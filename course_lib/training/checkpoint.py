@@ -147,7 +147,9 @@ def _checksum(tensors: Mapping[str, Tensor]) -> str:
 
 def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     if not path.exists():
-        raise CourseError(f"{path} is missing. Train the run first, or name another run directory.")
+        raise CourseError(
+            f"{path} is missing. Restore it from a copy, or train into a new directory."
+        )
     try:
         with safe_open(path, framework="pt") as file:
             tensors = {name: file.get_tensor(name) for name in file.offset_keys()}
@@ -157,6 +159,6 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         damaged = True
     if damaged:
         raise CourseError(
-            f"{path} is damaged. Delete it and train again, or restore it from a copy."
+            f"{path} is damaged. Restore it from a copy, or train into a new directory."
         )
     return tensors, metadata

@@ -33,7 +33,10 @@ from course_lib.training.run_directory import (
     LAST,
     LOCK,
     PREVIOUS,
+    RESULT,
     known_at_start,
+    read_metrics,
+    read_words,
     resumable,
     start_run,
     started_with,
@@ -102,10 +105,13 @@ class Training:
         self.lock = FileLock(out / LOCK)
         self.accelerator = make_accelerator()
         self.is_main = self.accelerator.is_main_process
-        start = load_initial(config, corpus) if config.init_from else None
-        self.words = start.words if start else make_vocabularies(config, corpus)
-        self.model_config = config.model_config(*map(len, self.words))
         self.started_before = self._from_everybody((out / CONFIG).exists())[0]
+        start = load_initial(config, corpus) if config.init_from else None
+        if self.started_before and resume:
+            self.words = read_words(out)
+        else:
+            self.words = start.words if start else make_vocabularies(config, corpus)
+        self.model_config = config.model_config(*map(len, self.words))
         if self.started_before:
             if not resume:
                 raise CourseError(
@@ -162,6 +168,8 @@ class Training:
                 f"{self.out}: {names} cannot be used: damaged, or another model's. Restore a copy, "
                 "or delete what is there of them and --resume trains from the beginning."
             )
+        if (self.out / RESULT).exists():  # finished, and handed on without its states
+            return Progress(finished=True, metrics=read_metrics(self.out))
         return Progress()
 
     def announce(self) -> float:

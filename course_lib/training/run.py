@@ -1,6 +1,5 @@
 """A trained model with what is needed to use it, from a run directory or among the published."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,18 +7,22 @@ from typing import Any
 
 import yaml
 
-from course_lib.corpora.own_text import is_own
 from course_lib.corpora.splitting import PUBLISHED, Splitting
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
-from course_lib.files import sha256_of
 from course_lib.models import ModelConfig, RNNsearch, build_model
 from course_lib.pretrained import published, published_path
 from course_lib.training.checkpoint import load_weights
 from course_lib.training.device import best_device
 from course_lib.training.run_config import RunConfig, check_sizes
-from course_lib.training.run_directory import BEST, CONFIG, VOCABULARY, read_config, started_with
-from course_lib.training.vocabularies import vocabularies_of
+from course_lib.training.run_directory import (
+    BEST,
+    CONFIG,
+    other_words,
+    read_config,
+    read_words,
+    started_with,
+)
 
 
 @dataclass(frozen=True)
@@ -48,17 +51,8 @@ class Run:
 
 
 def _splitting(record: Mapping[str, Any], config: RunConfig) -> Splitting:
-    """How a run's text was split; early runs, of Moses' rules or of tokens, do not say it.
-
-    Raises:
-        CourseError: an early run on a text of one's own, whose rules are no more.
-    """
+    """How a run's text was split; early runs, of Moses' rules or of tokens, do not say it."""
     rules = record.get("rules", "moses" if config.languages else "tokens")
-    if "rules" not in record and config.languages and is_own(config.corpus):
-        raise CourseError(
-            "This run splits its text by rules that are no more: they did not give every text "
-            "back. Train it again."
-        )
     return Splitting(bool(record.get("lowercased", True)), rules)
 
 
@@ -89,20 +83,14 @@ def load_run(path: Path | str, device: str | None = None) -> Run:
         record = read_config(path)
         model_config = ModelConfig(**record["model_config"])
         config = RunConfig(**started_with(path))
-        sides = json.loads((path / VOCABULARY).read_text(encoding="utf-8"))
-        source, target = vocabularies_of(sides)
         how = _splitting(record, config)
     except (ValueError, KeyError, TypeError, OSError, yaml.YAMLError) as error:
-        raise CourseError(
-            f"{path} is damaged: {CONFIG} or {VOCABULARY} cannot be read. Restore it from a copy."
-        ) from error
+        raise CourseError(f"{path / CONFIG} cannot be read. Restore it from a copy.") from error
+    source, target = read_words(path)
     check_sizes(model_config)
     sizes = model_config.source_vocabulary, model_config.target_vocabulary
-    wanted = record.get("vocabulary_sha256")
-    if sizes != (len(source), len(target)) or (wanted and wanted != sha256_of(path / VOCABULARY)):
-        raise CourseError(
-            f"{path}: {VOCABULARY} is another run's than {CONFIG}. Restore both from one copy."
-        )
+    if sizes != (len(source), len(target)):
+        raise other_words(path)
     model = build_model(model_config)
     load_weights(path / BEST, model)
     return Run(path, config, model.to(device or best_device()).eval(), source, target, how)

@@ -28,7 +28,7 @@ from course_lib.files import sha256_of, write_atomically
 from course_lib.models import ModelConfig
 from course_lib.training.provenance import git_commit
 from course_lib.training.run_config import RunConfig
-from course_lib.training.vocabularies import vocabulary_text
+from course_lib.training.vocabularies import vocabularies_of, vocabulary_text
 
 CONFIG = "config.yaml"
 VOCABULARY = "vocabulary.json"
@@ -84,6 +84,29 @@ def read_config(path: Path) -> dict[str, Any]:
             f"{path / CONFIG} is damaged. Restore it from a copy, or train into a new directory."
         )
     return record
+
+
+def read_words(path: Path) -> tuple[Vocabulary, Vocabulary]:
+    """The words, or the pieces, of source and target, as a run learned them when it began.
+
+    Raises:
+        CourseError: they are damaged, or another run's than config.yaml.
+    """
+    wanted = read_config(path).get("vocabulary_sha256")
+    try:
+        words = vocabularies_of(json.loads((path / VOCABULARY).read_text(encoding="utf-8")))
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        raise CourseError(f"{path / VOCABULARY} cannot be read. Restore it from a copy.") from error
+    if wanted and wanted != sha256_of(path / VOCABULARY):
+        raise other_words(path)
+    return words
+
+
+def other_words(path: Path) -> CourseError:
+    """What to say where vocabulary.json and config.yaml do not belong together."""
+    return CourseError(
+        f"{path}: {VOCABULARY} is another run's than {CONFIG}. Restore both from one copy."
+    )
 
 
 def started_with(path: Path) -> dict[str, Any]:

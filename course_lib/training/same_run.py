@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -28,7 +29,7 @@ def check_same_run(path: Path, config: RunConfig, model: ModelConfig, corpus: Co
         ("recipe", asdict(Recipe())),
         ("model_config", ModelConfig(4, 4).to_dict()),
     ):
-        before[name] = {k: v for k, v in defaults.items() if k in now[name]} | before[name]
+        before[name] = defaults | before[name]
     asked = config.changes.get("precision", "auto")
     settled = before["recipe"]["precision"]
     for record in (before, now):
@@ -37,14 +38,28 @@ def check_same_run(path: Path, config: RunConfig, model: ModelConfig, corpus: Co
                 values.pop(free, None)
     before.setdefault("rules", now["rules"])
     now.setdefault("init_from", None)
-    different = [name for name in now if now[name] != before.get(name) and name != "corpus_sha256"]
-    different += ["precision"] * (asked not in ("auto", settled))
-    different += ["data"] * other_data(before["corpus_sha256"], corpus)
+    was, asked_for = _settings(before), _settings(now)
+    different = [
+        f"{name}={was[name]}" if name in was else f"no {name}"
+        for name in {**asked_for, **before["changes"]}
+        if was.get(name) != asked_for.get(name)
+    ]
+    different += [f"precision={settled}"] * (asked not in ("auto", settled))
+    different += ["other data"] * other_data(before["corpus_sha256"], corpus)
     if different:
         raise CourseError(
-            f"{path} was started with another {', '.join(different)}. "
+            f"{path} was started with {', '.join(different)}. "
             "Resume with the same settings, or train into a new directory."
         )
+
+
+def _settings(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Every setting of a run's config.yaml by its own name, whichever table it stands in."""
+    tables = ("changes", "model_config", "recipe")
+    flat = {k: v for k, v in record.items() if k not in (*tables, "corpus_sha256")}
+    for table in tables:
+        flat |= record[table]
+    return flat
 
 
 def other_data(recorded: Mapping[str, str], corpus: Corpus) -> bool:

@@ -107,7 +107,7 @@ def test_a_run_does_not_go_on_with_another_text(text: Path, run: Path, course: C
         with (text / f"train.{language}").open("a", encoding="utf-8") as side:
             side.write(more)
     for words, remedy in (
-        (line, "started with another data"),
+        (line, "started with other data"),
         (["score", run, "--split", "test"], "Put the text back as it was"),
         (["align", run, "--split", "test"], "Put the text back as it was"),
     ):

@@ -126,11 +126,11 @@ def test_a_stopped_run_goes_on_as_its_directory_says_and_refuses_anything_else(
         assert course(*TRAIN, "--out", run).status == 130
     resume = ["train", "--resume", "--out", run]
     for other, named in (
-        (["--model", "rnnencdec"], "another model"),
-        (["--corpus", "reverse"], "another corpus"),
-        (["--preset", "cpu"], "another preset"),
-        (["--seed", 1], "another seed"),
-        (["--set", "epochs=3"], "another changes, recipe"),
+        (["--model", "rnnencdec"], "model="),
+        (["--corpus", "reverse"], "corpus="),
+        (["--preset", "cpu"], "preset="),
+        (["--seed", 1], "seed="),
+        (["--set", "epochs=3"], "epochs="),
     ):
         assert course(*resume, *other).refused(named)
     assert "test: BLEU" in course(*resume, "--beam", 2).out

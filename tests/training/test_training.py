@@ -247,7 +247,7 @@ def test_a_second_training_never_writes_over_a_first(undisturbed: Path, corpus: 
     with pytest.raises(CourseError, match="--resume"):
         train(CONFIG, corpus, undisturbed, quiet=True)
     other = RunConfig("rnnsearch", "copy", "tokens", "smoke", seed=1, changes=TINY)
-    with pytest.raises(CourseError, match="another seed"):
+    with pytest.raises(CourseError, match="started with seed="):
         train(other, corpus, undisturbed, resume=True, quiet=True)
 
 
@@ -257,7 +257,7 @@ def test_other_data_are_refused_and_more_test_sets_are_not(
     more = replace(corpus, sha256={**corpus.sha256, "test_2017.gz": "0" * 64})
     train(CONFIG, more, undisturbed, resume=True, quiet=True)
     other = replace(corpus, sha256={name: "0" * 64 for name in corpus.sha256})
-    with pytest.raises(CourseError, match="another data"):
+    with pytest.raises(CourseError, match="other data"):
         train(CONFIG, other, undisturbed, resume=True, quiet=True)
 
 
