@@ -33,7 +33,7 @@ from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.languages import is_language, language_of
 from course_lib.corpora.splitting import Splitting
 from course_lib.corpora.token_files import Row, TokenFiles, write_token_files
-from course_lib.corpora.tokenization import LANGUAGES, clean
+from course_lib.corpora.tokenization import MOSES, clean
 from course_lib.errors import CourseError
 
 IN_MEMORY = 250_000
@@ -229,7 +229,7 @@ def lines_of(file: Path, encoding: str | None = None) -> Iterator[str]:
         raise CourseError(f"{file} is not in {encoding}: {error}. Name another one.") from error
 
 
-def split_of(stem: str) -> str | None:
+def split_named(stem: str) -> str | None:
     """The split that a file's name means: train, val or one whose name begins with test."""
     stem = stem.lower()
     if stem in ("train", "training"):
@@ -253,7 +253,7 @@ def parallel_files(folder: Path) -> dict[str, dict[str, Path]]:
     # Unpacked ones come last, and replace the same file packed.
     for file in sorted(folder.iterdir(), key=lambda file: (file.suffix != ".gz", file.name)):
         stem, language = _named(file) or ("", "")
-        if (split := split_of(stem)) is None or not file.is_file():
+        if (split := split_named(stem)) is None or not file.is_file():
             continue
         other = found.setdefault(split, {}).get(language)
         if other is not None and other.name.removesuffix(".gz") != file.name:
@@ -267,7 +267,7 @@ def parallel_files(folder: Path) -> dict[str, dict[str, Path]]:
 def unread_files(folder: Path) -> list[str]:
     """Names of files that have a language, and are of no split."""
     names = sorted(file.name for file in folder.iterdir()) if folder.is_dir() else []
-    return [x for x in names if (named := _named(Path(x))) and split_of(named[0]) is None]
+    return [x for x in names if (named := _named(Path(x))) and split_named(named[0]) is None]
 
 
 def languages_in(path: Path, encoding: str | None = None) -> list[str]:
@@ -367,9 +367,9 @@ def own_corpus(
             pairs to split some off.
     """
     text = OwnText.find(path, pair)
-    if moses and (tokenized or not set(text.pair) <= set(LANGUAGES)):
+    if moses and (tokenized or not set(text.pair) <= set(MOSES)):
         raise CourseError(
-            f"Moses' rules split {', '.join(LANGUAGES)}, where the text is not tokenized. Leave "
+            f"Moses' rules split {', '.join(MOSES)}, where the text is not tokenized. Leave "
             "corpus.moses out."
         )
     hashes: dict[str, Hashes] = {}
@@ -391,6 +391,9 @@ def own_corpus(
     if streamed:
         del parts["train"]
     if empty := [split for split, pairs in parts.items() if not pairs]:
+        if empty[0] in hashes and empty[0] != "train":
+            files = " and ".join(str(file) for file in text.files(empty[0]))
+            raise CourseError(f"{files} are empty. Put sentences there, or delete them.")
         raise CourseError(
             f"{path} has {len(place):,} pairs, of which none is left for {empty[0]}. Give more, or "
             f"files of their own for {empty[0]}."

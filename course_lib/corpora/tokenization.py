@@ -31,10 +31,8 @@ import regex
 if TYPE_CHECKING:
     import sacremoses
 
-LANGUAGES = ("en", "de", "fr")
-"""The languages of the published captions."""
-MOSES = (*LANGUAGES, "es")
-"""Those that Moses' rules split, in a corpus that asks for them."""
+MOSES = ("en", "de", "fr", "es")
+"""The languages that Moses' rules split, in a corpus that asks for them."""
 PLAIN = "und"
 """Instead of a language: the plain rules."""
 OTHERWISE = "‿"

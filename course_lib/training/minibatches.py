@@ -99,15 +99,19 @@ def left_out(config: RunConfig, corpus: Corpus, words: tuple[Vocabulary, Vocabul
             f"{pairs - kept:,} of {pairs:,} pairs have over {limit} words on a side and are left "
             "out (max_length)"
         )
+    if config.init_from:
+        reason = "they are not among those of the run it starts from"
+    elif config.recipe.subwords:
+        reason = "they have characters that training does not"
+    else:
+        reason = "min_frequency, max_words"
     val = corpus.splits["val"]
     for side, lines, vocabulary in zip(
         ("source", "target"), (val.source, val.target), words, strict=True
     ):
         numbers = [number for line in lines for number in vocabulary.encode(line)]
         if (share := numbers.count(UNK) / max(1, len(numbers))) >= UNKNOWN:
-            said.append(
-                f"{share:.0%} of the {side} words of val are unknown (min_frequency, max_words)"
-            )
+            said.append(f"{share:.0%} of the {side} words of val are unknown ({reason})")
     return said
 
 

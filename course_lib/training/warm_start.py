@@ -3,7 +3,9 @@
 from pathlib import Path
 
 from course_lib.corpora.corpus import Corpus
+from course_lib.corpora.own_text import is_own
 from course_lib.corpora.subwords import Pieces
+from course_lib.corpora.tokenization import MOSES
 from course_lib.errors import CourseError
 from course_lib.files import sha256_of
 from course_lib.pretrained import published_path
@@ -51,9 +53,17 @@ def load_initial(config: RunConfig, corpus: Corpus) -> Run:
     ):
         # Whose text has its tokens already has to know them.
         if theirs != ours and (option != "moses" or corpus.rules != "tokens"):
+            # A text of one's own can be split as the run's was, by Moses' rules where they know it.
+            settable = is_own(config.corpus) and (
+                option != "moses" or not theirs or set(config.languages) <= set(MOSES)
+            )
             raise CourseError(
-                f"{run.path} splits text into other tokens than {corpus.name} has here. Add --set "
-                f"corpus.{option}={str(theirs).lower()}."
+                f"{run.path} splits text into other tokens than {corpus.name} has here. "
+                + (
+                    f"Add --set corpus.{option}={str(theirs).lower()}."
+                    if settable
+                    else "Start from a run of a text that is split alike."
+                )
             )
     if corpus.stream is not None and isinstance(run.source_vocabulary, Pieces):
         raise CourseError(

@@ -1,5 +1,7 @@
 """What a training does not read of its text is said before it begins."""
 
+from dataclasses import replace
+
 from course_lib.corpora.corpus import Corpus, Split
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.training import RunConfig
@@ -14,9 +16,9 @@ def split(*pairs: tuple[str, str]) -> Split:
     return Split(source, target, None, [" ".join(line) for line in target])
 
 
-def said(train: Split, val: Split) -> list[str]:
+def said(train: Split, val: Split, config: RunConfig = CONFIG) -> list[str]:
     corpus = Corpus("mine", "tokens", {"train": train, "val": val}, {}, False, " ".join)
-    return left_out(CONFIG, corpus, (KNOWN, KNOWN))
+    return left_out(config, corpus, (KNOWN, KNOWN))
 
 
 def test_a_pair_is_left_out_for_its_longer_side() -> None:
@@ -32,4 +34,9 @@ def test_from_a_tenth_on_unknown_words_are_said_with_their_side() -> None:
     assert said(train, split((few, few), ("a", "b"))) == []
     assert said(train, split((few, tenth))) == [
         "10% of the target words of val are unknown (min_frequency, max_words)"
+    ]
+    begun = replace(CONFIG, init_from={"run": "another"})
+    assert said(train, split((few, tenth)), begun) == [
+        "10% of the target words of val are unknown (they are not among those of the run it starts "
+        "from)"
     ]

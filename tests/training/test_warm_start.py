@@ -73,7 +73,7 @@ def test_what_does_not_fit_is_one_line(
     wide = replace(config, changes={**config.changes, "hidden": 24})
     for asked, corpus, told in (
         (wide, small_corpus, "its hidden is 16, and not 24"),
-        (config, cased, "corpus.lowercase="),
+        (config, cased, "a run of a text that is split alike"),
     ):
         with pytest.raises(CourseError, match=told):
             load_initial(asked, corpus)
@@ -81,6 +81,20 @@ def test_what_does_not_fit_is_one_line(
         weights.write(b"?")
     with pytest.raises(CourseError, match="other weights"):
         load_initial(config, small_corpus)
+
+
+def test_a_text_of_ones_own_is_told_how_to_be_split_as_the_run_was(tmp_path: Path) -> None:
+    for pair, told in (("en-es", r"Add --set corpus\.moses=true"), ("en-nl", "split alike")):
+        folder = tmp_path / pair
+        folder.mkdir()
+        for code in pair.split("-"):
+            lines = "".join(f"word {number} .\n" for number in range(100))
+            (folder / f"train.{code}").write_text(lines)
+        start = "python-docs-en-es"
+        given = with_file(FOLDER / start / "config.yaml", {"corpus": str(folder), "pair": pair})
+        config = RunConfig(**given, init_from=initial(start))
+        with pytest.raises(CourseError, match=told):
+            load_initial(config, config.load_corpus())
 
 
 def test_a_published_model_is_a_beginning_but_not_for_a_stream(small_corpus: Corpus) -> None:
