@@ -8,7 +8,7 @@ import torch
 
 from course_lib.training.device import best_device
 
-DECIDING = ("corpora", "models", "search", "evaluation", "training")
+CODE = ("corpora", "models", "search", "evaluation", "training")
 """The folders of course_lib whose code decides a run's numbers."""
 
 
@@ -32,7 +32,10 @@ def processor() -> str:
 
 
 def git_commit() -> str | None:
-    """The commit of the library that ran, or None; `-dirty` if what decides numbers was changed."""
+    """The commit of the library that ran; `-dirty` if what decides numbers was changed.
+
+    None where no repository holds it, as an installed copy in a folder of one that is another's.
+    """
     folder = Path(__file__).parent.parent
     try:
         answers = [
@@ -40,10 +43,12 @@ def git_commit() -> str | None:
                 ["git", *words], cwd=folder, capture_output=True, text=True, check=True
             ).stdout.strip()
             for words in (
+                ["ls-files", "--error-unmatch", "__init__.py"],
                 ["rev-parse", "HEAD"],
-                ["status", "--porcelain", "--untracked-files=no", "--", *DECIDING],
+                ["status", "--porcelain", "--untracked-files=no", "--", *CODE],
             )
         ]
     except (OSError, subprocess.CalledProcessError):
         return None
-    return answers[0] + ("-dirty" if answers[1] else "")
+    _, commit, changed = answers
+    return commit + ("-dirty" if changed else "")
