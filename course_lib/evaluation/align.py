@@ -51,8 +51,8 @@ def align_split(
     Returns:
         `aer`, `words_aer` and `ibm1_aer`, the alignment error rates by the largest weight, by the
         largest weight on a word, and of IBM Model 1 trained on the corpus's training split, None
-        without gold links; all scores under `alignments`, a blind guess along the diagonal among
-        them; the `diagnostics` of the weights.
+        without gold links, that of Model 1 also where training is streamed; all scores under
+        `alignments`, a blind guess along the diagonal among them; the `diagnostics` of the weights.
     """
     part = corpus.splits[split]
     if gold is None and part.links is not None:
@@ -65,10 +65,11 @@ def align_split(
                 "argmax": [argmax_links(alpha) for alpha in weights],
                 "threshold": [threshold_links(alpha) for alpha in weights],
                 "words": [words_links(alpha) for alpha in weights],
-            },
-            "ibm1": {"forward": model1_alignments(corpus.splits["train"], part)},
-            "blind": {"diagonal": [diagonal_links(len(x), len(y)) for x, y in pairs]},
+            }
         }
+        if corpus.stream is None:  # Model 1 counts in memory
+            found["ibm1"] = {"forward": model1_alignments(corpus.splits["train"], part)}
+        found["blind"] = {"diagonal": [diagonal_links(len(x), len(y)) for x, y in pairs]}
         scores = {
             who: {way: alignment_error_rate(links, gold)._asdict() for way, links in ways.items()}
             for who, ways in found.items()
@@ -82,9 +83,9 @@ def align_split(
         "gold": _about(gold, corpus),
         "aer": scores["attention"]["argmax"]["aer"] if scores else None,
         "words_aer": scores["attention"]["words"]["aer"] if scores else None,
-        "ibm1_aer": scores["ibm1"]["forward"]["aer"] if scores else None,
+        "ibm1_aer": scores["ibm1"]["forward"]["aer"] if "ibm1" in scores else None,
         "alignments": scores,
-        "ibm1_iterations": ITERATIONS if scores else None,
+        "ibm1_iterations": ITERATIONS if "ibm1" in scores else None,
         "diagnostics": summarise([diagnose(alpha) for alpha in weights]),
     }
 

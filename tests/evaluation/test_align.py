@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from course_lib.corpora import load_corpus
 from course_lib.corpora.batches import make_batch
 from course_lib.corpora.corpus import Corpus
 from course_lib.corpora.subwords import Pieces
+from course_lib.corpora.token_files import TokenFiles
 from course_lib.corpora.toy import toy_corpus
 from course_lib.corpora.vocabulary import Vocabulary
 from course_lib.errors import CourseError
@@ -129,6 +131,15 @@ def test_without_gold_links_there_are_diagnostics_and_no_error_rate(corpus: Corp
     assert record["gold"] == "verbs has no gold alignment, so there is no error rate"
     assert record["diagnostics"]["sentences"] == 40
     assert saved_weights(weights_on_links(corpus), plain, "test")["sentences"][0]["gold"] is None
+
+
+def test_a_streamed_text_is_aligned_without_model_1(corpus: Corpus) -> None:
+    splits = {name: part for name, part in corpus.splits.items() if name != "train"}
+    streamed = replace(corpus, splits=splits, stream=cast(TokenFiles, object()))
+    record = align_split(weights_on_links(corpus), streamed, "test")
+    assert record["aer"] == 0
+    assert record["ibm1_aer"] is None
+    assert set(record["alignments"]) == {"attention", "blind"}
 
 
 def test_saved_weights_can_be_read_again_with_their_words(
