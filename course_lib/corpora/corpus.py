@@ -9,6 +9,8 @@ from course_lib.errors import CourseError
 
 Link = tuple[int, int]
 """A gold link (source position, target position), counted from 0, as in the `i-j` text format."""
+Rules = Literal["plain", "moses", "tokens"]
+"""How a text is split; see `Splitting`."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Corpus:
     sha256: dict[str, str]
     lowercased: bool
     detokenize: Callable[[list[str]], str]
-    rules: Literal["plain", "moses", "tokens"] = "plain"
+    rules: Rules = "plain"
     stream: TokenFiles | None = None
     notes: Sequence[str] = ()
     copies: Mapping[str, int] = field(default_factory=dict)

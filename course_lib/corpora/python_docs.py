@@ -42,7 +42,7 @@ from course_lib.corpora.download import download
 from course_lib.corpora.multi30k import FileState
 from course_lib.corpora.near_copies import nearness, normalised_text
 from course_lib.corpora.restructured_text import CODE_SIGN, Plain, plain_text
-from course_lib.corpora.splitting import Splitting
+from course_lib.corpora.splitting import PUBLISHED
 from course_lib.corpora.tokenization import PROTOCOL, tokenize
 from course_lib.errors import CourseError
 from course_lib.files import cached
@@ -115,7 +115,6 @@ def python_docs(
     """
     languages = pair.split("-")
     prepared = prepare()
-    how = Splitting(lowercase=True, rules="moses")
     splits, sha256 = {}, {}
     for split, pairs in prepared.splits.items():
         text = {
@@ -123,7 +122,7 @@ def python_docs(
             "es": [one.spanish.text for one in pairs],
         }
         sides = list(zip(*(text[language] for language in languages), strict=True))
-        whole = how.split(cache_folder(), sides, languages)
+        whole = PUBLISHED.split(cache_folder(), sides, languages)
         places = list(range(len(pairs)))
         if split == "train" and train < len(pairs):
             drawn = np.random.default_rng(seed).permutation(len(pairs))[:train]
@@ -141,8 +140,8 @@ def python_docs(
         splits=splits,
         sha256=sha256,
         lowercased=True,
-        detokenize=partial(how.text, language=languages[1]),
-        rules=how.rules,
+        detokenize=partial(PUBLISHED.text, language=languages[1]),
+        rules=PUBLISHED.rules,
         notes=_notes(prepared),
     )
 
@@ -303,7 +302,7 @@ def _singular(text: str | Sequence[str] | None) -> str:
 
 
 def sample_pairs() -> list[TextPair]:
-    """Twenty paragraphs of the test set, which come along: for tests, and for a page offline."""
+    """Twenty paragraphs of the test set, which come along: for tests without the download."""
     from babel.messages.pofile import read_po
 
     content = (files(__package__) / "python_docs_sample.po").read_bytes()

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Literal
 
 from tqdm import tqdm
 
-from course_lib.corpora.corpus import Split
+from course_lib.corpora.corpus import Rules, Split
 from course_lib.corpora.tokenization import (
     PLAIN,
     PROTOCOL,
@@ -19,8 +18,6 @@ from course_lib.corpora.tokenization import (
     uniform,
 )
 from course_lib.files import cached
-
-Rules = Literal["plain", "moses", "tokens"]
 
 
 @dataclass(frozen=True)

@@ -31,8 +31,8 @@ class BleuScore(NamedTuple):
 def bleu_tok(hypotheses: Sequence[Tokens], references: Sequence[Tokens]) -> BleuScore:
     """The published protocol: tokens against tokens, exactly as they are.
 
-    Both sides are lower-cased, normalised and Moses-tokenised before they come here. An empty
-    hypothesis counts as a translation of no words. No sentences at all is a CourseError.
+    Both sides are tokens as the corpus has them: of Multi30k lower-cased, normalised, by Moses. An
+    empty hypothesis counts as a translation of no words. No sentences at all is a CourseError.
     """
     _check_kind(hypotheses, references, texts=False)
     # force: the input is tokenised on purpose, which sacrebleu would otherwise warn about.

@@ -101,7 +101,7 @@ def masked_softmax(energies: Tensor, mask: Tensor) -> Tensor:
 
 
 class FixedContext(nn.Module):
-    """RNNencdec: "fix c_i to the last forward state" (Section 3.2.2), whatever is asked."""
+    """RNNencdec: "fix c_i to the last forward state" (Appendix A.2.2), whatever is asked."""
 
     def __init__(self, n: int) -> None:
         super().__init__()

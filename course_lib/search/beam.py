@@ -156,7 +156,7 @@ def beam_search(
     by its mean per word. With k = 1 this is greedy search; with k as large as the number of
     possible translations it is exhaustive.
 
-    `watch` is called with every step (see `record`).
+    `watch` is called with every step (see `record_beam_search`).
 
     A sentence that is done leaves the batch, and no sentence's result depends on its company.
     """

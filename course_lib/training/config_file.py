@@ -64,7 +64,7 @@ def with_file(path: Path, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """The file's record in today's words."""
+    """The file's record, each name one that a run writes."""
     try:
         record = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (ValueError, yaml.YAMLError):

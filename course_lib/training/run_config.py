@@ -74,7 +74,7 @@ class RunConfig:
 
     @property
     def corpus_options(self) -> dict[str, Any]:
-        """What `corpus.NAME=VALUE` asks of a generated corpus."""
+        """What `corpus.NAME=VALUE` asks of a corpus."""
         return {
             name.removeprefix("corpus."): tuple(value) if isinstance(value, list) else value
             for name, value in self.changes.items()
