@@ -167,7 +167,8 @@ def _unpack(archive: Path, place: Path, limits: ArchiveLimits, room: _Room) -> U
             with source, file.open("xb") as copy:
                 shutil.copyfileobj(source, copy)
             if member.changed is not None:
-                os.utime(file, (member.changed, member.changed))
+                with contextlib.suppress(OverflowError):  # a time that no clock shows
+                    os.utime(file, (member.changed, member.changed))
             files.append((member.name, file))
     earlier = [(name, file) for name, file in files if CHECKPOINTS in Path(name).parts]
     if any(file.suffix == ".ipynb" for _, file in {*files} - {*earlier}):
@@ -197,6 +198,10 @@ def _members(archive: Path) -> Generator[_Member, None, None]:
                 # of a folder there is nothing to read
                 read = partial(packed.extractfile, entry)
                 yield _Member(entry.name, entry.size, fault, float(entry.mtime), read)
+            # Python takes a header that it cannot read for the end.
+            packed.fileobj.seek(packed.offset)
+            if packed.fileobj.read(tarfile.BLOCKSIZE).strip(b"\0"):
+                raise tarfile.ReadError("damaged")
         return
     shown = visible(archive.name)
     with zipfile.ZipFile(archive) as opened:

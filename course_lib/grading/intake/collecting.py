@@ -8,6 +8,7 @@ lies in put_aside/NAME/, since nobody knows whose it is).
 import json
 import os
 import re
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -120,15 +121,17 @@ def collect(name: str, archives: Iterable[Path], submitted: Path, roster: Roster
     Raises:
         CourseError: an archive is none, or nothing in it has a name that this platform gives.
     """
+    archives = list(archives)
+    for archive in archives:
+        if archive.is_dir():
+            raise CourseError(f"{archive} is a folder. Give the zip as it was downloaded.")
+        if not archive.is_file():
+            raise CourseError(f"There is no {archive}. Check the path.")
     submitted.mkdir(parents=True, exist_ok=True)
     students: dict[str, Collected] = {}
     entries: list[CollectedFile] = []
     with tempfile.TemporaryDirectory(prefix=".collecting-", dir=submitted) as folder:
         for place, archive in enumerate(archives):
-            if archive.is_dir():
-                raise CourseError(f"{archive} is a folder. Give the zip as it was downloaded.")
-            if not archive.is_file():
-                raise CourseError(f"There is no {archive}. Check the path.")
             root = Path(folder) / str(place)
             unpacked = extract(archive, root, WHOLE_CLASS)
             names = [_named(entry, roster) for entry, _ in unpacked.files]
@@ -147,6 +150,10 @@ def collect(name: str, archives: Iterable[Path], submitted: Path, roster: Roster
                 why = named if isinstance(named, str) else _unknown(named)
                 aside = submitted.parent / "put_aside" / name / path.relative_to(root)
                 aside.parent.mkdir(parents=True, exist_ok=True)
+                stem, number = aside.stem, 1
+                while aside.exists() and aside.read_bytes() != path.read_bytes():
+                    number += 1
+                    aside = aside.with_name(f"{stem} ({number}){aside.suffix}")
                 shutil.copyfile(path, aside)
                 ends.append(CollectedFile(entry, "asked about", [], why))
             faults: dict[str, str] = {}
@@ -176,8 +183,12 @@ def group_of(place: Path, name: str, student: str) -> list[str]:
 
 
 def _record(place: Path, name: str, archive: str, ends: list[CollectedFile]) -> None:
+    """Write down where files ended: of each the last word, since zips have the same names."""
     path = _record_of(place, name)
-    zips = read_object(path) | {archive: [asdict(end) for end in ends]}
+    zips, new = read_object(path), {end.name for end in ends}
+    for known, earlier in zips.items():
+        zips[known] = [end for end in earlier if end["name"] not in new]
+    zips[archive] = [*zips.get(archive, []), *map(asdict, ends)]
     write_atomically(path, json.dumps(zips, indent=1, ensure_ascii=False), private=True)
 
 
@@ -243,10 +254,15 @@ def _take(
     """Put what a student handed in into its place; `faults` gets why a file is no homework."""
     remarks: list[str] = []
     made.mkdir(parents=True)
-    for place, file in enumerate(sorted(files, key=lambda one: (one.named.order, one.entry))):
+    for place, file in enumerate(sorted(files, key=_in_time)):
         target = made / _called(file.named.file, name)
-        while target.exists():
-            target = target.with_name(f"{place + 1} {target.name}")
+        if any(folder.is_file() for folder in target.parents):
+            target = made / target.name
+        if target.exists():  # the later one has the name, which is what counts
+            earlier = target
+            while earlier.exists():
+                earlier = earlier.with_name(f"{place} {earlier.name}")
+            target.rename(earlier)
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(file.path, target)
         if not is_archive(target):
@@ -312,6 +328,11 @@ def _about(person: RosterEntry, files: list[_File], group: list[str]) -> Iterato
         yield "Something was typed on the platform; it lies beside the notebook as a web page."
 
 
+def _in_time(file: _File) -> tuple[int, float, str]:
+    """What files are ordered by: Canvas numbers them, Moodle keeps the time of each."""
+    return file.named.order, file.path.stat().st_mtime, file.entry
+
+
 def _called(file: str, name: str) -> PurePosixPath:
     """What a file is called here: without what browsers and Canvas add to a second one."""
     path = safe(file) or PurePosixPath("file")
@@ -333,7 +354,7 @@ def _later(path: Path, place: int) -> None:
 def _unwrap(folder: Path) -> None:
     """Undo folders that hold one folder and nothing else."""
     while len(inside := list(folder.iterdir())) == 1 and inside[0].is_dir():
-        _move_up(inside[0].rename(folder / f".{inside[0].name}.moving"))
+        _move_up(inside[0].rename(folder / f".{secrets.token_hex(8)}"))
 
 
 def _move_up(folder: Path) -> None:

@@ -177,6 +177,16 @@ def damaged(path: Path) -> None:
     changed(path, bytes(range(256)) * 20, lambda data: data.__setitem__(slice(40, 60), bytes(20)))
 
 
+def cut_in_a_tar(path: Path) -> None:
+    """A tar whose second header is damaged, where Python would end in silence."""
+    with tarfile.open(path, "w") as archive:
+        for name in ("notes.txt", "hw.ipynb"):
+            archive.addfile(tarfile.TarInfo(name))
+    data = bytearray(path.read_bytes())
+    data[tarfile.BLOCKSIZE + 150] ^= 0xFF  # in the checksum
+    path.write_bytes(data)
+
+
 BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "bomb": (lambda path: packed(path, ("bomb", bytes(10**6))), "unpacks to more than"),
     "many small": (
@@ -191,6 +201,7 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
     "encrypted": (in_the_index(8, 1), "encrypted"),
     "lzma": (unusual, "unusual"),
     "damaged": (damaged, "damaged"),
+    "damaged tar": (cut_in_a_tar, "damaged"),
     "pdf": (lambda path: path.write_bytes(b"%PDF-1.7 my homework"), "damaged or no zip"),
     # versions of zip that Python does not know, and a file that is a patch of another
     "future": (in_the_index(6, 99), "damaged or no zip"),

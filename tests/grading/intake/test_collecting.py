@@ -330,6 +330,54 @@ def test_the_later_of_two_counts(tmp_path: Path) -> None:
     assert f"ada/{NAME}/final.ipynb" in there(submitted)
 
 
+def test_of_two_notebooks_under_one_name_the_later_keeps_it(tmp_path: Path) -> None:
+    submitted, known = tmp_path / "submitted", roster(tmp_path, CANVAS)
+    both = {
+        f"lovelaceada_1042_70_{NAME}.ipynb": notebook("first"),
+        f"lovelaceada_1042_71_{NAME}-1.ipynb": notebook("second"),
+    }
+    collect(NAME, [archive(tmp_path, both)], submitted, known)
+    assert there(submitted)[f"ada/{NAME}/{NAME}.ipynb"] == notebook("second")
+    assert there(submitted)[f"ada/{NAME}/1 {NAME}.ipynb"] == notebook("first")
+
+
+def test_what_is_nobodys_is_kept_beside_what_was_there_under_its_name(tmp_path: Path) -> None:
+    known, asked = roster(tmp_path, CANVAS), f"strange_7_70_{NAME}.ipynb"
+    mine = {f"lovelaceada_1042_70_{NAME}.ipynb": NOTEBOOK}
+    for content in ("one", "two", "two"):
+        made = archive(tmp_path, {**mine, asked: notebook(content)})
+        collect(NAME, [made], tmp_path / "submitted", known)
+    kept = sorted((tmp_path / "put_aside" / NAME).iterdir())
+    assert [path.read_text() for path in kept] == [notebook("two"), notebook("one")]
+
+
+def test_two_zips_of_one_name_are_both_on_record(tmp_path: Path) -> None:
+    known = roster(tmp_path, CANVAS)
+    for name in (f"lovelaceada_1042_70_{NAME}.ipynb", "noetheremmy_1043_9_x"):
+        collect(NAME, [archive(tmp_path, {name: NOTEBOOK})], tmp_path / "submitted", known)
+    assert {entry.name: entry.students for entry in recorded(tmp_path, NAME)} == {
+        f"lovelaceada_1042_70_{NAME}.ipynb": ["ada"],
+        "noetheremmy_1043_9_x": ["emmy"],
+    }
+
+
+def test_no_students_zip_stops_the_others(tmp_path: Path) -> None:
+    """Names that the unpacking itself uses, a time that no clock shows."""
+    inside = zipped({"a/.a.moving": "", f"a/{NAME}.ipynb": NOTEBOOK})
+    late = io.BytesIO()
+    with tarfile.open(fileobj=late, mode="w", format=tarfile.PAX_FORMAT) as packed:
+        entry = tarfile.TarInfo(f"{NAME}.ipynb")
+        entry.size, entry.pax_headers = len(NOTEBOOK), {"mtime": str(2**80)}
+        packed.addfile(entry, io.BytesIO(NOTEBOOK.encode()))
+    files = {
+        "lovelaceada_1042_70_x.zip": inside,
+        "noetheremmy_1043_71_x.tar": late.getvalue(),
+    }
+    submitted = tmp_path / "submitted"
+    collect(NAME, [archive(tmp_path, files)], submitted, roster(tmp_path, CANVAS))
+    assert len([name for name in there(submitted) if name.endswith(f"{NAME}.ipynb")]) == 2
+
+
 def test_nothing_is_overwritten_and_a_time_by_hand_stays(tmp_path: Path) -> None:
     submitted, known = tmp_path / "submitted", roster(tmp_path, CANVAS)
 
@@ -393,5 +441,8 @@ def test_an_archive_that_this_platform_did_not_make_is_refused(
         collect(NAME, [archive(tmp_path, files)], tmp_path / "submitted", roster(tmp_path, CANVAS))
     with pytest.raises(CourseError, match="is a folder"):
         collect(NAME, [tmp_path], tmp_path / "submitted", roster(tmp_path, CANVAS))
+    good = archive(tmp_path, {f"lovelaceada_1042_70_{NAME}.ipynb": NOTEBOOK}, "good.zip")
+    missing = [good, tmp_path / "none.zip"]
     with pytest.raises(CourseError, match="There is no"):
-        collect(NAME, [tmp_path / "none.zip"], tmp_path / "submitted", roster(tmp_path, CANVAS))
+        collect(NAME, missing, tmp_path / "submitted", roster(tmp_path, CANVAS))
+    assert not list((tmp_path / "submitted").glob("ada"))
