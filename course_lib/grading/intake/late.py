@@ -113,7 +113,8 @@ def says_a_time(path: Path) -> bool:
     """
     try:
         text = path.read_text(encoding="utf-8")[:200].strip()
-        zone = re.search(r"(?:[+-]\d\d:?\d\d|(?<=\d)Z|(?<= )([A-Za-z]\S+))$", text)
+        # An offset behind a space nbgrader reads as another one, or not at all.
+        zone = re.search(r"(?:(?<=\d)(?:[+-]\d\d:?\d\d|Z)|(?<= )([A-Za-z]\S+))$", text)
         known = zone is not None and (zone[1] is None or gettz(zone[1]) is not None)
         return known and parse_utc(text) is not None
     except (ValueError, OverflowError, TypeError, AttributeError):
@@ -138,16 +139,17 @@ def set_policy(root: Path, place: Path, name: str, due: str | None, rule: str | 
     Raises:
         CourseError: one of the two, or the rule in force, cannot be read.
     """
-    if due is not None:
-        when = parse_time(due)
+    when = None if due is None else parse_time(due)
+    # One that cannot be read stops here, before anything is written.
+    asked = rule_of(root, place, name) if rule is None else read_rule(rule)
+    if when is not None:
         course_id = load_config(root).CourseDirectory.course_id
         with nbgrader_messages(), Gradebook(db_url(place), course_id) as gradebook:
             gradebook.update_or_create_assignment(name, duedate=when)
     if rule is not None:
         rules = read_object(place / RULES)
-        rules[name] = read_rule(rule).model_dump(mode="json", exclude_defaults=True)
+        rules[name] = asked.model_dump(mode="json", exclude_defaults=True)
         write_atomically(place / RULES, json.dumps(rules, indent=2) + "\n")
-    rule_of(root, place, name)  # one that cannot be read stops here, not at each submission
 
 
 def rule_of(root: Path, place: Path, name: str) -> Rule:

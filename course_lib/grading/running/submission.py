@@ -241,10 +241,11 @@ def record_marks(
     config = load_config(job.root)
     course = CourseDirectory(config=config)
     handed_in_at = course.get_existing_timestamp(str(staged.folder))
-    when = {} if handed_in_at is None else {"timestamp": handed_in_at}
     with Gradebook(db_url(job.place), course.course_id) as gradebook:
         gradebook.update_or_create_student(job.student)
-        submission = gradebook.update_or_create_submission(job.assignment, job.student, **when)
+        submission = gradebook.update_or_create_submission(
+            job.assignment, job.student, timestamp=handed_in_at
+        )
         extensions.apply_to(submission, extensions.granted(job.place, job.assignment))
         marked = _marked(job, gradebook, marked)
         SaveAtOnce(gradebook, marked, config=config)(notebook, _resources(job, staged.folder))

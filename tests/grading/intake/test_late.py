@@ -80,6 +80,12 @@ def test_a_remembered_rule_that_cannot_be_read_stops_before_grading(tmp_path: Pa
     assert str(rule_of(ROOT, tmp_path, NAME)) == "10% per day"
 
 
+def test_a_rule_that_cannot_be_read_leaves_the_due_date_as_it_was(tmp_path: Path) -> None:
+    with pytest.raises(CourseError, match="Give one like --late"):
+        set_policy(ROOT, tmp_path, NAME, "2026-05-05", "a lot")
+    assert not (tmp_path / "gradebook.db").exists()
+
+
 def test_times_without_a_zone_are_this_machines() -> None:
     assert parse_time("2026-05-04 23:59").tzinfo is not None
     assert parse_time("2026-05-04T21:59Z") == datetime(2026, 5, 4, 21, 59, tzinfo=UTC)
@@ -100,6 +106,8 @@ def test_delays_are_said_in_words() -> None:
         ("2026-05-05T13:00:00Z", True),
         ("2026-05-05 13:00:00.923948 America/Los_Angeles", True),
         ("2026-05-05 13:00:00", False),  # in which zone?
+        ("2026-05-05 13:00:00 +0200", False),  # nbgrader takes 200 for seconds
+        ("2026-05-05 13:00:00 +02:00", False),
         ("2026-05-05 13:00:00 CEST", False),
         ("yesterday, honestly", False),
         ("", False),
