@@ -8,6 +8,7 @@ import contextlib
 import importlib.util
 import json
 import platform
+import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -246,8 +247,9 @@ def grade(
     if demo:
         submitted, declared = _demonstration(name)
         export = export or submitted.parent / "grades.csv"
-        export_canvas = export_canvas or submitted.parent / "canvas.csv"
+        export_canvas = None if pseudonyms else export_canvas or submitted.parent / "canvas.csv"
     from course_lib.grading.intake.roster import read_roster
+    from course_lib.grading.reporting.tables import need
     from course_lib.grading.running.classroom import grade_class
     from course_lib.grading.sources.project import project_root
 
@@ -255,6 +257,10 @@ def grade(
     submitted = (submitted or root / "submitted").resolve()
     asked = export_canvas or export_moodle or zeros
     known = read_roster(_roster_file(roster, submitted, name)) if asked else None
+    if export_canvas is not None and known is not None:
+        need(known, "Canvas")
+    if export_moodle is not None and known is not None:
+        need(known, "Moodle")
     try:
         result = grade_class(
             root,
@@ -353,9 +359,15 @@ def _publish(
         typer.echo(json.dumps(printed, indent=2))
         return
     typer.echo(f"{points.as_table(shown.result)}\n")
+    if zeros and any(not one.students for one in shown.not_taken):
+        typer.echo(
+            f"Files in put_aside/{result.assignment} are nobody's yet, so a 0 may be wrong.",
+            err=True,
+        )
     if shown.result.changes:
         typer.echo(f"{points.as_changes(shown.result)}\n")
-    marking = f"course mark {result.assignment}, or cd {result.place} && jupyter lab"
+    place = shlex.quote(str(result.place))
+    marking = f"course mark {result.assignment}, or cd {place} && jupyter lab"
     kinds = ("Points, for a spreadsheet", "Points, for Canvas", "Points, for Moodle")
     for what, where in (
         ("The class, in a browser", page),
@@ -389,7 +401,7 @@ def _export(shown: "Overview", roster: "Roster | None", tables: Tables) -> None:
     result, (plain, canvas, moodle) = shown.result, tables
     if plain is not None:
         write_atomically(plain, points.as_csv(result), private=True)
-    if roster is None:
+    if roster is None or (canvas is None and moodle is None):
         return
     if canvas is not None:
         write_atomically(
@@ -447,10 +459,12 @@ def _collect(
     from course_lib.files import write_atomically
     from course_lib.grading.intake.collecting import collect as unpack
     from course_lib.grading.intake.roster import enrol, kept_roster, read_roster
+    from course_lib.grading.running.gradebooks import prepare
     from course_lib.grading.sources.project import db_url, load_config
     from course_lib.grading.untrusted import visible
 
     known = read_roster(roster)
+    prepare(submitted.parent)
     result = unpack(name, archives, submitted, known)
     enrol(known, db_url(submitted.parent), load_config(root).CourseDirectory.course_id)
     kept = kept_roster(submitted.parent, name)
@@ -544,5 +558,5 @@ def _need(*modules: str) -> None:
     if missing:
         raise CourseError(
             f"Not installed: {', '.join(missing)}. Install the course with"
-            " `pip install -e '.[classes]'`."
+            ' `pip install -e ".[classes]"`.'
         )

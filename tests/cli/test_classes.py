@@ -100,6 +100,12 @@ def test_collect_says_what_came_of_each_file_and_keeps_it_private(
     assert (copy / "rosters" / f"{NAME}.csv").read_text() == Path("roster.csv").read_text()
     for place in ("submitted", "put_aside", "rosters", "grading", "gradebook.db"):
         assert (copy / place).stat().st_mode & 0o077 == 0, place
+    # Points of a person would be gone with it, and a new one would hide that.
+    (copy / "grading" / "journal" / NAME).mkdir(parents=True)
+    (copy / "grading" / "journal" / NAME / "ada.json").write_text("{}")
+    (copy / "gradebook.db").unlink()
+    assert course("collect", NAME, made).refused("kept there alone")
+    assert not (copy / "gradebook.db").exists()
 
 
 def test_what_a_platform_needs_is_asked_for_before_anything_is_graded(
@@ -108,9 +114,11 @@ def test_what_a_platform_needs_is_asked_for_before_anything_is_graded(
     for arguments, said in (
         (("--export-canvas", "x.csv"), "--roster"),
         (("--export-moodle", "x.csv", "--pseudonyms"), "do not know pseudonyms"),
+        (("--export-moodle", "x.csv", "--roster", "canvas.csv"), "The roster is Canvas's"),
         (("--late", "a lot"), "{percent: 10"),
         (("--due", "soon"), "2026-05-04 23:59"),
     ):
+        Path("canvas.csv").write_text("Student,ID,SIS Login ID\nAda Lovelace,7,ada\n")
         handed_in = copy / "submitted" / "ada" / NAME
         handed_in.mkdir(parents=True, exist_ok=True)
         status, _, err = course("grade", NAME, "--sandbox", "none", *arguments)

@@ -22,7 +22,7 @@ from course_lib.errors import CourseError
 from course_lib.figures.templates import render
 from course_lib.grading.reporting import graded_notebook
 from course_lib.grading.reporting.pages import safe_html
-from course_lib.grading.running.gradebooks import to_look_at
+from course_lib.grading.running import gradebooks
 from course_lib.grading.sources.data import criteria_of
 from course_lib.grading.sources.marked_cells import grade_id, is_grade, is_solution
 from course_lib.grading.sources.project import db_url, nbgrader_messages, source_of
@@ -53,6 +53,8 @@ def parts_by_hand(root: Path, name: str) -> dict[str, str]:
 
 def answers(place: Path, name: str, part: str) -> tuple[list[Answer], float]:
     """Everybody's answer to one question, those to be read or changed first; and its points."""
+    if not (place / gradebooks.NAME).is_file():  # to open it would make one
+        return [], 0.0
     found, points = [], 0.0
     with nbgrader_messages(), Gradebook(db_url(place)) as gradebook:
         for path in sorted(place.glob(f"autograded/*/{name}/{name}.ipynb")):
@@ -69,7 +71,7 @@ def answers(place: Path, name: str, part: str) -> tuple[list[Answer], float]:
             marked = grade.manual_score is not None
             body = safe_html.markdown(cell.source, 2, cell.get("attachments"))
             said = gradebook.find_comment(part, name, name, student).manual_comment or ""
-            _, changed = to_look_at(grade)
+            _, changed = gradebooks.to_look_at(grade)
             score = grade.manual_score if marked else grade.auto_score
             found.append(Answer(student, body, score, said, changed))
     waiting = {one.student: one.score is None or one.changed for one in found}

@@ -98,11 +98,15 @@ def overview(root: Path, result: ClassReport) -> Overview:
 
 
 def with_zeros(result: ClassReport, roster: Roster) -> ClassReport:
-    """The same with no points for whoever is in the roster and has no submission here."""
+    """The same with no points for whoever is in the roster and has no submission here.
+
+    Of whom the roster says that they handed in nothing is said.
+    """
     marks = [replace(mark, score=0.0, to_read=False, changed=False) for mark in result.parts]
     reports = [
-        Report(one.student, True, marks, ["No submission."], 0.0, None, name=_name(one))
+        Report(one.student, True, marks, ["No submission is here."], 0.0, None, name=_name(one))
         for one in _absent(result, roster)
+        if not (one.handed_in or one.unread)
     ]
     return replace(result, reports=[*result.reports, *reports])
 

@@ -183,7 +183,7 @@ def grades_for_canvas(result: ClassReport, roster: Roster, title: str) -> str:
     Raises:
         CourseError: the roster is not from Canvas.
     """
-    _need(roster, "Canvas")
+    need(roster, "Canvas")
     column = _canvas_column(result, roster, title) or result.assignment
     known = {"student", "id", "sis user id", "sis login id", "root account", "section"}
     kept = [name for name in roster.header if name.casefold() in known]
@@ -203,7 +203,7 @@ def grades_for_moodle(result: ClassReport, roster: Roster) -> str:
     Raises:
         CourseError: the roster is not from Moodle.
     """
-    _need(roster, "Moodle")
+    need(roster, "Moodle")
     header, columns = list(roster.header), roster.columns
     if "number" not in columns:
         known = {columns.get(role) for role in ("own number", "login", "email")}
@@ -282,7 +282,12 @@ def _graded(result: ClassReport, roster: Roster) -> list[tuple[RosterEntry, Repo
     return [(one, reports[one.student]) for one in roster.people if one.student in reports]
 
 
-def _need(roster: Roster, platform: Platform) -> None:
+def need(roster: Roster, platform: Platform) -> None:
+    """Make sure that a roster is of the platform that points are for.
+
+    Raises:
+        CourseError: it is the other's.
+    """
     if roster.platform != platform:
         raise CourseError(f"The roster is {roster.platform}'s. Give {platform}'s with --roster.")
 

@@ -14,10 +14,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from filelock import FileLock
 from nbgrader.api import Grade, Gradebook, MissingEntry, Student, SubmittedNotebook
 
 from course_lib.errors import CourseError
+from course_lib.grading.running import journal
 from course_lib.grading.sources.project import db_url, nbgrader_messages
 
 NAME = "gradebook.db"
@@ -147,7 +149,7 @@ def join(place: Path, other: Path) -> Joined:
         shutil.copyfile(other, Path(folder) / NAME)  # to open it may change it
         with Gradebook(db_url(place)) as ours, Gradebook(db_url(Path(folder))) as theirs:
             for notebook in _notebooks(theirs):
-                _join(ours, notebook, joined)
+                _join(ours, notebook, joined, place, other.parent)
             ours.db.commit()
     return joined
 
@@ -158,7 +160,19 @@ def _notebooks(gradebook: Gradebook) -> Iterator[SubmittedNotebook]:
             yield from submission.notebooks
 
 
-def _join(gradebook: Gradebook, theirs: SubmittedNotebook, joined: Joined) -> None:
+def _answers(place: Path, name: str, student: str) -> dict[str, str]:
+    """The answers that a marker of this class has seen, as far as they are there."""
+    path = place / "autograded" / student / name / f"{name}.ipynb"
+    try:
+        return journal.answers_of(nbformat.read(path, as_version=4))
+    except (OSError, ValueError):
+        return {}
+
+
+def _join(
+    gradebook: Gradebook, theirs: SubmittedNotebook, joined: Joined, here: Path, there: Path
+) -> None:
+    """Settle one submission; points for an answer that is another one here wait to be looked at."""
     name, student = theirs.assignment.assignment.name, theirs.student.id
     where = f"{student}, {name}"
     try:
@@ -169,6 +183,7 @@ def _join(gradebook: Gradebook, theirs: SubmittedNotebook, joined: Joined) -> No
     ours.assignment.extension = joined.settle(
         f"{where}, extension", ours.assignment.extension, theirs.assignment.extension
     )
+    shown, seen = _answers(here, name, student), _answers(there, name, student)
     grades = {grade.name: grade for grade in ours.grades}
     for grade in theirs.grades:
         if grade.name not in grades:
@@ -181,7 +196,8 @@ def _join(gradebook: Gradebook, theirs: SubmittedNotebook, joined: Joined) -> No
             f"{part}, extra credit", mine.extra_credit, grade.extra_credit
         )
         if unread and mine.manual_score is not None:
-            mine.needs_manual_grade = grade.needs_manual_grade
+            other = seen.get(grade.name, shown.get(grade.name)) != shown.get(grade.name)
+            mine.needs_manual_grade = grade.needs_manual_grade or other
     comments = {comment.name: comment for comment in ours.comments}
     for comment in theirs.comments:
         if comment.name in comments:
@@ -189,6 +205,8 @@ def _join(gradebook: Gradebook, theirs: SubmittedNotebook, joined: Joined) -> No
             mine.manual_comment = joined.settle(
                 f"{where}, {comment.name}, comment", mine.manual_comment, comment.manual_comment
             )
+        elif comment.manual_comment:
+            joined.unknown.append(f"{where}, {comment.name}, comment")
 
 
 def _shown(value: Any) -> str:

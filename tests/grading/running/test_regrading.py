@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 from nbgrader.api import Gradebook
 
@@ -16,6 +17,7 @@ from course_lib.grading.reporting.tables import as_changes, as_table, note_chang
 from course_lib.grading.running import execution, extensions, gradebooks, submission
 from course_lib.grading.running.classroom import ClassReport, Report, grade_class
 from course_lib.grading.running.submission import Job, grade
+from course_lib.grading.sources.marked_cells import grade_id
 from course_lib.grading.sources.project import db_url, nbgrader_messages
 from tests.grading.tiny import NAME, hand_in, job_of, write_course
 
@@ -269,6 +271,28 @@ def test_two_markers_gradebooks_are_joined_and_conflicts_are_told(
     assert "Theirs." in page(folder, "ada")
     with pytest.raises(CourseError, match="There is no"):
         gradebooks.join(folder, tmp_path / "nothing.db")
+
+
+def test_points_for_an_answer_that_was_changed_since_wait_to_be_looked_at(
+    graded: Path, folder: Path, tmp_path: Path
+) -> None:
+    """The other marker read ada's answer before she handed in anew here."""
+    theirs = tmp_path / "theirs"
+    shutil.copytree(graded, theirs)
+    give(theirs, "ada", 1)
+    with nbgrader_messages(), Gradebook(db_url(folder)) as gradebook:
+        grade = gradebook.find_grade("why", NAME, NAME, "ada")
+        grade.manual_score, grade.needs_manual_grade = None, True
+        gradebook.db.commit()
+    path = folder / "autograded" / "ada" / NAME / f"{NAME}.ipynb"
+    notebook = nbformat.read(path, as_version=4)
+    next(cell for cell in notebook.cells if grade_id(cell) == "why").source = "Another answer."
+    path.chmod(0o600)
+    nbformat.write(notebook, path)
+    assert gradebooks.join(folder, theirs / "gradebook.db").taken == 1
+    with nbgrader_messages(), Gradebook(db_url(folder)) as gradebook:
+        grade = gradebook.find_grade("why", NAME, NAME, "ada")
+        assert (grade.manual_score, grade.needs_manual_grade) == (1, True)
 
 
 def test_what_holds_names_and_marks_can_be_read_by_nobody_else(graded: Path) -> None:
