@@ -53,6 +53,10 @@ SENTENCES = {
         "Une femme en robe rouge danse dans la rue pendant que trois hommes la regardent.",
         "Deux enfants jouent dans la neige.",
     ),
+    "es": (
+        "Un solo byte, representado como un int de C.",
+        "El último byte del búfer siempre es nulo.",
+    ),
 }
 """What a page of a model of real text offers, by its corpus or by the language it reads."""
 GLOSSES: dict[str, str] = json.loads(Path(__file__).with_name("glosses.json").read_text("utf-8"))
@@ -120,7 +124,9 @@ def sentences_for(run: Run) -> list[str]:
     """Sentences to begin with: by the language, or of a corpus made here or brought along."""
     known, options = CORPORA.get(run.config.corpus), run.config.corpus_options
     if known and not known.generated:
-        return list(SENTENCES.get(run.config.corpus, SENTENCES.get(run.config.languages[0], ())))
+        reads = run.config.languages[0]
+        own = SENTENCES.get(run.config.corpus) if reads == "en" else None
+        return list(own or SENTENCES[reads])
     if known:
         options = {**options, "train": 1, "val": 1, "test": 50}
     try:

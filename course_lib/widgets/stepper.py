@@ -2,6 +2,7 @@
 
 import html
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import traitlets
@@ -92,7 +93,7 @@ class AttentionStepper(MovingFigure):
 
     def __init__(
         self,
-        runs: Run | Mapping[str, Run] | str | None = None,
+        runs: Run | Mapping[str, Run] | str | Path | None = None,
         sentence: str | Sequence[str] | None = None,
         *,
         k: int = BEAM,
@@ -115,7 +116,7 @@ class AttentionStepper(MovingFigure):
                 raise CourseError(
                     "There is nothing to translate. Give the sentence to step through."
                 )
-            if isinstance(runs, str):
+            if isinstance(runs, str | Path):
                 runs = load_run(runs)
             named = runs if isinstance(runs, Mapping) else {runs.config.model: runs}
             models = [recorded_steps(run, words, name, k) for name, run in named.items()]

@@ -74,7 +74,7 @@ function render({ model, el }) {
         .forEach(([name, value]) => vector.group.setAttribute(name, value));
       vector.group.addEventListener("keydown", (event) => {
         const by = { ArrowRight: [STEP, 0], ArrowLeft: [-STEP, 0], ArrowUp: [0, STEP], ArrowDown: [0, -STEP] }[event.key];
-        if (!by && event.key !== "Home") return;
+        if (isShortcut(event) || (!by && event.key !== "Home")) return;
         event.preventDefault();
         const scale = event.shiftKey ? 5 : 1;
         const home = vector.key === "state" ? start.state : start.annotations[vector.j];

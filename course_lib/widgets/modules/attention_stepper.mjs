@@ -36,7 +36,7 @@ class Panel {
     });
     this.map.addEventListener("keydown", (event) => {
       const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-      if (!by || !this.step) return;
+      if (!by || isShortcut(event) || !this.step) return;
       event.preventDefault();
       event.stopPropagation();
       const j = this.chosen === null ? 0 : this.chosen + by;
@@ -119,7 +119,7 @@ function render({ model, el }) {
   let sides = [];
 
   el.addEventListener("keydown", (event) => {
-    if (event.target.closest("select, input") || (event.key === " " && event.target.closest("button"))) return;
+    if (isShortcut(event) || event.target.closest("select, input") || (event.key === " " && event.target.closest("button"))) return;
     const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -Infinity, End: Infinity }[event.key];
     if (by) steps.to(steps.now + by);
     else if (event.key === " ") steps.player.click();

@@ -181,7 +181,7 @@ function render({ model, el }) {
   }
 
   el.addEventListener("keydown", (event) => {
-    if (event.target.closest("select, input")) return;
+    if (isShortcut(event) || event.target.closest("select, input")) return;
     const act = {
       ArrowRight: () => Math.min(last(), model.get("step") + 1), ArrowLeft: () => Math.max(0, model.get("step") - 1),
       Home: () => 0, End: last,

@@ -80,6 +80,9 @@ function buttons(label, names, choose) {
     press: (at) => all.forEach((button, k) => button.setAttribute("aria-pressed", k === at)) };
 }
 
+/** Whether a key is the browser's: with these it goes a page back, or to the page's end. */
+const isShortcut = ({ altKey, ctrlKey, metaKey }) => altKey || ctrlKey || metaKey;
+
 /** "h_1" with its index set low. */
 function subscripted(text, low = (index) => make("sub", {}, index)) {
   const parts = document.createDocumentFragment();
@@ -97,6 +100,7 @@ function numberFields(step) {
     const input = make("input", {
       type: "number", step, "aria-label": name, inputmode: "decimal",
       oninput: () => { if (input.value !== "" && Number.isFinite(input.valueAsNumber)) change(within(input.valueAsNumber)); },
+      onblur: () => { input.value = value(); }, // what is computed with, if something else was typed
     });
     all.push({ input, value });
     return input;

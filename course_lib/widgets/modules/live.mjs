@@ -333,7 +333,7 @@ class Live {
   key(event) {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     const scrolls = event.target === this.map && this.map.scrollWidth > this.map.clientWidth;
-    if (!by || scrolls || event.target.closest(READ_BY_EAR) || !this.answered.length || this.waits) return;
+    if (!by || isShortcut(event) || scrolls || event.target.closest(READ_BY_EAR) || !this.answered.length || this.waits) return;
     event.preventDefault();
     event.stopPropagation();
     this.steps.to(this.steps.now + by);

@@ -118,7 +118,7 @@ function render({ model, el }) {
   }
   el.addEventListener("keydown", (event) => {
     const to = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!to || event.target.type === "number") return;
+    if (!to || isShortcut(event) || event.target.type === "number") return;
     event.preventDefault();
     put("step", Math.max(0, Math.min(2, model.get("step") + to)));
   });

@@ -16,6 +16,15 @@ function partOf({ name }, folder, number) {
   });
 }
 
+/** Whether this browser has the newest of what the worker uses. */
+function able() {
+  try {
+    return Boolean(new RegExp("", "v") && "".toWellFormed);
+  } catch {
+    return false;
+  }
+}
+
 /** One published model or run, ready to be asked. */
 class Translator {
   constructor(about, { worker, folder, data }) {
@@ -32,6 +41,7 @@ class Translator {
   }
 
   async bring(progress) {
+    if (!able()) throw new Error("This browser is too old to translate in a page. Use a newer one.");
     const { parts: count, name } = this.about;
     const parts = [];
     for (let number = 0; !this.bytes && number < count; number += 1) {
@@ -42,7 +52,8 @@ class Translator {
     this.worker = new Worker(address);
     URL.revokeObjectURL(address);
     await new Promise((done, failed) => {
-      const damaged = () => failed(new Error(`The weights of ${name} are damaged. Put whole copies of ${name}-….js in their place.`));
+      const remedy = this.bytes ? "Run the cell again." : `Put a whole copy of the page and of ${name}-….js in their place.`;
+      const damaged = () => failed(new Error(`The weights of ${name} are damaged. ${remedy}`));
       this.worker.onerror = damaged;
       this.worker.onmessage = ({ data }) => (data.loaded ? done() : damaged());
       this.worker.postMessage({ load: this.bytes ? { bytes: this.bytes } : { parts } });
@@ -59,9 +70,10 @@ class Translator {
     return one?.done(found);
   }
 
-  /** A translation, or null where there is nothing to translate; of several asked for, the last is answered. */
+  /** A translation, or null where there is nothing to translate or something else is asked for meanwhile. */
   ask(request, soFar = () => {}) {
     this.asked += 1;
+    this.asks.forEach(({ done }) => done(null)); // whoever waits for an earlier one goes on
     this.asks.clear();
     return new Promise((done, fail) => {
       this.asks.set(this.asked, { done, fail, soFar });

@@ -28,7 +28,7 @@ class Steps {
   listen(el) {
     el.addEventListener("keydown", (event) => {
       const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      if (!by || event.target.closest("input")) return;
+      if (!by || isShortcut(event) || event.target.closest("input")) return;
       event.preventDefault();
       this.to(this.now + by);
     });
