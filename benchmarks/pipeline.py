@@ -20,7 +20,7 @@ from benchmarks.machine import about
 from benchmarks.rounds import peak_memory
 from course_lib.corpora.batches import make_batch
 from course_lib.corpora.streaming import StreamedBatches, counted_blocks, stream_vocabulary
-from course_lib.corpora.token_files import Row, TokenFiles, write_token_files
+from course_lib.corpora.token_files import Row, TokenFiles, require_scale, write_token_files
 from course_lib.corpora.wmt14 import SPLITTING
 from course_lib.training.recipe import RECIPES
 
@@ -44,6 +44,7 @@ class Stage(NamedTuple):
 
 def measure_pipeline(sizes: tuple[int, ...] = SIZES) -> dict[str, Any]:
     """Every stage at every size: so many sentence pairs."""
+    require_scale()
     rows = []
     for pairs in sizes:
         with tempfile.TemporaryDirectory() as name:

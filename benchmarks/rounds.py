@@ -4,7 +4,6 @@ Taking turns after every minibatch means that a machine that slows down slows al
 process of its own gives each its own memory and threads, so that its peak can be read.
 """
 
-import resource
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import psutil
 from tqdm import tqdm
 
 from course_lib.errors import CourseError
@@ -115,5 +115,9 @@ def peak_memory() -> int:
     if status.is_file():
         [line] = [row for row in status.read_text().splitlines() if row.startswith("VmHWM:")]
         return int(line.split()[1]) * 1024
+    if sys.platform == "win32":
+        return int(psutil.Process().memory_info().peak_wset)
+    import resource  # not on Windows
+
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024

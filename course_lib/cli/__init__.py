@@ -63,7 +63,8 @@ def main() -> None:
         sys.exit(2)
     except OSError as error:
         remedy = "Check the path, its permissions and the space left on the disk."
-        typer.echo(f"course: {error.strerror or error}: {error.filename}. {remedy}", err=True)
+        where = f": {error.filename}" if error.filename else ""
+        typer.echo(f"course: {error.strerror or error}{where}. {remedy}", err=True)
         sys.exit(2)
     except (RuntimeError, MemoryError) as error:
         if (said := _of_the_machine(error)) is None:

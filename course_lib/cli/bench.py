@@ -103,7 +103,12 @@ def _load(module: str) -> Any:
     root = str(checkout())
     if root not in sys.path:
         sys.path.insert(0, root)
-    return importlib.import_module(f"{FOLDER}.{module}")
+    try:
+        return importlib.import_module(f"{FOLDER}.{module}")
+    except ModuleNotFoundError as error:
+        raise CourseError(
+            f'Not installed: {error.name}. Run `pip install -e ".[classes,scale]"` in the clone.'
+        ) from error
 
 
 def _show(result: dict[str, Any], as_json: bool) -> None:

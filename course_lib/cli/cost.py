@@ -157,9 +157,9 @@ def predicted(
 def _check_rate(tflops: float | None, words: float | None, price: float | None) -> None:
     """Refuse what says nothing about time or money, before a corpus is read for it."""
     rates = [rate for rate in (tflops, words) if rate is not None]
-    if len(rates) > 1 or any(rate <= 0 for rate in rates):
+    if len(rates) > 1:
         raise CourseError(
-            "Say how fast the device is by one number above 0: --tflops or --words-per-second."
+            "Say how fast the device is by one number: --tflops or --words-per-second."
         )
     if price is not None and not rates:
         raise CourseError(

@@ -149,7 +149,8 @@ def missing_packages() -> list[Missing]:
             if asked and not satisfied(requirement):
                 names.append(f"{requirement.name}{requirement.specifier}")
                 break
-    pip = f"{sys.executable} -m pip install"
+    python = f'"{sys.executable}"' if " " in sys.executable else sys.executable
+    pip = f"{python} -m pip install"
     return [
         Missing(
             ", ".join(names),
@@ -193,12 +194,15 @@ def sandbox_works() -> bool:
 
 
 def allow_namespaces() -> str:
-    """The command that lets bubblewrap make namespaces, where this system has a setting for it."""
+    """How to let bubblewrap make namespaces: the command, where this system has a setting."""
     for setting, allowing in NAMESPACE_SETTINGS.items():
         path = Path("/proc/sys") / setting
         if path.is_file() and path.read_text(encoding="utf-8").strip() != allowing:
             return f"{administrator()}sysctl -w {setting.replace('/', '.')}={allowing}"
-    return "this container forbids namespaces: start it with docker run --privileged"
+    return (
+        "allow user namespaces (in a container: docker run --security-opt seccomp=unconfined, or "
+        "podman run --security-opt unmask=ALL)"
+    )
 
 
 def install_command(package: str) -> str:

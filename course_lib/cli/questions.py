@@ -23,7 +23,7 @@ def questions(
         raise CourseError("Say where to: --qti questions.zip for Canvas, --moodle questions.xml.")
     if importlib.util.find_spec("mdit_py_plugins") is None:
         raise CourseError(
-            "Not installed: mdit-py-plugins. Install the course with `pip install -e '.[classes]'`."
+            'Not installed: mdit-py-plugins. Install the course with `pip install -e ".[classes]"`.'
         )
     from course_lib.grading.authoring.questions import bank_for_canvas, bank_for_moodle
     from course_lib.grading.authoring.questions import book_questions as of_book

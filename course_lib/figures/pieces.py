@@ -11,7 +11,7 @@ GOES_ON = "·"  # shown in front of a piece that goes on with the word before it
 def labelled(tokens: Sequence[str]) -> tuple[list[str], list[tuple[int, int]]]:
     """Labels for a sentence's tokens, and the first and last place of each word in several pieces.
 
-    Tokens without `START` anywhere are whole words and stay as they are.
+    Tokens without `WORD_START` anywhere are whole words and stay as they are.
     """
     if not any(token.startswith(WORD_START) for token in tokens):
         return list(tokens), []
