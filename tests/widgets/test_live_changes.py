@@ -41,6 +41,21 @@ def test_a_word_left_out_is_not_read(opened: Open) -> None:
         assert left[name]["numbers"] == shorter[name]["numbers"]
 
 
+def test_a_change_that_is_overtaken_by_a_question_is_not_waited_for(opened: Open) -> None:
+    page = opened()
+    page.evaluate(
+        """() => {
+          document.querySelector(".live-source button").click();
+          [...document.querySelectorAll("button")].find((one) => one.textContent === "translate").click();
+        }"""
+    )
+    page.locator(".live-target .now").first.wait_for()
+    expect(page.locator(".live-changes")).to_be_empty()
+    page.get_by_role("button", name=re.compile("^strong")).click()
+    expect(page.locator(".live-changes")).to_contain_text("left out: strong")
+    page.wait_for_function("document.querySelector('.live-before')?.textContent.includes('before')")
+
+
 def test_weights_are_taken_in_hand(opened: Open) -> None:
     page = opened()
     page.get_by_role("button", name="word 2", exact=False).first.click()
