@@ -8,6 +8,7 @@ scoring left in the run.
 
 import json
 import tempfile
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -99,8 +100,16 @@ def publish(name: str) -> Records:
 def settings_of(source: Path) -> str:
     """A run's config.yaml; a text that was written again is called by the corpus that it is of."""
     text = (source / CONFIG).read_text(encoding="utf-8")
-    corpus = yaml.safe_load(text)["corpus"]
-    return text.replace(f"corpus: {corpus}\n", "corpus: multi30k\n") if is_own(corpus) else text
+    record = yaml.safe_load(text)
+    if not is_own(record["corpus"]):
+        return text
+    record |= {"corpus": "multi30k", "changes": of_training(record["changes"])}
+    return yaml.safe_dump(record, sort_keys=False, allow_unicode=True)
+
+
+def of_training(changes: Mapping[str, Any]) -> dict[str, Any]:
+    """A run's changes but for how its text was read, which a published corpus settles itself."""
+    return {name: value for name, value in changes.items() if not name.startswith("corpus.")}
 
 
 def scored(source: Path, name: str, run: Run, corpus: Corpus) -> dict[str, Any]:
@@ -123,7 +132,12 @@ def scored(source: Path, name: str, run: Run, corpus: Corpus) -> dict[str, Any]:
             ("bleu_tok", run.model),
         )
     }
-    again = {"written_by": writers_of(run.config.pair)} if is_own(full["corpus"]) else {}
+    again: dict[str, Any] = {}
+    if is_own(full["corpus"]):
+        again = {
+            "changes": of_training(full["changes"]),
+            "written_by": writers_of(run.config.pair),
+        }
     return {
         **full,
         **again,
