@@ -46,7 +46,8 @@ def test_a_change_that_is_overtaken_by_a_question_is_not_waited_for(opened: Open
     page.evaluate(
         """() => {
           document.querySelector(".live-source button").click();
-          [...document.querySelectorAll("button")].find((one) => one.textContent === "translate").click();
+          const buttons = [...document.querySelectorAll("button")];
+          buttons.find((one) => one.textContent === "translate").click();
         }"""
     )
     page.locator(".live-target .now").first.wait_for()
