@@ -27,12 +27,10 @@ from course_lib.widgets.stepper import AttentionStepper, recorded_steps
 from course_lib.widgets.training_words import is_seen, seen_words
 from tests.conftest import ROOT, Course
 
+KINDS = ("", "-laptop", "-laptop-rnnencdec", "-rnnencdec")
 NAMES = (
-    *(
-        f"multi30k-en-{language}{kind}"
-        for language in ("de", "fr")
-        for kind in ("", "-laptop", "-laptop-rnnencdec", "-rnnencdec")
-    ),
+    *(f"multi30k-en-de{kind}" for kind in (*KINDS, "-taught")),
+    *(f"multi30k-en-fr{kind}" for kind in KINDS),
     "python-docs-en-es",
     "python-docs-en-es-rnnencdec",
 )
@@ -55,7 +53,7 @@ def card(run: Run) -> str:
     return (run.path / "README.md").read_text(encoding="utf-8")
 
 
-def test_they_are_the_two_models_of_the_comparison_to_each_language(run: Run) -> None:
+def test_they_are_the_two_models_of_the_comparison_and_a_pupil_of_theirs(run: Run) -> None:
     assert published() == list(NAMES)
     name = run.path.name
     assert run.config.model == ("rnnencdec" if "rnnencdec" in name else "rnnsearch")
@@ -117,6 +115,17 @@ def test_rounding_costs_next_to_nothing(result: dict[str, Any]) -> None:
         assert abs(result["val"]["bleu_tok"] - result["val"]["bleu_tok_full"]) <= 0.1
 
 
+def test_a_pupils_card_names_its_teachers(run: Run, result: dict[str, Any], card: str) -> None:
+    name = run.path.name
+    if name.endswith("-taught"):
+        teachers = [name.removesuffix("-taught") + kind for kind in ("", "-laptop")]
+        weights = [sha256_of(FOLDER / teacher / "model.safetensors") for teacher in teachers]
+        assert result["written_by"] == dict(zip(teachers, weights, strict=True))
+        assert f"`{teachers[0]}` and `{teachers[1]}`" in card
+    else:
+        assert "written_by" not in result
+
+
 def test_it_translates_the_cards_sentences_as_the_card_says(
     run: Run, result: dict[str, Any], card: str
 ) -> None:
@@ -137,7 +146,7 @@ def test_it_answers_by_its_name_from_anywhere(
     monkeypatch.chdir(tmp_path)
     for name, words in (
         (HALF[0], {"ein", "fahrrad.", "fährt"}),
-        (NAMES[4], {"un", "homme", "vélo."}),
+        ("multi30k-en-fr", {"un", "homme", "vélo."}),
     ):
         done = course("translate", name, stdin="a man is riding a bicycle .\n")
         [first, *_] = json.loads((FOLDER / name / "result.json").read_text())["examples"]
