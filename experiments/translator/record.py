@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from course_lib.corpora import Corpus, load_corpus
 from course_lib.corpora.batches import make_batch
-from course_lib.corpora.tokenization import LANGUAGES, detokenize, tokenize
+from course_lib.corpora.tokenization import detokenize, tokenize
 from course_lib.evaluation.forced import logits
 from course_lib.evaluation.score import score_split
 from course_lib.models.quantised import dequantised, quantised
@@ -34,6 +34,8 @@ from experiments.browser import chromium
 from experiments.in_hand import EVERY, translate_in_hand
 from experiments.recording import Part, Read, Records, captions
 
+LANGUAGES = ("en", "de", "fr")
+"""Of the captions."""
 SPLITS = ("train", "val", "test_2016_flickr")
 TEST = SPLITS[-1]
 TOLERANCE = 1e-3
