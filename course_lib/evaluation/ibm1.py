@@ -89,9 +89,9 @@ class Model1:
 def train_model1(pairs: Iterable[tuple[Tokens, Tokens]], iterations: int = 10) -> Model1:
     """EM from equal probabilities, over (source, target) sentence pairs.
 
-    Model 1's likelihood has no local maxima: the start decides nothing. Memory: 8 bytes a
-    cell while the pairs of words are numbered and 4 then, 16 to 32 a pair of words that meet, and
-    what one chunk of sentences needs.
+    Model 1's likelihood has no local maxima: the start decides nothing. Memory: 8 bytes a cell
+    while the pairs of words are numbered and 4 then, 16 to 32 a pair of words that meet, and what
+    one chunk of sentences needs.
 
     Raises:
         CourseError: there are no pairs, or a sentence is empty.

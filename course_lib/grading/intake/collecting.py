@@ -151,7 +151,9 @@ def collect(name: str, archives: Iterable[Path], submitted: Path, roster: Roster
                 aside = submitted.parent / "put_aside" / name / path.relative_to(root)
                 aside.parent.mkdir(parents=True, exist_ok=True)
                 stem, number = aside.stem, 1
-                while aside.exists() and aside.read_bytes() != path.read_bytes():
+                while aside.is_dir() or (
+                    aside.exists() and aside.read_bytes() != path.read_bytes()
+                ):
                     number += 1
                     aside = aside.with_name(f"{stem} ({number}){aside.suffix}")
                 shutil.copyfile(path, aside)
